@@ -1,0 +1,29 @@
+"""Errors and warnings, each a sentence that says what was expected, what was found, and what to do."""
+
+
+class InfoplaneError(Exception):
+    """Base class of every error that infoplane raises on purpose."""
+
+
+class InvalidJointError(InfoplaneError, ValueError):
+    """The data given for p(x, y) is not a joint distribution, nor a table of counts or samples that could become one."""
+
+
+class InvalidEncoderError(InfoplaneError, ValueError):
+    """The matrix given for p(z|x) is not a column-stochastic matrix that fits the joint."""
+
+
+class InvalidOptionError(InfoplaneError, ValueError):
+    """An option of a solver, of `solve` or of `sweep` is outside the values that it can take."""
+
+
+class UnsupportedProblemError(InfoplaneError, ValueError):
+    """No formulation of the chosen solver covers the signs of (rho_z, rho_zx, rho_zy); the message says why."""
+
+
+class MissingExtraError(InfoplaneError, ImportError):
+    """An optional dependency is needed; the message names the extra that installs it."""
+
+
+class PenaltyWarning(UserWarning):
+    """The chosen penalty or relaxation lies outside what the theorems of the paper cover."""
