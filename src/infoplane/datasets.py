@@ -1,0 +1,134 @@
+"""Named joints with known answers.
+
+>>> from infoplane import datasets
+>>> datasets.names()
+('paper_uniform', 'paper_nonuniform', 'heart')
+>>> datasets.load("heart")
+Joint(16 x 4, 0 zero cells, H(X) = 3.76734, H(Y) = 1.84071, I(X;Y) = 0.292701 bits)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from .errors import InvalidOptionError
+from .joint import Joint
+
+_PAPER_Y_GIVEN_X = np.array(
+    [
+        [0.900, 0.080, 0.400],
+        [0.025, 0.820, 0.050],
+        [0.075, 0.100, 0.550],
+    ]
+)
+
+_HEART_FACTORS = ("anaemia", "high_blood_pressure", "diabetes", "smoking")
+_HEART_OUTCOMES = ("woman alive", "woman died", "man alive", "man died")
+# Row x = 8 anaemia + 4 high_blood_pressure + 2 diabetes + smoking; columns as in _HEART_OUTCOMES.
+_HEART_COUNTS = (
+    (10, 5, 12, 8),
+    (0, 0, 26, 6),
+    (14, 3, 13, 4),
+    (0, 0, 8, 4),
+    (8, 2, 8, 4),
+    (1, 0, 5, 3),
+    (6, 3, 5, 3),
+    (0, 1, 4, 4),
+    (11, 2, 7, 10),
+    (0, 0, 12, 3),
+    (9, 6, 11, 3),
+    (0, 1, 4, 2),
+    (6, 4, 8, 3),
+    (0, 1, 4, 5),
+    (6, 6, 3, 0),
+    (0, 0, 2, 0),
+)
+
+
+def paper_uniform() -> Joint:
+    """p(x, y) = p(y|x) / 3 for the 3 x 3 channel of the paper's experiments.
+
+    Origin: Huang, El Gamal, El Gamal, *A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian
+    Information-Theoretic Optimization Problems*, evaluation section; p(y|x) has columns (.9, .025, .075),
+    (.08, .82, .1) and (.4, .05, .55).
+    """
+    return Joint.from_matrix((_PAPER_Y_GIVEN_X * (1.0 / 3.0)).T)
+
+
+def paper_nonuniform() -> Joint:
+    """p(x, y) = p(y|x) p(x) with p(x) = (.1, .3, .6), for the channel of `paper_uniform`."""
+    return Joint.from_matrix((_PAPER_Y_GIVEN_X * np.array([0.1, 0.3, 0.6])).T)
+
+
+def heart() -> Joint:
+    """Risk factors X against sex and death Y of 299 heart failure patients; 10^-3 added to each of the 16 x 4 counts.
+
+    X is which of anaemia, high blood pressure, diabetes and smoking a patient has, row 8 anaemia +
+    4 high_blood_pressure + 2 diabetes + smoking; labels are such as ``"anaemia+diabetes"``, and ``"none"``. Y is
+    ``"woman alive"``, ``"woman died"``, ``"man alive"`` or ``"man died"`` within the follow-up.
+    H(X) = 3.767341, H(Y) = 1.840707, I(X;Y) = 0.292701 bits.
+
+    Origin: D. Chicco, G. Jurman, *Machine learning can predict survival of patients with heart failure from serum
+    creatinine and ejection fraction alone*, BMC Medical Informatics and Decision Making 20:16 (2020). UCI Machine
+    Learning Repository, data set 519, CC BY 4.0; tabulated here.
+    """
+    factors = [
+        "+".join(name for bit, name in zip((8, 4, 2, 1), _HEART_FACTORS, strict=True) if x & bit) or "none"
+        for x in range(16)
+    ]
+    return Joint.from_counts(_HEART_COUNTS, smoothing=1e-3, x_labels=factors, y_labels=_HEART_OUTCOMES)
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A built-in joint: its name, one line on what it is, where it is from, and how to get it."""
+
+    name: str
+    title: str
+    source: str
+    load: Callable[[], Joint]
+
+
+REGISTRY: Mapping[str, DataSet] = MappingProxyType(
+    {
+        data.name: data
+        for data in (
+            DataSet(
+                "paper_uniform",
+                "The paper's 3 x 3 channel with uniform p(x)",
+                "Huang, El Gamal, El Gamal: Douglas-Rachford splitting for Markovian problems",
+                paper_uniform,
+            ),
+            DataSet(
+                "paper_nonuniform",
+                "The paper's 3 x 3 channel with p(x) = (0.1, 0.3, 0.6)",
+                "Huang, El Gamal, El Gamal: Douglas-Rachford splitting for Markovian problems",
+                paper_nonuniform,
+            ),
+            DataSet(
+                "heart",
+                "Risk factors (16) against sex and death (4) of 299 heart failure patients",
+                "Chicco and Jurman 2020, UCI 519, CC BY 4.0",
+                heart,
+            ),
+        )
+    }
+)
+
+
+def names() -> tuple[str, ...]:
+    """The names that `load` takes."""
+    return tuple(REGISTRY)
+
+
+def load(name: str) -> Joint:
+    """The built-in joint of that name."""
+    if name not in REGISTRY:
+        raise InvalidOptionError(
+            f"expected the name of a built-in joint, one of {', '.join(REGISTRY)}; found {name!r}."
+        )
+    return REGISTRY[name].load()

@@ -1,0 +1,134 @@
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import verify
+from infoplane.information import (
+    bits,
+    divergence,
+    encoder_entropies,
+    entropy,
+    mutual_information,
+    plane_point,
+)
+from infoplane.joint import Joint
+from strategies import encoders, joints
+
+FAST = settings(deadline=None, max_examples=100)
+TOL = 1e-13
+
+
+@st.composite
+def chains(draw, **options):
+    """A joint and an encoder for it: Y -> X -> Z."""
+    joint = draw(joints(**options))
+    return joint, draw(encoders(joint.shape[0]))
+
+
+# -- single formulas ---------------------------------------------------------------------------------------------------
+
+
+def test_bits():
+    assert bits(math.log(8)) == pytest.approx(3.0, abs=1e-15)
+
+
+def test_entropy_knows_zero_log_zero():
+    assert entropy(np.array([0.0, 1.0])) == 0.0
+    assert entropy(np.array([0.5, 0.0, 0.5])) == pytest.approx(math.log(2), abs=1e-15)
+
+
+def test_divergence():
+    p, q = np.array([0.25, 0.75, 0.0]), np.array([0.5, 0.25, 0.25])
+    assert divergence(p, q) == pytest.approx(0.25 * math.log(0.5) + 0.75 * math.log(3), abs=1e-15)
+    assert divergence(q, p) == math.inf
+    assert divergence(p, p) == 0.0
+
+
+def test_mutual_information_of_known_joints():
+    assert mutual_information(np.eye(4) / 4) == pytest.approx(math.log(4), abs=1e-15)
+    assert mutual_information(np.outer([0.3, 0.7], [0.1, 0.2, 0.7])) == pytest.approx(0.0, abs=1e-16)
+
+
+@given(joints())
+@FAST
+def test_mutual_information_agrees_with_the_joint(joint):
+    assert mutual_information(joint.p_xy) == pytest.approx(joint.mutual_information, abs=TOL)
+    assert mutual_information(joint.p_xy.T) == pytest.approx(joint.mutual_information, abs=TOL)
+
+
+# -- of an encoder -----------------------------------------------------------------------------------------------------
+
+
+@given(chains())
+@FAST
+def test_against_explicit_sums(chain):
+    joint, W = chain
+    assert encoder_entropies(joint, W) == pytest.approx(verify.entropies(joint.p_xy, W), abs=TOL)
+    assert plane_point(joint, W) == pytest.approx(verify.mutual_informations(joint.p_xy, W), abs=TOL)
+
+
+@given(chains())
+@FAST
+def test_sparse_agrees_with_dense(chain):
+    joint, W = chain
+    twin = Joint.from_matrix(sparse.csr_array(joint.p_xy))
+    assert encoder_entropies(twin, W) == pytest.approx(encoder_entropies(joint, W), abs=TOL)
+    assert plane_point(twin, W) == pytest.approx(plane_point(joint, W), abs=TOL)
+
+
+@given(chains())
+@FAST
+def test_chain_rule(chain):
+    joint, W = chain
+    h, point = encoder_entropies(joint, W), plane_point(joint, W)
+    assert point.ixz == pytest.approx(h.z - h.z_given_x, abs=TOL)
+    assert point.iyz == pytest.approx(h.z - h.z_given_y, abs=TOL)
+    # H(X,Z) = H(Z) + H(X|Z) = H(X) + H(Z|X)
+    assert entropy(W * joint.p_x) == pytest.approx(joint.entropy_x + h.z_given_x, abs=TOL)
+    # I(X,Y;Z) = I(X;Z), because Y says nothing of Z that X does not
+    p_xyz = joint.p_xy[:, :, None] * W.T[:, None, :]
+    assert mutual_information(p_xyz.reshape(-1, len(W))) == pytest.approx(point.ixz, abs=TOL)
+
+
+@given(chains())
+@FAST
+def test_data_processing_and_non_negativity(chain):
+    joint, W = chain
+    h, (ixz, iyz) = encoder_entropies(joint, W), plane_point(joint, W)
+    assert ixz >= 0.0
+    assert iyz >= 0.0
+    assert iyz <= ixz + TOL
+    assert iyz <= joint.mutual_information + TOL
+    assert ixz <= min(joint.entropy_x, h.z) + TOL
+    assert -TOL <= h.z_given_x <= h.z_given_y + TOL
+    assert h.z_given_y <= h.z + TOL
+    assert h.z <= math.log(len(W)) + TOL
+
+
+@given(chains(), st.data())
+@FAST
+def test_merging_clusters_loses_information(chain, data):
+    joint, W = chain
+    n_z = len(W)
+    merge = np.eye(n_z)[:, [data.draw(st.integers(0, n_z - 1)) for _ in range(n_z)]]
+    before, after = plane_point(joint, W), plane_point(joint, merge @ W)
+    assert after.ixz <= before.ixz + TOL
+    assert after.iyz <= before.iyz + TOL
+
+
+@given(joints())
+@FAST
+def test_the_identity_keeps_everything_and_a_constant_nothing(joint):
+    n_x = joint.shape[0]
+    everything, nothing = plane_point(joint, np.eye(n_x)), plane_point(joint, np.ones((1, n_x)))
+    assert everything == pytest.approx((joint.entropy_x, joint.mutual_information), abs=TOL)
+    assert nothing == pytest.approx((0.0, 0.0), abs=TOL)
+
+
+def test_an_x_of_zero_mass_may_use_a_cluster_of_its_own():
+    joint = Joint.from_matrix([[0.5, 0.0], [0.0, 0.5], [0.0, 0.0]])
+    assert plane_point(joint, np.eye(3)) == pytest.approx((math.log(2), math.log(2)), abs=1e-15)

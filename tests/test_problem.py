@@ -1,0 +1,231 @@
+import math
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
+
+import verify
+from infoplane.errors import InvalidEncoderError, InvalidOptionError
+from infoplane.information import encoder_entropies, plane_point
+from infoplane.joint import Joint
+from infoplane.problem import (
+    MarkovLagrangian,
+    bottleneck,
+    check_encoder,
+    deterministic_bottleneck,
+    funnel,
+    generalised_bottleneck,
+)
+from strategies import encoders, joints, positive_encoders
+
+FAST = settings(deadline=None, max_examples=60)
+TOL = 1e-12
+
+coefficients = st.floats(-3.0, 3.0).map(lambda v: round(v, 3))
+problems = st.one_of(
+    st.tuples(coefficients, coefficients, coefficients).filter(any).map(lambda rho: MarkovLagrangian(*rho)),
+    st.floats(0.05, 1.0).map(bottleneck),
+    st.floats(0.05, 20.0).map(funnel),
+    st.floats(0.05, 1.0).map(deterministic_bottleneck),
+    st.tuples(st.floats(0.05, 1.0), st.floats(0.0, 1.0)).map(lambda pair: generalised_bottleneck(*pair)),
+)
+
+
+@st.composite
+def chains(draw, encoder=encoders):
+    joint = draw(joints())
+    return joint, draw(encoder(joint.shape[0]))
+
+
+# -- value -------------------------------------------------------------------------------------------------------------
+
+
+@given(chains(), problems)
+@FAST
+def test_value_against_explicit_sums(chain, problem):
+    joint, W = chain
+    assert problem.value(joint, W) == pytest.approx(verify.lagrangian(joint.p_xy, W, problem.rho), abs=TOL)
+
+
+@given(chains(), st.floats(0.05, 1.0), st.floats(0.05, 20.0), st.floats(0.0, 1.0))
+@FAST
+def test_named_members_equal_their_formula(chain, gamma, beta, a):
+    joint, W = chain
+    h, (ixz, iyz) = encoder_entropies(joint, W), plane_point(joint, W)
+    for problem, expected in (
+        (bottleneck(gamma), gamma * ixz - iyz),
+        (funnel(beta), beta * iyz - ixz),
+        (deterministic_bottleneck(gamma), gamma * h.z - iyz),
+        (generalised_bottleneck(gamma, a), gamma * (h.z - a * h.z_given_x) - iyz),
+    ):
+        assert problem.value(joint, W) == pytest.approx(expected, abs=TOL * max(1.0, beta)), problem.family
+
+
+@given(st.floats(0.01, 1.0))
+@FAST
+def test_the_generalised_bottleneck_joins_the_other_two(gamma):
+    assert generalised_bottleneck(gamma, 1.0).rho == bottleneck(gamma).rho
+    assert generalised_bottleneck(gamma, 0.0).rho == deterministic_bottleneck(gamma).rho
+
+
+def test_names_and_coefficients():
+    problem = MarkovLagrangian(rho_z=-0.8, rho_zx=-0.2, rho_zy=1.0)
+    assert problem.rho == (-0.8, -0.2, 1.0)
+    assert (problem.family, problem.parameter) == ("lagrangian", None)
+    assert bottleneck(0.25) == MarkovLagrangian(-0.75, -0.25, 1.0, "bottleneck", 0.25)
+    assert funnel(beta=4) == MarkovLagrangian(3.0, 1.0, -4.0, "funnel", 4.0)
+
+
+# -- gradient ----------------------------------------------------------------------------------------------------------
+
+
+def slope(f, W, direction, h=1e-5):
+    return (f(W + h * direction) - f(W - h * direction)) / (2 * h)
+
+
+@given(chains(positive_encoders), problems, st.data())
+@FAST
+def test_gradient_along_feasible_directions(chain, problem, data):
+    joint, W = chain
+    direction = np.array([[data.draw(st.floats(-1, 1)) for _ in range(W.shape[1])] for _ in range(W.shape[0])])
+    direction -= direction.mean(axis=0)
+    expected = slope(lambda V: problem.value(joint, V), W, direction)
+    assert (problem.gradient(joint, W) * direction).sum() == pytest.approx(expected, abs=2e-6, rel=2e-6)
+
+
+@given(chains(positive_encoders), problems, st.data())
+@FAST
+def test_gradient_along_one_entry_at_a_time(chain, problem, data):
+    joint, W = chain
+    at = data.draw(st.integers(0, W.shape[0] - 1)), data.draw(st.integers(0, W.shape[1] - 1))
+    direction = np.zeros_like(W)
+    direction[at] = 1.0
+    # Off the simplex `value` refuses, the explicit sums do not.
+    expected = slope(lambda V: verify.lagrangian(joint.p_xy, V, problem.rho), W, direction)
+    assert problem.gradient(joint, W)[at] == pytest.approx(expected, abs=2e-6, rel=2e-6)
+
+
+@given(chains(positive_encoders), problems)
+@FAST
+def test_sparse_agrees_with_dense(chain, problem):
+    joint, W = chain
+    twin = Joint.from_matrix(sparse.csr_array(joint.p_xy))
+    assert problem.value(twin, W) == pytest.approx(problem.value(joint, W), abs=TOL)
+    gradient = problem.gradient(twin, W)
+    assert type(gradient) is np.ndarray
+    np.testing.assert_allclose(gradient, problem.gradient(joint, W), atol=TOL)
+
+
+@given(chains(positive_encoders), problems)
+@FAST
+def test_an_x_of_zero_mass_has_no_gradient(chain, problem):
+    joint, W = chain
+    seen_x, _ = joint.support()
+    assert not problem.gradient(joint, W)[:, ~seen_x].any()
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+BAD_OPTIONS = {
+    "nan": (lambda: MarkovLagrangian(math.nan, 0, 1), "rho_z must be a finite number, found nan"),
+    "inf": (lambda: MarkovLagrangian(0, 0, -math.inf), "rho_zy must be a finite number, found -inf"),
+    "all zero": (lambda: MarkovLagrangian(0, 0, 0), "all zero: there is nothing to minimise"),
+    "bottleneck 0": (lambda: bottleneck(0), r"gamma must be in \(0, 1\].*found 0\.0"),
+    "bottleneck 1.5": (lambda: bottleneck(1.5), r"gamma must be in \(0, 1\]; above 1 only the trivial.*found 1\.5"),
+    "bottleneck nan": (lambda: bottleneck(math.nan), r"gamma must be in \(0, 1\].*found nan"),
+    "bottleneck text": (lambda: bottleneck("high"), "gamma must be a number, found 'high'"),
+    "bottleneck None": (lambda: bottleneck(None), "gamma must be a number, found None"),
+    "funnel 0": (lambda: funnel(0), r"beta must be positive; found 0\.0"),
+    "funnel negative": (lambda: funnel(-1), r"beta must be positive; found -1\.0"),
+    "funnel nan": (lambda: funnel(math.nan), "beta must be positive; found nan"),
+    "funnel inf": (lambda: funnel(math.inf), "must be a finite number, found -?inf"),
+    "deterministic 2": (lambda: deterministic_bottleneck(2), r"gamma must be in \(0, 1\].*found 2\.0"),
+    "generalised gamma": (lambda: generalised_bottleneck(-1, 0.5), r"gamma must be in \(0, 1\]; found -1\.0"),
+    "generalised a": (lambda: generalised_bottleneck(0.5, 1.5), r"a must be in \[0, 1\]; found 1\.5"),
+    "generalised list": (lambda: generalised_bottleneck(0.5, [1, 2]), r"a must be a number, found \[1, 2\]"),
+}
+
+
+@pytest.mark.parametrize(("build", "message"), BAD_OPTIONS.values(), ids=BAD_OPTIONS)
+def test_bad_option(build, message):
+    with pytest.raises(InvalidOptionError, match=message):
+        build()
+
+
+JOINT = Joint.from_matrix([[0.25, 0.25], [0.5, 0.0]])
+
+BAD_ENCODERS = {
+    "one dimension": ([0.5, 0.5], r"must have shape \(\|Z\|, \|X\|\) = \(any, 2\), found \(2,\)"),
+    "columns": (np.ones((1, 3)), r"= \(any, 2\), found \(1, 3\)"),
+    "no rows": (np.ones((0, 2)), r"= \(any, 2\), found \(0, 2\)"),
+    "nan": ([[1.0, math.nan]], "holds probabilities, found nan at z = 0, x = 1"),
+    "negative": ([[1.5, 1.0], [-0.5, 0.0]], r"holds probabilities, found -0\.5 at z = 1, x = 0"),
+    "rows sum to 1": (
+        [[0.5, 0.5], [0.25, 0.75]],
+        r"column x = \d sums to \d\.\d*\. If rows sum to 1 instead, pass its transpose",
+    ),
+}
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        lambda W: check_encoder(JOINT, W),
+        lambda W: bottleneck(0.5).value(JOINT, W),
+        lambda W: bottleneck(0.5).gradient(JOINT, W),
+    ],
+    ids=["check", "value", "gradient"],
+)
+@pytest.mark.parametrize(("W", "message"), BAD_ENCODERS.values(), ids=BAD_ENCODERS)
+def test_bad_encoder(use, W, message):
+    with pytest.raises(InvalidEncoderError, match=message):
+        use(W)
+
+
+# -- the checker itself can fail ---------------------------------------------------------------------------------------
+
+# Row 2 has no mass: its column must be p(z).
+P = np.array([[0.25, 0.25], [0.5, 0.0], [0.0, 0.0]])
+RHO = bottleneck(0.25).rho
+
+
+def solution(**changes):
+    W = np.array([[0.75, 0.25, 0.5], [0.25, 0.75, 0.5]])
+    ixz, iyz = verify.mutual_informations(P, W)
+    loss = 0.25 * ixz - iyz
+    good = {"encoder": W, "loss": loss, "ixz": ixz, "iyz": iyz, "lower_bound": None, "gap": None}
+    return SimpleNamespace(**good | changes)
+
+
+def test_the_checker_accepts_what_is_right():
+    good = solution()
+    verify.check_solution(P, RHO, good)
+    verify.check_solution(sparse.csr_array(P), RHO, good)
+    verify.check_solution(P, RHO, solution(lower_bound=good.loss - 0.5, gap=good.loss - (good.loss - 0.5)))
+
+
+WRONG = {
+    "loss": ({"loss": 0.0}, "loss is"),
+    "loss nan": ({"loss": math.nan}, "loss is"),
+    "ixz": ({"ixz": 0.1}, "ixz is"),
+    "iyz": ({"iyz": 0.1}, "iyz is"),
+    "column sum": ({"encoder": np.array([[0.75, 0.25, 0.5], [0.25, 0.75, 0.5 + 2e-12]])}, "column 2 sums to"),
+    "negative": ({"encoder": np.array([[1.5, 0.25, 0.5], [-0.5, 0.75, 0.5]])}, "column 0 is not a distribution"),
+    "shape": ({"encoder": np.eye(2)}, "3 values of x, but 2 columns"),
+    "no mass": (
+        {"encoder": np.array([[0.75, 0.25, 0.6], [0.25, 0.75, 0.4]])},
+        r"x = 2 has no mass, .* off p\(z\) by 0\.1",
+    ),
+    "bound": ({"lower_bound": 1.0, "gap": -1.0}, "lower bound 1.0 is above the loss"),
+    "gap": ({"lower_bound": -1.0, "gap": 0.5}, "gap 0.5 is not loss - lower bound"),
+    "gap without bound": ({"gap": 0.0}, "no lower bound, but the gap 0.0"),
+}
+
+
+@pytest.mark.parametrize(("changes", "message"), WRONG.values(), ids=WRONG)
+def test_the_checker_refuses_what_is_wrong(changes, message):
+    with pytest.raises(AssertionError, match=message):
+        verify.check_solution(P, RHO, solution(**changes))
