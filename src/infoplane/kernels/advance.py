@@ -23,7 +23,7 @@ TRACE_COLUMNS = 6
 
 DEAD = 1e-12  # a cluster is dropped when both its copies hold less mass than this
 STALL_PATIENCE = 100  # iterations without any movement
-LOW, HIGH = 0.5, 1.3  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
+LOW, HIGH = 0.85, 1.3  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
 LARGEST = 1e14
 
 
@@ -67,14 +67,24 @@ _solver_two = njit(nogil=True)(solver_two(_argmin_p, _argmin_q, _A, _B))
 
 
 @njit(nogil=True)
-def _retune(split: Split, W: Array, v: Array, c: Array, kappa: float, floor: float, on_encoder: bool) -> None:
-    """c_zj = kappa |h_j| / mass_zj, the curvature of the row's own entropy, reset only outside [LOW, HIGH] of its target."""
+def _retune(
+    split: Split, W: Array, v: Array, c: Array, boost: Array, kappa: float, floor: float, on_encoder: bool
+) -> None:
+    """c_zj = kappa boost_zj |h_j| / mass_zj, the curvature of the row's own entropy; reset only outside [LOW, HIGH] of that."""
     mass = matmul(W, split.M) if on_encoder else v
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
-            target = min(kappa * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
+            target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
             if not (LOW * target <= c[z, j] <= HIGH * target):
                 c[z, j] = target
+
+
+@njit(nogil=True)
+def _remember(boost: Array, c: Array, before: Array) -> None:
+    """A row whose penalty a step had to raise keeps the factor, lest `_retune` undo it and the two take turns for ever."""
+    for z in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            boost[z, j] *= c[z, j] / before[z, j]
 
 
 @njit(nogil=True)
@@ -139,6 +149,7 @@ def advance(
     v: Array,
     nu: Array,
     c: Array,
+    boost: Array,
     alive: Array,
     state: Array,
     still: Array,
@@ -158,18 +169,20 @@ def advance(
         if state[r] != RUNNING:
             continue
         scale = np.max(np.abs(rho[r]))
+        auto = kappa > 0.0
         split = Split(
-            p_x, p_y, P, T, M, features, h[r], a[r], d[r], encoder_first, exact, kappa > 0.0, inner, max(kappa, 1.0) * scale
+            p_x, p_y, P, T, M, features, h[r], a[r], d[r], encoder_first, exact, auto, inner, max(kappa, 1.0) * scale
         )
         n = alive[r]
-        Wr, vr, nur, cr = W[r, :n].copy(), v[r, :n].copy(), nu[r, :n].copy(), c[r, :n].copy()
+        Wr, vr, nur = W[r, :n].copy(), v[r, :n].copy(), nu[r, :n].copy()
+        cr, br = c[r, :n].copy(), boost[r, :n].copy()
         u = matmul(Wr, M)
         for step in range(trace.shape[1]):
             if iterations[r] >= limit:
                 break
-            if kappa > 0.0:
-                _retune(split, Wr, vr, cr, kappa, 0.05 * scale, tune_on_encoder)
-            W_old = Wr
+            if auto:
+                _retune(split, Wr, vr, cr, br, kappa, 0.05 * scale, tune_on_encoder)
+            W_old, c_old = Wr, cr.copy()
             q_old = vr if encoder_first else u
             if encoder_first:
                 p, q = Wr, vr
@@ -183,6 +196,8 @@ def advance(
                 Wr, vr = p, q
             else:
                 Wr, vr = q, p
+            if auto:
+                _remember(br, cr, c_old)
             iterations[r] += 1
             u = matmul(Wr, M)
             primal = largest_difference(u, vr)
@@ -215,11 +230,11 @@ def advance(
             keep = np.empty(Wr.shape[0], dtype=np.bool_)
             if _count_dead(u, vr, keep) > 0:
                 Wr, vr = _kept_rows(Wr, keep, True), _kept_rows(vr, keep, True)
-                nur, cr = _kept_rows(nur, keep, False), _kept_rows(cr, keep, False)
+                nur, cr, br = _kept_rows(nur, keep, False), _kept_rows(cr, keep, False), _kept_rows(br, keep, False)
                 u = matmul(Wr, M)
         if not record:
             residuals[r, 2] = stationarity(split, Wr, rho[r])
         n = Wr.shape[0]
         alive[r] = n
-        W[r, :n], v[r, :n], nu[r, :n], c[r, :n] = Wr, vr, nur, cr
+        W[r, :n], v[r, :n], nu[r, :n], c[r, :n], boost[r, :n] = Wr, vr, nur, cr, br
         W[r, n:], v[r, n:], nu[r, n:] = 0.0, 0.0, 0.0

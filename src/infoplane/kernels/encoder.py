@@ -203,12 +203,17 @@ def cholesky_solve(A: Array, b: Array) -> None:
 
 
 @njit(nogil=True)
-def divergence_of(split: Split, W_new: Array, log_new: Array, log_W: Array) -> float:
-    """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x)."""
+def divergence_of(split: Split, W_new: Array, W: Array) -> float:
+    """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x), summed over terms that are never negative, so that small steps do not cancel."""
     total = 0.0
-    for z in range(W_new.shape[0]):
-        for i in range(W_new.shape[1]):
-            total += split.p_x[i] * W_new[z, i] * (log_new[z, i] - log_W[z, i])
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            if W[z, i] > 0.0:
+                t = W_new[z, i] / W[z, i] - 1.0
+                if abs(t) < 1e-4:
+                    total += split.p_x[i] * W[z, i] * t * t * (0.5 - t / 6.0)
+                else:
+                    total += split.p_x[i] * (W_new[z, i] * math.log(max(1.0 + t, 1e-300)) - W[z, i] * t)
     return total
 
 
@@ -240,7 +245,7 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
             for j in range(u.shape[1]):
                 penalty += 0.5 * c[z, j] * (u_new[z, j] - u[z, j]) ** 2
         allowed = width + split.a[1] - convexity(split)
-        if penalty <= allowed * divergence_of(split, W_new, log_table(W_new), log_W) + 1e-300:
+        if penalty <= allowed * divergence_of(split, W_new, W) + 1e-300:
             break
         width *= 2.0
     return W_new
