@@ -4,16 +4,20 @@ The recursions are those of `splitting.douglas_rachford`, compiled. State lives 
 place, so that a caller may advance a few hundred iterations at a time, look, show progress, be interrupted, and go on.
 """
 
+import math
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
-from numba import njit
 
 from ..information import Array
 from ..splitting.douglas_rachford import solver_one, solver_two
 from .encoder import argmin_encoder
 from .gradient import gradient_encoder, gradient_marginal
+from .jit import entry, inlined, part
 from .marginal import argmin_marginal
 from .measure import augmented_lagrangian, lagrangian, largest_difference, stationarity
-from .split import Split, matmul
+from .split import Setting, Split, State, Tables, matmul
 
 RUNNING, STATIONARY, PRIMAL_ONLY, STALLED, FAILED = 0, 1, 2, 3, 4
 
@@ -25,53 +29,22 @@ DEAD = 1e-12  # a cluster is dropped when both its copies hold less mass than th
 STALL_PATIENCE = 100  # iterations without any movement
 LOW, HIGH = 0.85, 1.3  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
 LARGEST = 1e14
+FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
 
 
-@njit(nogil=True)
-def _encoder_step(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
-    if split.exact:
-        return argmin_encoder(split, x, s, c, W)
-    return gradient_encoder(split, x, s, c, W)
+@part
+def _marginals(split: Split, W: Array) -> Array:
+    return matmul(W, split.M)
 
 
-@njit(nogil=True)
-def _marginal_step(split: Split, x: Array, s: Array, c: Array, v: Array) -> Array:
-    if split.exact:
-        return argmin_marginal(split, x, s, c, v)
-    return gradient_marginal(split, x, s, c, v)
+@part
+def _identity(_split: Split, v: Array) -> Array:
+    return v
 
 
-@njit(nogil=True)
-def _argmin_p(split: Split, x: Array, s: Array, c: Array, p: Array) -> Array:
-    return _encoder_step(split, x, s, c, p) if split.encoder_first else _marginal_step(split, x, s, c, p)
-
-
-@njit(nogil=True)
-def _argmin_q(split: Split, x: Array, s: Array, c: Array, q: Array) -> Array:
-    return _marginal_step(split, x, s, c, q) if split.encoder_first else _encoder_step(split, x, s, c, q)
-
-
-@njit(nogil=True)
-def _A(split: Split, p: Array) -> Array:
-    return matmul(p, split.M) if split.encoder_first else p
-
-
-@njit(nogil=True)
-def _B(split: Split, q: Array) -> Array:
-    return q if split.encoder_first else matmul(q, split.M)
-
-
-# Factories bind the blocks as constants, which numba can cache on disk; functions passed as arguments it cannot.
-_solver_one = njit(nogil=True)(solver_one(_argmin_p, _argmin_q, _A, _B))
-_solver_two = njit(nogil=True)(solver_two(_argmin_p, _argmin_q, _A, _B))
-
-
-@njit(nogil=True)
-def _retune(
-    split: Split, W: Array, v: Array, c: Array, boost: Array, kappa: float, floor: float, on_encoder: bool
-) -> None:
+@part
+def _retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float) -> None:
     """c_zj = kappa boost_zj |h_j| / mass_zj, the curvature of the row's own entropy; reset only outside [LOW, HIGH] of that."""
-    mass = matmul(W, split.M) if on_encoder else v
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
             target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
@@ -79,7 +52,7 @@ def _retune(
                 c[z, j] = target
 
 
-@njit(nogil=True)
+@part
 def _remember(boost: Array, c: Array, before: Array) -> None:
     """A row whose penalty a step had to raise keeps the factor, lest `_retune` undo it and the two take turns for ever."""
     for z in range(c.shape[0]):
@@ -87,7 +60,7 @@ def _remember(boost: Array, c: Array, before: Array) -> None:
             boost[z, j] *= c[z, j] / before[z, j]
 
 
-@njit(nogil=True)
+@part
 def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
     """max c |B(q - q_old)|."""
     largest = 0.0
@@ -97,7 +70,26 @@ def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
     return largest
 
 
-@njit(nogil=True)
+@part
+def _total_variation(u: Array, v: Array) -> float:
+    """sum |u - v|, the paper's primal residual."""
+    total = 0.0
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            total += abs(u[z, j] - v[z, j])
+    return total
+
+
+@part
+def _largest(table: Array) -> float:
+    largest = 0.0
+    for z in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            largest = max(largest, abs(table[z, j]))
+    return largest
+
+
+@part
 def _count_dead(u: Array, v: Array, keep: Array) -> int:
     """Marks the rows to keep, those with mass in either copy; returns how many are not."""
     dead = 0
@@ -109,132 +101,163 @@ def _count_dead(u: Array, v: Array, keep: Array) -> int:
     return dead
 
 
-@njit(nogil=True)
-def _kept_rows(table: Array, keep: Array, normalise: bool) -> Array:
+@part
+def _kept_rows(table: Array, keep: Array, kept: int, normalise: bool) -> Array:
     """The rows marked, each column rescaled to sum to one if asked."""
-    out = np.empty((keep.sum(), table.shape[1]))
+    out = np.empty((kept, table.shape[1]))
     row = 0
     for z in range(table.shape[0]):
         if keep[z]:
-            out[row] = table[z]
+            for j in range(table.shape[1]):
+                out[row, j] = table[z, j]
             row += 1
     if normalise:
         for j in range(out.shape[1]):
-            out[:, j] /= out[:, j].sum()
+            total = 0.0
+            for z in range(kept):
+                total += out[z, j]
+            for z in range(kept):
+                out[z, j] /= total
     return out
 
 
-@njit(cache=True, nogil=True)
-def advance(
-    p_x: Array,
-    p_y: Array,
-    P: Array,
-    T: Array,
-    M: Array,
-    features: Array,
-    rho: Array,
-    h: Array,
-    a: Array,
-    d: Array,
-    order: int,
-    encoder_first: bool,
-    exact: bool,
-    inner: int,
-    alpha: float,
-    kappa: float,
-    tune_on_encoder: bool,
-    tol: float,
-    primal_tol: float,
-    W: Array,
-    v: Array,
-    nu: Array,
-    c: Array,
-    boost: Array,
-    alive: Array,
-    state: Array,
-    still: Array,
-    iterations: Array,
-    residuals: Array,
-    limit: int,
-    trace: Array,
-) -> None:
-    """Advance every running run by at most trace.shape[1] iterations (or to ``limit`` in all); arrays (R, ...) in place.
+@part
+def _load(table: Array, r: int, rows: int) -> Array:
+    """A copy of the first rows of run r."""
+    out = np.empty((rows, table.shape[2]))
+    for z in range(rows):
+        for j in range(table.shape[2]):
+            out[z, j] = table[r, z, j]
+    return out
 
-    kappa > 0 keeps c at the automatic row-scaled penalty; kappa = 0 leaves c as it is. primal_tol > 0 stops by the paper's
-    rule, the primal residual alone; otherwise primal, dual and stationarity residual must all be at most tol.
-    With trace.shape[2] = 0 nothing is recorded, and stationarity is evaluated only once the other two are small.
+
+@part
+def _save(table: Array, r: int, rows: Array) -> None:
+    """Puts rows back into run r, zeros below them."""
+    for z in range(table.shape[1]):
+        for j in range(table.shape[2]):
+            table[r, z, j] = rows[z, j] if z < rows.shape[0] else 0.0
+
+
+@part
+def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
+    """What the steps of run r see."""
+    return Split(
+        tables.p_x,
+        tables.p_y,
+        tables.P,
+        tables.T,
+        tables.M,
+        tables.features,
+        setting.h[r],
+        setting.a[r],
+        setting.d[r],
+        setting.inner,
+        setting.kappa > 0.0,
+        max(setting.kappa, 1.0) * scale,
+        setting.proximal,
+    )
+
+
+def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array]) -> Callable[..., Any]:
+    """The loop, for one way of taking the argmins. Blocks are bound as constants: numba cannot cache functions as arguments."""
+    marginal_then_encoder_one = inlined(solver_one(marginal_step, encoder_step, _identity, _marginals))
+    marginal_then_encoder_two = inlined(solver_two(marginal_step, encoder_step, _identity, _marginals))
+    encoder_then_marginal_two = inlined(solver_two(encoder_step, marginal_step, _marginals, _identity))
+
+    def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+        record = trace.shape[2] > 0
+        auto = setting.kappa > 0.0
+        for r in range(state.W.shape[0]):
+            if state.outcome[r] != RUNNING:
+                continue
+            rho = setting.rho[r]
+            scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
+            split = split_of(tables, setting, r, scale)
+            n = state.alive[r]
+            W, v, nu = _load(state.W, r, n), _load(state.v, r, n), _load(state.nu, r, n)
+            c, boost = _load(state.c, r, n), _load(state.boost, r, n)
+            u = matmul(W, tables.M)
+            for step in range(trace.shape[1]):
+                if state.iterations[r] >= setting.limit:
+                    break
+                if auto:
+                    _retune(split, u if setting.tune_on_encoder else v, c, boost, setting.kappa, FLOOR * scale)
+                W_old, v_old, u_old, c_old = W, v, u, c.copy()
+                if setting.encoder_first:
+                    W, v, nu = encoder_then_marginal_two(split, W, v, nu, c, setting.alpha)
+                elif setting.order == 1:
+                    v, W, nu = marginal_then_encoder_one(split, v, W, nu, c, setting.alpha)
+                else:
+                    v, W, nu = marginal_then_encoder_two(split, v, W, nu, c, setting.alpha)
+                state.iterations[r] += 1
+                u = matmul(W, tables.M)
+                primal = largest_difference(u, v)
+                dual = _dual_residual(c, v, v_old) if setting.encoder_first else _dual_residual(c, u, u_old)
+                if not math.isfinite(primal + dual + _largest(nu)):
+                    state.outcome[r] = FAILED
+                    W, v, u = W_old, v_old, u_old
+                    break
+                if auto:
+                    _remember(boost, c, c_old)
+                small = primal <= setting.tol and dual <= setting.tol
+                state.residuals[r, 0] = primal
+                state.residuals[r, 1] = dual
+                if record or small:
+                    state.residuals[r, 2] = stationarity(split, W, rho)
+                if record:
+                    trace[r, step, LOSS] = lagrangian(split, W, rho)
+                    trace[r, step, AUGMENTED] = augmented_lagrangian(split, W, v, nu, c, rho, setting.encoder_first)
+                    trace[r, step, PRIMAL] = primal
+                    trace[r, step, DUAL] = dual
+                    trace[r, step, STATIONARITY] = state.residuals[r, 2]
+                    trace[r, step, PENALTY] = _largest(c)
+                if small and state.residuals[r, 2] <= setting.tol:
+                    state.outcome[r] = STATIONARY
+                    break
+                if setting.primal_tol > 0.0 and _total_variation(u, v) <= setting.primal_tol:
+                    state.outcome[r] = PRIMAL_ONLY
+                    break
+                moved = largest_difference(W, W_old) > 1e-16 or primal > 1e-15
+                state.still[r] = 0 if moved else state.still[r] + 1
+                if state.still[r] >= STALL_PATIENCE:
+                    state.outcome[r] = STALLED
+                    break
+                keep = np.empty(W.shape[0], dtype=np.bool_)
+                dead = _count_dead(u, v, keep)
+                if dead > 0:
+                    kept = W.shape[0] - dead
+                    W, v = _kept_rows(W, keep, kept, True), _kept_rows(v, keep, kept, True)
+                    nu, c = _kept_rows(nu, keep, kept, False), _kept_rows(c, keep, kept, False)
+                    boost = _kept_rows(boost, keep, kept, False)
+                    u = matmul(W, tables.M)
+            if not record:
+                state.residuals[r, 2] = stationarity(split, W, rho)
+            state.alive[r] = W.shape[0]
+            _save(state.W, r, W)
+            _save(state.v, r, v)
+            _save(state.nu, r, nu)
+            _save(state.c, r, c)
+            _save(state.boost, r, boost)
+
+    return inlined(advance)
+
+
+_advance_exact = _advancing(argmin_encoder, argmin_marginal)
+_advance_gradient = _advancing(gradient_encoder, gradient_marginal)
+
+
+@entry
+def advance_exact(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+    """Advance every running run by at most trace.shape[1] iterations, or to the limit; argmins taken exactly.
+
+    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 nothing is, and stationarity is evaluated only once
+    the other two residuals are small, and at the end.
     """
-    record = trace.shape[2] > 0
-    for r in range(W.shape[0]):
-        if state[r] != RUNNING:
-            continue
-        scale = np.max(np.abs(rho[r]))
-        auto = kappa > 0.0
-        split = Split(
-            p_x, p_y, P, T, M, features, h[r], a[r], d[r], encoder_first, exact, auto, inner, max(kappa, 1.0) * scale
-        )
-        n = alive[r]
-        Wr, vr, nur = W[r, :n].copy(), v[r, :n].copy(), nu[r, :n].copy()
-        cr, br = c[r, :n].copy(), boost[r, :n].copy()
-        u = matmul(Wr, M)
-        for step in range(trace.shape[1]):
-            if iterations[r] >= limit:
-                break
-            if auto:
-                _retune(split, Wr, vr, cr, br, kappa, 0.05 * scale, tune_on_encoder)
-            W_old, c_old = Wr, cr.copy()
-            q_old = vr if encoder_first else u
-            if encoder_first:
-                p, q = Wr, vr
-            else:
-                p, q = vr, Wr
-            if order == 1:
-                p, q, nur = _solver_one(split, p, q, nur, cr, alpha)
-            else:
-                p, q, nur = _solver_two(split, p, q, nur, cr, alpha)
-            if encoder_first:
-                Wr, vr = p, q
-            else:
-                Wr, vr = q, p
-            if auto:
-                _remember(br, cr, c_old)
-            iterations[r] += 1
-            u = matmul(Wr, M)
-            primal = largest_difference(u, vr)
-            dual = _dual_residual(cr, vr if encoder_first else u, q_old)
-            if not np.isfinite(primal + dual + np.sum(nur)):
-                state[r] = FAILED
-                Wr = W_old
-                break
-            residuals[r, 0], residuals[r, 1] = primal, dual
-            small = primal <= tol and dual <= tol
-            if record or small:
-                residuals[r, 2] = stationarity(split, Wr, rho[r])
-            if record:
-                trace[r, step, LOSS] = lagrangian(split, Wr, rho[r])
-                trace[r, step, AUGMENTED] = augmented_lagrangian(split, Wr, vr, nur, cr, rho[r])
-                trace[r, step, PRIMAL] = primal
-                trace[r, step, DUAL] = dual
-                trace[r, step, STATIONARITY] = residuals[r, 2]
-                trace[r, step, PENALTY] = np.max(cr)
-            if small and residuals[r, 2] <= tol:
-                state[r] = STATIONARY
-                break
-            if primal_tol > 0.0 and np.sum(np.abs(u - vr)) <= primal_tol:
-                state[r] = PRIMAL_ONLY
-                break
-            still[r] = still[r] + 1 if largest_difference(Wr, W_old) <= 1e-16 and primal <= 1e-15 else 0
-            if still[r] >= STALL_PATIENCE:
-                state[r] = STALLED
-                break
-            keep = np.empty(Wr.shape[0], dtype=np.bool_)
-            if _count_dead(u, vr, keep) > 0:
-                Wr, vr = _kept_rows(Wr, keep, True), _kept_rows(vr, keep, True)
-                nur, cr, br = _kept_rows(nur, keep, False), _kept_rows(cr, keep, False), _kept_rows(br, keep, False)
-                u = matmul(Wr, M)
-        if not record:
-            residuals[r, 2] = stationarity(split, Wr, rho[r])
-        n = Wr.shape[0]
-        alive[r] = n
-        W[r, :n], v[r, :n], nu[r, :n], c[r, :n], boost[r, :n] = Wr, vr, nur, cr, br
-        W[r, n:], v[r, n:], nu[r, n:] = 0.0, 0.0, 0.0
+    _advance_exact(tables, setting, state, trace)
+
+
+@entry
+def advance_gradient(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+    """The same with the paper's one gradient step for every argmin."""
+    _advance_gradient(tables, setting, state, trace)

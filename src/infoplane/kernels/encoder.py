@@ -15,9 +15,9 @@ D(W, W_old) = sum_x p(x) KL(W_x || W_old_x); the variational decoders q(y|z), q(
 import math
 
 import numpy as np
-from numba import njit
 
 from ..information import Array
+from .jit import part
 from .measure import combine, log_table, marginal_logs, softmax_columns
 from .roots import safe_log
 from .split import Split, matmul
@@ -27,13 +27,13 @@ HALVINGS = 40
 ROUNDING = 1e-14
 
 
-@njit(nogil=True)
+@part
 def convexity(split: Split) -> float:
     """|a_z|_- + |a_zy|_-: the multiple of D(W, W_old) that majorises the convex entropies of the encoder block."""
     return max(-split.a[0], 0.0) + max(-split.a[2], 0.0)
 
 
-@njit(nogil=True)
+@part
 def slope_table(split: Split, W: Array, on_W: float) -> Array:
     """S[z, x]: minus the slope of everything in the block but H(Z|X) and the penalty, over p(x), plus on_W log W.
 
@@ -51,7 +51,7 @@ def slope_table(split: Split, W: Array, on_W: float) -> Array:
     return S
 
 
-@njit(nogil=True)
+@part
 def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
     """The encoder block's argmin: ``split.inner`` majorise-minimise steps."""
     extra = convexity(split)
@@ -64,7 +64,7 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
     return W
 
 
-@njit(nogil=True)
+@part
 def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k)."""
     score = matmul(m, split.features)
@@ -74,7 +74,7 @@ def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Arr
     return softmax_columns(score, log_total)
 
 
-@njit(nogil=True)
+@part
 def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
     """The convex dual sum m^2/(2c) - <m, target> + k sum_x p(x) log sum_z exp((S + m features)/k), target = x + s/c."""
     value = 0.0
@@ -86,7 +86,7 @@ def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_t
     return value
 
 
-@njit(nogil=True)
+@part
 def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gradient: Array) -> float:
     """m/c - target + W M, into gradient; returns its largest entry."""
     u = matmul(W, split.M)
@@ -98,7 +98,7 @@ def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gr
     return largest
 
 
-@njit(nogil=True)
+@part
 def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton to rounding."""
     u = matmul(W, split.M)
@@ -133,7 +133,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     return W
 
 
-@njit(nogil=True)
+@part
 def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, direction: Array) -> float:
     """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
 
@@ -174,7 +174,7 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     return decrease
 
 
-@njit(nogil=True, fastmath={"reassoc", "contract"})
+@part
 def cholesky_solve(A: Array, b: Array) -> None:
     """Solve A u = b for positive definite A with unit diagonal, u over b; A becomes its lower factor.
 
@@ -202,7 +202,7 @@ def cholesky_solve(A: Array, b: Array) -> None:
             b[l] -= A[row, l] * b[row]
 
 
-@njit(nogil=True)
+@part
 def divergence_of(split: Split, W_new: Array, W: Array) -> float:
     """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x), summed over terms that are never negative, so that small steps do not cancel."""
     total = 0.0
@@ -217,7 +217,7 @@ def divergence_of(split: Split, W_new: Array, W: Array) -> float:
     return total
 
 
-@njit(nogil=True)
+@part
 def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
     """W_new prop. to W exp(-g/width), width doubled until (width + a_zx - convexity) D(W_new, W) majorises the penalty.
 

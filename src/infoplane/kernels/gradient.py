@@ -10,10 +10,10 @@ the whole matrix, which is why `step="exact"` is the default.
 import math
 
 import numpy as np
-from numba import njit
 
 from ..information import Array
 from .encoder import slope_table
+from .jit import part
 from .measure import log_table, marginal_logs
 from .roots import TINY, safe_log
 from .split import Split, matmul
@@ -22,7 +22,7 @@ ARMIJO = 1e-4
 HALVINGS = 60
 
 
-@njit(nogil=True)
+@part
 def _mean_subtracted(g: Array) -> float:
     """g - mean_z g, in place; returns its squared length."""
     square = 0.0
@@ -37,7 +37,7 @@ def _mean_subtracted(g: Array) -> float:
     return square
 
 
-@njit(nogil=True)
+@part
 def _longest_step(u: Array, g: Array) -> float:
     """The first power of 1/2, from 1 on, for which u - xi g stays positive."""
     xi = 1.0
@@ -48,7 +48,7 @@ def _longest_step(u: Array, g: Array) -> float:
     return xi
 
 
-@njit(nogil=True)
+@part
 def _moved(u: Array, g: Array, xi: float) -> Array:
     out = np.empty_like(u)
     for z in range(u.shape[0]):
@@ -57,7 +57,7 @@ def _moved(u: Array, g: Array, xi: float) -> Array:
     return out
 
 
-@njit(nogil=True)
+@part
 def _penalty(x: Array, s: Array, c: Array, u: Array) -> float:
     value = 0.0
     for z in range(u.shape[0]):
@@ -66,7 +66,7 @@ def _penalty(x: Array, s: Array, c: Array, u: Array) -> float:
     return value
 
 
-@njit(nogil=True)
+@part
 def _marginal_value(split: Split, v: Array) -> float:
     value = 0.0
     for z in range(v.shape[0]):
@@ -75,7 +75,7 @@ def _marginal_value(split: Split, v: Array) -> float:
     return value
 
 
-@njit(nogil=True)
+@part
 def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Array:
     """One step on the marginal block sum_j h_j H(v_j)."""
     g = np.empty_like(v)
@@ -93,7 +93,7 @@ def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> A
     return v
 
 
-@njit(nogil=True)
+@part
 def _encoder_value(split: Split, W: Array, log_W: Array, log_z: Array, log_zy: Array) -> float:
     """The encoder block at W, with the decoders of the encoder whose logarithms are given."""
     a, d = split.a, split.d
@@ -110,7 +110,7 @@ def _encoder_value(split: Split, W: Array, log_W: Array, log_z: Array, log_zy: A
     return value
 
 
-@njit(nogil=True)
+@part
 def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
     """One step on the encoder block, its decoders those of the present W."""
     log_W = log_table(W)

@@ -8,26 +8,32 @@ safeguarded one-dimensional Newton search.
 """
 
 import numpy as np
-from numba import njit
 
 from ..information import Array
-from .roots import upper_root, wright_omega
+from .jit import part
+from .roots import safe_log, upper_root, wright_omega
 from .split import Split
 
 
-@njit(nogil=True)
+@part
 def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Array:
     """The marginal block's argmin; with ``split.adaptive`` it may raise entries of c, in place (see `concave_prox`)."""
     new = np.empty_like(v)
+    eta = split.proximal
     for j in range(v.shape[1]):
-        if split.h[j] > 0.0:
-            concave_prox(split.h[j], x[:, j], s[:, j], c[:, j], new[:, j], split.adaptive)
+        slope = s[:, j].copy()
+        if eta > 0.0:
+            # ADMM-IB adds eta KL(v || v_old): eta more convexity, and a pull towards the logarithms of v_old.
+            for z in range(v.shape[0]):
+                slope[z] += eta * (safe_log(v[z, j]) + 1.0)
+        if split.h[j] - eta > 0.0:
+            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], new[:, j], split.adaptive)
         else:
-            convex_prox(-split.h[j], x[:, j], s[:, j], c[:, j], new[:, j])
+            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], new[:, j])
     return new
 
 
-@njit(nogil=True)
+@part
 def _entropy_root(k: float, c: float, y: float) -> tuple[float, float]:
     """The v with k log v + c v = y (for k = 0, max(y, 0) / c), and its slope in lam, -v / (k + c v)."""
     if k == 0.0:
@@ -36,7 +42,7 @@ def _entropy_root(k: float, c: float, y: float) -> tuple[float, float]:
     return v, -v / (k + c * v)
 
 
-@njit(nogil=True)
+@part
 def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
     n = x.shape[0]
@@ -61,7 +67,7 @@ def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     out /= out.sum()
 
 
-@njit(nogil=True)
+@part
 def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: bool) -> None:
     """Minimise -k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k > 0, on the branch v_i > k / c_i.
 
@@ -113,7 +119,7 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
     out /= out.sum()
 
 
-@njit(nogil=True)
+@part
 def _concave_total(
     k: float, x: Array, s: Array, c: Array, lam: float, emptied: np.ndarray, out: Array
 ) -> tuple[float, float]:

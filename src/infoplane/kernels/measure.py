@@ -3,14 +3,14 @@
 import math
 
 import numpy as np
-from numba import njit
 
 from ..information import Array
+from .jit import part
 from .roots import safe_log
 from .split import Split, matmul
 
 
-@njit(nogil=True)
+@part
 def log_table(p: Array) -> Array:
     """Element-wise `safe_log` of a matrix."""
     out = np.empty_like(p)
@@ -20,7 +20,7 @@ def log_table(p: Array) -> Array:
     return out
 
 
-@njit(nogil=True)
+@part
 def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
     """log p(z) and log p(z|y)."""
     p_zy = matmul(W, split.P)
@@ -34,7 +34,7 @@ def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
     return log_z, p_zy
 
 
-@njit(nogil=True)
+@part
 def combine(split: Split, log_z: Array, on_z: float, log_zy: Array, on_zy: float) -> Array:
     """on_z log p(z) + on_zy sum_y p(y|x) log p(z|y), as a table over (z, x)."""
     S = matmul(log_zy, split.T)
@@ -44,7 +44,7 @@ def combine(split: Split, log_z: Array, on_z: float, log_zy: Array, on_zy: float
     return S
 
 
-@njit(nogil=True)
+@part
 def softmax_columns(score: Array, log_total: Array) -> Array:
     """Softmax over z of each column, in place; the logs of the normalisers go to log_total. Returns score."""
     n_z, n_x = score.shape
@@ -66,7 +66,7 @@ def softmax_columns(score: Array, log_total: Array) -> Array:
     return score
 
 
-@njit(nogil=True)
+@part
 def lagrangian(split: Split, W: Array, rho: Array) -> float:
     """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)."""
     log_z, log_zy = marginal_logs(split, W)
@@ -80,15 +80,17 @@ def lagrangian(split: Split, W: Array, rho: Array) -> float:
     return value
 
 
-@njit(nogil=True)
-def augmented_lagrangian(split: Split, W: Array, v: Array, nu: Array, c: Array, rho: Array) -> float:
+@part
+def augmented_lagrangian(
+    split: Split, W: Array, v: Array, nu: Array, c: Array, rho: Array, encoder_first: bool
+) -> float:
     """L_c: the encoder block at W with its own decoders, the marginal block at v, and the penalty of A p - B q.
 
     With its own decoder, -sum p(z,y) log q(y|z) is H(Z|Y) - H(Z) + const, so the encoder block is L(W) minus what v carries.
     """
     value = lagrangian(split, W, rho)
     u = matmul(W, split.M)
-    sign = 1.0 if split.encoder_first else -1.0
+    sign = 1.0 if encoder_first else -1.0
     for z in range(v.shape[0]):
         for j in range(v.shape[1]):
             gap = u[z, j] - v[z, j]
@@ -97,7 +99,7 @@ def augmented_lagrangian(split: Split, W: Array, v: Array, nu: Array, c: Array, 
     return value
 
 
-@njit(nogil=True)
+@part
 def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
     """W exp(-g/width) normalised, g = (dL/dW) / p(x): stationary encoders are its fixed points.
 
@@ -113,7 +115,7 @@ def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
     return softmax_columns(score, np.empty(W.shape[1]))
 
 
-@njit(nogil=True)
+@part
 def natural_width(rho: Array) -> float:
     """The smallest width for which `fixed_point` cannot raise L, with a floor where L is concave and any width will do.
 
@@ -128,7 +130,7 @@ def natural_width(rho: Array) -> float:
     return max(convex - rho[1], 0.1 * max(abs(rho[0]), abs(rho[1]), abs(rho[2])))
 
 
-@njit(nogil=True)
+@part
 def largest_difference(U: Array, V: Array) -> float:
     """max |U - V|."""
     largest = 0.0
@@ -138,7 +140,7 @@ def largest_difference(U: Array, V: Array) -> float:
     return largest
 
 
-@njit(nogil=True)
+@part
 def stationarity(split: Split, W: Array, rho: Array) -> float:
     """max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
     return largest_difference(W, fixed_point(split, W, rho, natural_width(rho)))

@@ -2,19 +2,19 @@
 
 import math
 
-from numba import njit
+from .jit import part
 
 LOG_TINY = -690.0  # log of the smallest mass that is told apart from zero
 TINY = math.exp(LOG_TINY)
 
 
-@njit(nogil=True)
+@part
 def safe_log(p: float) -> float:
     """Log p, with log 0 read as a very negative number, so that 0 log 0 = 0 and no NaN can arise."""
     return math.log(p) if p > TINY else LOG_TINY
 
 
-@njit(nogil=True)
+@part
 def wright_omega(b: float) -> float:
     """The w > 0 with w + log w = b (Lambert's W of e^b, without overflow)."""
     if b < -36.0:
@@ -28,7 +28,7 @@ def wright_omega(b: float) -> float:
     return w
 
 
-@njit(nogil=True)
+@part
 def upper_root(b: float) -> float:
     """The s >= 0 with e^s - s = b, for b >= 1."""
     d = b - 1.0
