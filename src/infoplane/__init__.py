@@ -1,3 +1,74 @@
-"""infoplane: how much may a released or learned Z say about X and about Y?"""
+"""infoplane: how much may a released or learned Z say about X and about Y?
+
+Given the joint p(x, y) of a chain Y -> X -> Z, infoplane computes the trade-off between I(X;Z) and I(Y;Z): the information
+bottleneck (compress X, keep what predicts Y) and the privacy funnel (release X, hide Y), and hands over the encoder p(z|x).
+
+>>> import infoplane as ip
+>>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(gamma=0.2), starts=4, rng=0)
+>>> s.converged
+True
+"""
+
+from . import datasets
+from .baselines.blahut_arimoto import BlahutArimoto
+from .baselines.merging import Merging, MergePath, agglomerative_bottleneck, merge_two
+from .errors import (
+    InfoplaneError,
+    InvalidEncoderError,
+    InvalidJointError,
+    InvalidOptionError,
+    MissingExtraError,
+    PenaltyWarning,
+    UnsupportedProblemError,
+)
+from .frontier import Frontier, FrontierRun, SweepProgress, sweep
+from .joint import Joint
+from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .registry import SOLVERS
+from .solution import Rate, Solution, Trace
+from .solve import Progress, solve
+from .splitting.pair import PairSolution, douglas_rachford
+from .splitting.penalty import Threshold, penalty_threshold
+from .splitting.solver import DouglasRachford
+from .stopping import Residuals, Status
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "SOLVERS",
+    "BlahutArimoto",
+    "DouglasRachford",
+    "Frontier",
+    "FrontierRun",
+    "InfoplaneError",
+    "InvalidEncoderError",
+    "InvalidJointError",
+    "InvalidOptionError",
+    "Joint",
+    "MarkovLagrangian",
+    "MergePath",
+    "Merging",
+    "MissingExtraError",
+    "PairSolution",
+    "PenaltyWarning",
+    "Progress",
+    "Rate",
+    "Residuals",
+    "Solution",
+    "Status",
+    "SweepProgress",
+    "Threshold",
+    "Trace",
+    "UnsupportedProblemError",
+    "agglomerative_bottleneck",
+    "bottleneck",
+    "datasets",
+    "deterministic_bottleneck",
+    "douglas_rachford",
+    "funnel",
+    "generalised_bottleneck",
+    "merge_two",
+    "penalty_threshold",
+    "solve",
+    "sweep",
+]

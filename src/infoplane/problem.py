@@ -67,6 +67,39 @@ class MarkovLagrangian:
         """(rho_z, rho_zx, rho_zy)."""
         return self.rho_z, self.rho_zx, self.rho_zy
 
+    @property
+    def width(self) -> float:
+        """The smallest k for which the map W <- W exp(-g/k), g = (dL/dW)/p(x), cannot raise L: gamma, or beta - 1.
+
+        H(Z) and H(Y|Z) = H(Z|Y) - H(Z) + H(Y) are concave in W; a convex -|a| H is |a|-smooth relative to sum_x p(x) KL(W_x || W'_x), and
+        H(Z|X) is its tangent minus that divergence. Where L is concave any k will do, and a tenth of the largest |rho| is taken.
+        """
+        if self.rho_zy >= 0.0:
+            convex = max(-(self.rho_z + self.rho_zy), 0.0)
+        else:
+            convex = max(-self.rho_z, 0.0) - self.rho_zy
+        if self.rho_zx < 0.0:
+            return convex - self.rho_zx
+        return max(convex - self.rho_zx, 0.1 * max(abs(rho) for rho in self.rho))
+
+    def stationarity(self, joint: Joint, encoder: Array) -> float:
+        """max |W - W exp(-g/width) / normaliser| over letters of positive mass: zero exactly at stationary encoders.
+
+        For the bottleneck this is max |W - BA(W)|, the residual of the self-consistent equations. Weak for the funnel: every
+        deterministic encoder passes.
+        """
+        W = check_encoder(joint, encoder)
+        seen_x, seen_y = joint.support()
+        tiny = 1e-300
+        log_W = np.log(np.maximum(W[:, seen_x], tiny))
+        log_z = np.log(np.maximum(W @ joint.p_x, tiny))[:, None]
+        log_zy = np.log(np.maximum((W @ joint.p_xy)[:, seen_y] / joint.p_y[seen_y], tiny))
+        p_y_given_x = joint.p_xy[seen_x][:, seen_y] / joint.p_x[seen_x, None]
+        g = -self.rho_z * log_z - self.rho_zx * log_W - self.rho_zy * (p_y_given_x @ log_zy.T).T
+        score = log_W - g / self.width
+        mapped = np.exp(score - score.max(axis=0))
+        return float(np.abs(W[:, seen_x] - mapped / mapped.sum(axis=0)).max())
+
     def value(self, joint: Joint, encoder: Array) -> float:
         """L at an encoder, in nats."""
         h = encoder_entropies(joint, check_encoder(joint, encoder))

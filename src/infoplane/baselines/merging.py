@@ -24,7 +24,7 @@ The whole path is kept, from one cluster per letter of positive mass down to one
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -35,6 +35,8 @@ from ..information import Array
 from ..kernels import merging as kernel
 from ..kernels.merging import IntArray
 from ..problem import MarkovLagrangian, funnel
+from ..solver import Run, Support
+from ..stopping import Residuals, Status, Stopping
 
 if TYPE_CHECKING:
     from ..joint import Joint
@@ -246,3 +248,87 @@ def merge_two(
             f"found criterion = {criterion!r} and beta = {beta!r}."
         )
     return merge_path(joint, iyz_weight=weights[0], ixz_weight=weights[1], memory_limit=memory_limit, callback=callback)
+
+
+@dataclass(frozen=True)
+class Merging:
+    """Greedy merging as a solver: the partition of the whole merge path with the lowest Lagrangian.
+
+    Parameters
+    ----------
+    criterion
+        ``"information"``: the classical paths, Merge-Two where H(Z|Y) enters with a negative sign (the funnel), the agglomerative
+        bottleneck elsewhere. ``"lagrangian"``: each merge is the one that lowers the problem's own Lagrangian most.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.Merging())
+    >>> s.clusters, round(s.loss, 6)
+    (2, -0.242165)
+    """
+
+    criterion: Literal["information", "lagrangian"] = "information"
+
+    def __post_init__(self) -> None:
+        if self.criterion not in ("information", "lagrangian"):
+            raise InvalidOptionError(f"criterion must be 'information' or 'lagrangian', found {self.criterion!r}.")
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "merging"
+
+    @property
+    def deterministic(self) -> bool:
+        """There is one path, whatever the starts."""
+        return True
+
+    def refusal(self, _problem: MarkovLagrangian) -> str | None:
+        """Any Lagrangian can be evaluated along the path."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
+    ) -> MergingBatch:
+        """One run a problem; problems that share a path walk it once."""
+        return MergingBatch(self, support, problems, stopping)
+
+    def path(self, joint: Joint, problem: MarkovLagrangian) -> MergePath:
+        """The merge path that serves a problem."""
+        if self.criterion == "lagrangian":
+            return merge_path(joint, iyz_weight=problem.rho_zy, ixz_weight=-(problem.rho_z + problem.rho_zy))
+        return merge_two(joint) if problem.rho_zy < 0 else agglomerative_bottleneck(joint)
+
+
+class MergingBatch:
+    """The best partition of its path for each problem."""
+
+    def __init__(
+        self, options: Merging, support: Support, problems: Sequence[MarkovLagrangian], stopping: Stopping
+    ) -> None:
+        self.options, self.support, self.problems, self.stopping = options, support, problems, stopping
+        self.done: list[Run] = []
+
+    def advance(self, _iterations: int) -> bool:
+        """Walk the path of one problem."""
+        if len(self.done) < len(self.problems):
+            self.done.append(self._walk(self.problems[len(self.done)]))
+        return len(self.done) < len(self.problems)
+
+    def _walk(self, problem: MarkovLagrangian) -> Run:
+        joint = self.support.joint
+        path = self.options.path(joint, problem)
+        encoder = path.encoder_at(path.best(problem))
+        residuals = Residuals(0.0, 0.0, problem.stationarity(joint, encoder))
+        return Run(
+            encoder=encoder[:, self.support.x],
+            status=self.stopping.judge(residuals, Status.STALLED),
+            iterations=len(path.merges),
+            residuals=residuals,
+            found_by=self.options.name,
+        )
+
+    def runs(self) -> list[Run]:
+        """The problems walked so far."""
+        return list(self.done)

@@ -90,7 +90,7 @@ def _largest(table: Array) -> float:
 
 
 @part
-def _count_dead(u: Array, v: Array, keep: Array) -> int:
+def count_dead(u: Array, v: Array, keep: Array) -> int:
     """Marks the rows to keep, those with mass in either copy; returns how many are not."""
     dead = 0
     for z in range(u.shape[0]):
@@ -102,7 +102,7 @@ def _count_dead(u: Array, v: Array, keep: Array) -> int:
 
 
 @part
-def _kept_rows(table: Array, keep: Array, kept: int, normalise: bool) -> Array:
+def kept_rows(table: Array, keep: Array, kept: int, normalise: bool) -> Array:
     """The rows marked, each column rescaled to sum to one if asked."""
     out = np.empty((kept, table.shape[1]))
     row = 0
@@ -122,7 +122,7 @@ def _kept_rows(table: Array, keep: Array, kept: int, normalise: bool) -> Array:
 
 
 @part
-def _load(table: Array, r: int, rows: int) -> Array:
+def load(table: Array, r: int, rows: int) -> Array:
     """A copy of the first rows of run r."""
     out = np.empty((rows, table.shape[2]))
     for z in range(rows):
@@ -132,7 +132,7 @@ def _load(table: Array, r: int, rows: int) -> Array:
 
 
 @part
-def _save(table: Array, r: int, rows: Array) -> None:
+def save(table: Array, r: int, rows: Array) -> None:
     """Puts rows back into run r, zeros below them."""
     for z in range(table.shape[1]):
         for j in range(table.shape[2]):
@@ -175,8 +175,8 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
             scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
             split = split_of(tables, setting, r, scale)
             n = state.alive[r]
-            W, v, nu = _load(state.W, r, n), _load(state.v, r, n), _load(state.nu, r, n)
-            c, boost = _load(state.c, r, n), _load(state.boost, r, n)
+            W, v, nu = load(state.W, r, n), load(state.v, r, n), load(state.nu, r, n)
+            c, boost = load(state.c, r, n), load(state.boost, r, n)
             u = matmul(W, tables.M)
             for step in range(trace.shape[1]):
                 if state.iterations[r] >= setting.limit:
@@ -204,7 +204,7 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
                 state.residuals[r, 0] = primal
                 state.residuals[r, 1] = dual
                 if record or small:
-                    state.residuals[r, 2] = stationarity(split, W, rho)
+                    state.residuals[r, 2] = stationarity(split, W, rho, setting.width[r])
                 if record:
                     trace[r, step, LOSS] = lagrangian(split, W, rho)
                     trace[r, step, AUGMENTED] = augmented_lagrangian(split, W, v, nu, c, rho, setting.encoder_first)
@@ -224,21 +224,21 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
                     state.outcome[r] = STALLED
                     break
                 keep = np.empty(W.shape[0], dtype=np.bool_)
-                dead = _count_dead(u, v, keep)
+                dead = count_dead(u, v, keep)
                 if dead > 0:
                     kept = W.shape[0] - dead
-                    W, v = _kept_rows(W, keep, kept, True), _kept_rows(v, keep, kept, True)
-                    nu, c = _kept_rows(nu, keep, kept, False), _kept_rows(c, keep, kept, False)
-                    boost = _kept_rows(boost, keep, kept, False)
+                    W, v = kept_rows(W, keep, kept, True), kept_rows(v, keep, kept, True)
+                    nu, c = kept_rows(nu, keep, kept, False), kept_rows(c, keep, kept, False)
+                    boost = kept_rows(boost, keep, kept, False)
                     u = matmul(W, tables.M)
             if not record:
-                state.residuals[r, 2] = stationarity(split, W, rho)
+                state.residuals[r, 2] = stationarity(split, W, rho, setting.width[r])
             state.alive[r] = W.shape[0]
-            _save(state.W, r, W)
-            _save(state.v, r, v)
-            _save(state.nu, r, nu)
-            _save(state.c, r, c)
-            _save(state.boost, r, boost)
+            save(state.W, r, W)
+            save(state.v, r, v)
+            save(state.nu, r, nu)
+            save(state.c, r, c)
+            save(state.boost, r, boost)
 
     return inlined(advance)
 

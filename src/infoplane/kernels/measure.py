@@ -103,7 +103,7 @@ def augmented_lagrangian(
 def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
     """W exp(-g/width) normalised, g = (dL/dW) / p(x): stationary encoders are its fixed points.
 
-    width = gamma makes it the Blahut-Arimoto map of the bottleneck, width = beta - 1 the monotone map of the funnel.
+    The width is `MarkovLagrangian.width`: gamma makes it Blahut-Arimoto's map, beta - 1 the monotone map of the funnel.
     """
     log_z, log_zy = marginal_logs(split, W)
     score = combine(split, log_z, rho[0] / width, log_zy, rho[2] / width)
@@ -113,21 +113,6 @@ def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
             for i in range(W.shape[1]):
                 score[z, i] += on_W * safe_log(W[z, i])
     return softmax_columns(score, np.empty(W.shape[1]))
-
-
-@part
-def natural_width(rho: Array) -> float:
-    """The smallest width for which `fixed_point` cannot raise L, with a floor where L is concave and any width will do.
-
-    H(Z) and H(Z|Y) = H(Z) + H(Y|Z) - H(Y) are concave; a convex -|a| H is |a|-smooth relative to sum_x p(x) KL(W_x || W'_x).
-    """
-    if rho[2] >= 0.0:
-        convex = max(-(rho[0] + rho[2]), 0.0)
-    else:
-        convex = max(-rho[0], 0.0) - rho[2]
-    if rho[1] < 0.0:
-        return convex - rho[1]
-    return max(convex - rho[1], 0.1 * max(abs(rho[0]), abs(rho[1]), abs(rho[2])))
 
 
 @part
@@ -141,6 +126,6 @@ def largest_difference(U: Array, V: Array) -> float:
 
 
 @part
-def stationarity(split: Split, W: Array, rho: Array) -> float:
+def stationarity(split: Split, W: Array, rho: Array, width: float) -> float:
     """max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
-    return largest_difference(W, fixed_point(split, W, rho, natural_width(rho)))
+    return largest_difference(W, fixed_point(split, W, rho, width))

@@ -34,6 +34,7 @@ class Setting(NamedTuple):
     """What a batch is to do. Runs may differ in rho, and so in h, a and d: a row a run."""
 
     rho: Array  # (R, 3)        rho_z, rho_zx, rho_zy
+    width: Array  # (R,)        how the stationarity residual is scaled, see measure.fixed_point
     h: Array  # (R, m)          weight of each marginal column's entropy
     a: Array  # (R, 3)          a_z, a_zx, a_zy
     d: Array  # (R, 2)          d_y, d_x

@@ -1,0 +1,71 @@
+"""Blahut-Arimoto for the bottleneck (Tishby, Pereira, Bialek 1999), the yardstick of the paper.
+
+p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
+
+In general, for rho_zx < 0, stationarity of L in p(z|x) reads log W = (rho_z log p(z) + rho_zy sum_y p(y|x) log p(z|y)) / (-rho_zx) +
+const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z|Y) enter as a concave sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..information import Array
+from ..kernels.blahut_arimoto import advance_blahut_arimoto
+from ..problem import MarkovLagrangian
+from ..solver import Support
+from ..splitting.formulations import FORMULATIONS
+from ..splitting.solver import DouglasRachford, SplittingBatch
+from ..stopping import Stopping
+
+
+@dataclass(frozen=True)
+class BlahutArimoto:
+    """The self-consistent equations of the bottleneck, iterated.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.BlahutArimoto(), starts=4, rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('blahut-arimoto', -0.24076)
+    """
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "blahut-arimoto"
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if problem.rho_zx >= 0:
+            return (
+                f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
+                "Use drs."
+            )
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> SplittingBatch:
+        """A batch of runs."""
+        return BlahutArimotoBatch(support, problems, starts, stopping, record)
+
+
+class BlahutArimotoBatch(SplittingBatch):
+    """The same bookkeeping as a splitting, with one block and no constraint: primal and dual residual are zero."""
+
+    def __init__(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> None:
+        formulation = FORMULATIONS["ib-1"]
+        super().__init__(DouglasRachford("ib-1"), formulation, support, problems, starts, stopping, record)
+        self.kernel = advance_blahut_arimoto
+        self.found_by = "blahut-arimoto"
+        self.state.residuals[:, :2] = 0.0

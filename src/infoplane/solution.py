@@ -1,0 +1,178 @@
+"""What a solver hands back: data, with everything derived as a property that names its formula."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from .information import Array, PlanePoint, bits, plane_point
+from .stopping import Residuals, Status
+
+if TYPE_CHECKING:
+    from .joint import Joint
+    from .problem import MarkovLagrangian
+
+
+class Rate(NamedTuple):
+    """A linear rate fitted to the tail of a trace: |L_k - L_end| ~ C factor^k."""
+
+    factor: float
+    """Contraction an iteration; below 1 means linear convergence."""
+    r_squared: float
+    """Share of the variance of log |L_k - L_end| that the straight line explains."""
+    first: int
+    """First iteration of the tail that was fitted."""
+    last: int
+    """Last iteration of the tail that was fitted."""
+
+
+@dataclass(frozen=True)
+class Trace:
+    """What each iteration measured; arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none)."""
+
+    loss: Array
+    augmented: Array
+    primal: Array
+    dual: Array
+    stationarity: Array
+    penalty: Array
+
+    def __len__(self) -> int:
+        return len(self.loss)
+
+    @classmethod
+    def from_columns(cls, table: Array) -> Trace:
+        """From a table with a row an iteration, columns in the order of the fields."""
+        return cls(*np.ascontiguousarray(table.T))
+
+
+@dataclass(frozen=True)
+class Solution:
+    """An encoder p(z|x) and what is known of it; nats throughout.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), starts=4, rng=0)
+    >>> s.status.name, round(s.loss, 6)
+    ('STATIONARY', -0.24076)
+    """
+
+    joint: Joint = field(repr=False)
+    problem: MarkovLagrangian
+    encoder: Array = field(repr=False)
+    status: Status
+    solver: str
+    iterations: int
+    seconds: float
+    residuals: Residuals
+    trace: Trace | None = field(default=None, repr=False)
+    start: int = 0
+    """Which start found it."""
+    died: int = 0
+    """Clusters that lost all their mass on the way; the encoder no longer has them."""
+    starts: tuple[StartSummary, ...] = field(default=(), repr=False)
+    """How every start ended, in order."""
+    lower_bound: float | None = None
+
+    @cached_property
+    def _point(self) -> PlanePoint:
+        return plane_point(self.joint, self.encoder)
+
+    @cached_property
+    def loss(self) -> float:
+        """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) at the encoder."""
+        return self.problem.value(self.joint, self.encoder)
+
+    @property
+    def ixz(self) -> float:
+        """I(X;Z)."""
+        return self._point.ixz
+
+    @property
+    def iyz(self) -> float:
+        """I(Y;Z)."""
+        return self._point.iyz
+
+    @property
+    def gap(self) -> float | None:
+        """loss - lower_bound, None unless certified."""
+        return None if self.lower_bound is None else self.loss - self.lower_bound
+
+    @property
+    def converged(self) -> bool:
+        """Whether the status is CERTIFIED or STATIONARY."""
+        return self.status.converged
+
+    @property
+    def clusters(self) -> int:
+        """|Z|: rows of the encoder."""
+        return int(self.encoder.shape[0])
+
+    @property
+    def p_z(self) -> Array:
+        """p(z) = sum_x p(z|x) p(x)."""
+        return self.encoder @ self.joint.p_x
+
+    def encoder_frame(self) -> Any:
+        """The encoder as a pandas frame: a row a letter x with the joint's labels, a column a cluster, p(z|x) inside."""
+        import pandas as pd
+
+        joint = self.joint
+        index = (
+            pd.MultiIndex.from_tuples(joint.x_labels, names=joint.x_names)
+            if len(joint.x_names) > 1
+            else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
+        )
+        return pd.DataFrame(self.encoder.T, index=index, columns=[f"z{z}" for z in range(self.clusters)])
+
+    def rate(self, floor: float = 1e-12) -> Rate:
+        """Fit log |L_k - L_end| by a straight line over the second half of the decades that the trace has left.
+
+        The tail begins where the loss has come within the geometric mean of its first and last distances to the end, and stops
+        where |L_k - L_end| falls below ``floor`` (rounding). ``r_squared`` says how straight it is; judge the rate by it.
+        """
+        if self.trace is None:
+            raise ValueError("this run kept no trace; solve() records one, sweep() does not.")
+        return fit_rate(self.trace.loss, floor)
+
+    def __str__(self) -> str:
+        gap = "" if self.gap is None else f", gap {self.gap:.1e} nats"
+        return (
+            f"{self.problem.family}: loss {self.loss:.6f} nats{gap}, I(X;Z) {bits(self.ixz):.6f} bits, I(Y;Z) {bits(self.iyz):.6f} bits, "
+            f"{self.clusters} clusters; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.status.value}"
+        )
+
+
+class StartSummary(NamedTuple):
+    """How one start ended."""
+
+    loss: float
+    status: Status
+    iterations: int
+
+
+def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
+    """The linear rate of a sequence of losses; see `Solution.rate`."""
+    distance = np.abs(loss - loss[-1])
+    below = np.flatnonzero(distance <= floor)
+    last = int(below[0]) if below.size else len(loss) - 1
+    usable = np.flatnonzero(distance[:last] > floor)
+    if usable.size < 5:
+        raise ValueError(
+            f"only {usable.size} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate."
+        )
+    # Half of the decades between the largest distance and the floor are the tail.
+    middle = np.sqrt(distance[usable].max() * max(distance[usable[-1]], floor))
+    tail = usable[usable > (np.flatnonzero(distance[:last] > middle).max(initial=-1))]
+    if tail.size < 5:
+        tail = usable[-5:]
+    y = np.log(distance[tail])
+    slope, intercept = np.polyfit(tail, y, 1)
+    residual = y - (slope * tail + intercept)
+    total = float(((y - y.mean()) ** 2).sum())
+    r_squared = 1.0 - float((residual**2).sum()) / total if total > 0 else 0.0
+    return Rate(float(np.exp(slope)), r_squared, int(tail[0]), int(tail[-1]))

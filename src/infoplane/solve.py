@@ -1,0 +1,159 @@
+"""`solve`: the best of several starts, with the status of every one."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import InvalidOptionError
+from .information import Array
+from .registry import resolve
+from .solution import Solution, StartSummary
+from .solver import Batch, Run, Solver, Support
+from .starts import Seed, make_starts, seed_sequence
+from .stopping import Status, Stopping
+
+if TYPE_CHECKING:
+    from .joint import Joint
+    from .problem import MarkovLagrangian
+
+BLOCK = 200
+"""Iterations between two looks at the callback and at an interruption."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback sees between blocks of iterations: nats."""
+
+    iterations: int
+    """Most iterations that any run has done."""
+    runs: int
+    running: int
+    best_loss: float
+
+
+Callback = Callable[[Progress], object]
+
+
+def solve(
+    joint: Joint,
+    problem: MarkovLagrangian,
+    solver: Solver | str | None = None,
+    *,
+    clusters: int | None = None,
+    starts: int = 16,
+    rng: Seed = None,
+    max_iter: int = 20_000,
+    tol: float = 1e-8,
+    init: str | Array | None = None,
+    callback: Callback | None = None,
+) -> Solution:
+    """Minimise rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) over encoders p(z|x).
+
+    Parameters
+    ----------
+    joint, problem
+        p(x, y), and what to minimise.
+    solver
+        A solver object, a registered name, or None for the default.
+    clusters
+        |Z| at the start; default |X|, up to 64. Clusters may die on the way: `Solution.died`.
+    starts
+        How many starts; the best end wins, a converged one before any other of equal loss (1e-9).
+    rng
+        Seed or numpy Generator. The same seed gives the same bits, whatever the number of threads.
+    max_iter, tol
+        Iterations a start; residuals that count as stationary.
+    init
+        ``"mixed"`` (default: one near-identity start, the others random), ``"random"`` (the paper's), ``"identity"``, or encoders.
+    callback
+        Called with a `Progress` every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
+
+    Returns
+    -------
+    Solution
+        The final iterate of the best run, its status, residuals and trace.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(gamma=0.2), starts=4, rng=0)
+    >>> s.status.name
+    'STATIONARY'
+    """
+    began = time.perf_counter()
+    chosen = resolve(solver)
+    stopping = Stopping(tol=tol, max_iter=max_iter)
+    W = make_starts(joint, clusters, starts, seed_sequence(rng), init)
+    if chosen.deterministic:
+        W = W[:1]
+    support = Support(joint)
+    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+        parts = np.array_split(np.arange(len(W)), min(len(W), os.cpu_count() or 1))
+        batches = [chosen.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
+        _drive(batches, pool, callback, support, problem)
+        runs = [run for batch in batches for run in batch.runs()]
+    return best_solution(support, problem, chosen, runs, time.perf_counter() - began)
+
+
+def _drive(
+    batches: list[Batch], pool: ThreadPoolExecutor, callback: Callback | None, support: Support, problem: MarkovLagrangian
+) -> None:
+    """Advance until every run has ended, the callback says stop, or the user interrupts."""
+    going = list(batches)
+    try:
+        while going:
+            on = list(pool.map(lambda batch: batch.advance(BLOCK), going))
+            going = [batch for batch, more in zip(going, on, strict=True) if more]
+            if callback is not None and callback(_progress(batches, support, problem)):
+                return
+    except KeyboardInterrupt:
+        return
+
+
+def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian) -> Progress:
+    runs = [run for batch in batches for run in batch.runs()]
+    return Progress(
+        iterations=max(run.iterations for run in runs),
+        runs=len(runs),
+        running=sum(run.status is Status.INTERRUPTED for run in runs),
+        best_loss=min(problem.value(support.joint, support.lift(run.encoder)) for run in runs),
+    )
+
+
+def best_solution(
+    support: Support, problem: MarkovLagrangian, solver: Solver, runs: list[Run], seconds: float
+) -> Solution:
+    """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
+    if not runs:
+        raise InvalidOptionError("there is no run to choose from.")
+    encoders = [support.lift(run.encoder) for run in runs]
+    losses = [problem.value(support.joint, encoder) for encoder in encoders]
+    lowest = min(losses)
+    best = min(
+        (index for index, loss in enumerate(losses) if loss <= lowest + 1e-9),
+        key=lambda index: (not runs[index].status.converged, losses[index]),
+    )
+    run = runs[best]
+    return Solution(
+        joint=support.joint,
+        problem=problem,
+        encoder=encoders[best],
+        status=run.status,
+        solver=run.found_by or solver.name,
+        iterations=run.iterations,
+        seconds=seconds,
+        residuals=run.residuals,
+        trace=run.trace,
+        start=best,
+        died=run.died,
+        starts=tuple(
+            StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True)
+        ),
+    )

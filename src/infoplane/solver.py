@@ -1,0 +1,108 @@
+"""What a solver is: options in a frozen object, and `begin`, which turns starts into a batch of runs that can be advanced.
+
+`solve` and `sweep` know nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and the docs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Protocol
+
+import numpy as np
+
+from .errors import InvalidJointError
+from .information import Array
+from .solution import Trace
+from .stopping import Residuals, Status, Stopping
+
+if TYPE_CHECKING:
+    from .joint import Joint
+    from .problem import MarkovLagrangian
+
+Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+LARGEST_TABLE = 50_000_000
+"""Cells of the dense |X| x |Y| table that solvers work on."""
+
+
+class Support:
+    """A joint on its letters of positive mass, as dense C-contiguous tables; and the way back."""
+
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+        self.x, self.y = joint.support()
+        cells = int(self.x.sum()) * int(self.y.sum())
+        if cells > LARGEST_TABLE:
+            raise InvalidJointError(
+                f"solvers work on a dense table; this joint has {self.x.sum()} x {self.y.sum()} letters of positive mass, more than "
+                f"{LARGEST_TABLE:,} cells. Group rare letters first."
+            )
+        p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+        self.P: Array = np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
+        self.p_x: Array = self.P.sum(axis=1)
+        self.p_y: Array = self.P.sum(axis=0)
+
+    @cached_property
+    def T(self) -> Array:
+        """p(y|x), a row a y."""
+        return np.ascontiguousarray((self.P / self.p_x[:, None]).T)
+
+    @cached_property
+    def K(self) -> Array:
+        """p(x|y), a column a y."""
+        return self.P / self.p_y
+
+    def lift(self, W: Array) -> Array:
+        """An encoder of the full alphabet, columns summing to one; letters of zero mass get the column p(z)."""
+        W = np.maximum(W, 0.0)
+        W = W / W.sum(axis=0)
+        full = np.empty((W.shape[0], self.joint.shape[0]))
+        full[:, self.x] = W
+        p_z = W @ self.p_x
+        full[:, ~self.x] = (p_z / p_z.sum())[:, None]
+        return full
+
+
+@dataclass(frozen=True)
+class Run:
+    """One start's end, on the support."""
+
+    encoder: Array
+    status: Status
+    iterations: int
+    residuals: Residuals
+    died: int = 0
+    trace: Trace | None = None
+    found_by: str = ""
+
+
+class Batch(Protocol):
+    """Runs under way. `advance` does a bounded amount of work, so that a caller can look, stop, or show progress in between."""
+
+    def advance(self, iterations: int) -> bool:
+        """At most so many iterations of every run; False once all have ended."""
+
+    def runs(self) -> list[Run]:
+        """Every run as it stands; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
+
+
+class Solver(Protocol):
+    """Frozen options with a registered name."""
+
+    @property
+    def name(self) -> str:
+        """What the command line calls it."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether it ignores starts, so that one run is all there is."""
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> Batch:
+        """A batch with run i for problems[i] from starts[i] (R, |Z|, |X|); with ``record`` it keeps traces."""

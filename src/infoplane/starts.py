@@ -1,0 +1,91 @@
+"""Where runs begin. Random encoders are the paper's start; a near-identity one was measured to miss fewer optima."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import InvalidOptionError
+from .information import Array
+from .problem import check_encoder
+
+if TYPE_CHECKING:
+    from .joint import Joint
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+CLUSTER_CAP = 64
+"""|Z| defaults to |X| up to this many clusters; a larger |X| needs `clusters` to ask for more."""
+
+KINDS = ("mixed", "random", "identity")
+
+
+def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Array:
+    """Unif(0,1) entries, columns normalised: the paper's start (Section V)."""
+    W = rng.random((clusters, letters))
+    return W / W.sum(axis=0)
+
+
+def near_identity(clusters: int, letters: int) -> Array:
+    """0.95 I + 0.05/|Z|; with fewer clusters than letters, letters share clusters in turn."""
+    W = np.full((clusters, letters), 0.05 / clusters)
+    W[np.arange(letters) % clusters, np.arange(letters)] += 0.95
+    return W
+
+
+def default_clusters(letters: int) -> int:
+    """|X|, which suffices for the Lagrangian, up to `CLUSTER_CAP`."""
+    return min(letters, CLUSTER_CAP)
+
+
+def make_starts(
+    joint: Joint, clusters: int | None, starts: int, seed: np.random.SeedSequence, init: str | Array | None
+) -> Array:
+    """(starts, |Z|, |X|): the encoders that runs begin from, on the letters of positive mass.
+
+    Start i depends on the seed and on i only, not on how many there are.
+    """
+    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+        raise InvalidOptionError(f"starts must be a positive whole number, found {starts!r}.")
+    seen, _ = joint.support()
+    letters = int(seen.sum())
+    if init is not None and not isinstance(init, str):
+        return _given(joint, seen, init)
+    kind = "mixed" if init is None else init
+    if kind not in KINDS:
+        raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {init!r}.")
+    if clusters is None:
+        clusters = default_clusters(letters)
+    if isinstance(clusters, bool) or not isinstance(clusters, int) or clusters < 1:
+        raise InvalidOptionError(f"clusters must be a positive whole number, found {clusters!r}.")
+    if kind == "identity":
+        return near_identity(clusters, letters)[None]
+    children = seed.spawn(starts)
+    W = np.stack([random_encoder(clusters, letters, np.random.default_rng(child)) for child in children])
+    if kind == "mixed":
+        W[0] = near_identity(clusters, letters)
+    return W
+
+
+def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], init: Array) -> Array:
+    """Encoders that the user brings: one (|Z|, |X|), or a stack of them."""
+    stack = np.array(init, dtype=float)
+    if stack.ndim == 2:
+        stack = stack[None]
+    if stack.ndim != 3 or stack.shape[0] == 0:
+        raise InvalidOptionError(f"init must have shape (|Z|, |X|) or (starts, |Z|, |X|), found {stack.shape}.")
+    for encoder in stack:
+        check_encoder(joint, encoder)
+    return np.ascontiguousarray(stack[:, :, seen])
+
+
+def seed_sequence(rng: Seed) -> np.random.SeedSequence:
+    """One root for all randomness of a call, from whatever the user gave as rng."""
+    if isinstance(rng, np.random.SeedSequence):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(0, 2**63, size=4).tolist())
+    if rng is not None and (isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0):
+        raise InvalidOptionError(f"rng must be None, a non-negative whole number or a numpy Generator; found {rng!r}.")
+    return np.random.SeedSequence(None if rng is None else int(rng))

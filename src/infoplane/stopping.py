@@ -1,0 +1,65 @@
+"""When a run may stop, and what is then said of it.
+
+"Converged" means stationary: the primal residual ||Ap - Bq||, the dual residual c ||B(q - q_old)|| and the problem's own stationarity
+(for the bottleneck max |W - BA(W)|) are all at most ``tol``. A small primal residual alone proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from typing import NamedTuple
+
+from .errors import InvalidOptionError
+
+
+class Status(Enum):
+    """How a run ended; the value is the sentence that the user reads."""
+
+    CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
+    STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
+    ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
+    ITERATION_LIMIT = "stopped at the iteration limit away from a stationary point: raise max_iter, or use penalty='auto'"
+    STALLED = "stopped moving, or met the paper's primal rule, away from a stationary point: use step='exact', penalty='auto'"
+    INTERRUPTED = "interrupted: this is the best iterate so far"
+
+    @property
+    def converged(self) -> bool:
+        """CERTIFIED or STATIONARY, and nothing else."""
+        return self in (Status.CERTIFIED, Status.STATIONARY)
+
+
+class Residuals(NamedTuple):
+    """Primal, dual and stationarity residual of the returned iterate; a method without a splitting has the last one only."""
+
+    primal: float
+    dual: float
+    stationarity: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of the three, infinite if any is unknown."""
+        return math.inf if any(math.isnan(r) for r in self) else max(self)
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What is small enough, and how long to try."""
+
+    tol: float = 1e-8
+    max_iter: int = 20_000
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < 1.0):
+            raise InvalidOptionError(f"tol must lie in (0, 1), found {self.tol!r}.")
+        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int) or self.max_iter < 1:
+            raise InvalidOptionError(f"max_iter must be a positive whole number, found {self.max_iter!r}.")
+
+    def judge(self, residuals: Residuals, otherwise: Status) -> Status:
+        """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
+        if residuals.largest <= self.tol:
+            return Status.STATIONARY
+        if residuals.largest <= math.sqrt(self.tol):
+            return Status.ALMOST
+        return otherwise
