@@ -247,9 +247,9 @@ def sweep(
     grid = np.array(parameters, dtype=float)
     if grid.ndim != 1 or grid.size == 0:
         raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {grid.shape}.")
-    chosen = resolve(solver)
     stopping = Stopping(tol=tol, max_iter=max_iter)
     problems = [family(float(parameter)) for parameter in grid]
+    chosen = resolve(solver, *problems)
     support = Support(joint)
     tasks = []
     for parameter, problem, seed in zip(grid, problems, seed_sequence(rng).spawn(len(grid)), strict=True):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import Merging
-from .errors import InvalidOptionError
+from .errors import InvalidOptionError, UnsupportedProblemError
+from .problem import MarkovLagrangian
 from .solver import Solver
 from .splitting.solver import DouglasRachford
 
@@ -33,12 +34,12 @@ DESCRIPTIONS: dict[str, str] = {
 }
 
 
-def resolve(solver: Solver | str | None) -> Solver:
-    """A solver object from itself, a registered name, or None for the default."""
-    if solver is None:
-        return SOLVERS["drs"]
-    if isinstance(solver, str):
-        if solver not in SOLVERS:
-            raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
-        return SOLVERS[solver]
-    return solver
+def resolve(solver: Solver | str | None, *problems: MarkovLagrangian) -> Solver:
+    """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
+    if isinstance(solver, str) and solver not in SOLVERS:
+        raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
+    chosen = SOLVERS["drs"] if solver is None else SOLVERS[solver] if isinstance(solver, str) else solver
+    for problem in problems:
+        if reason := chosen.refusal(problem):
+            raise UnsupportedProblemError(reason)
+    return chosen

@@ -88,7 +88,7 @@ def solve(
     'STATIONARY'
     """
     began = time.perf_counter()
-    chosen = resolve(solver)
+    chosen = resolve(solver, problem)
     stopping = Stopping(tol=tol, max_iter=max_iter)
     W = make_starts(joint, clusters, starts, seed_sequence(rng), init)
     if chosen.deterministic:

@@ -21,7 +21,7 @@ class Status(Enum):
     STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
     ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
     ITERATION_LIMIT = "stopped at the iteration limit away from a stationary point: raise max_iter, or use penalty='auto'"
-    STALLED = "stopped moving, or met the paper's primal rule, away from a stationary point: use step='exact', penalty='auto'"
+    STALLED = "ended away from a stationary point, by its own rule or without moving on: use drs with step='exact', penalty='auto'"
     INTERRUPTED = "interrupted: this is the best iterate so far"
 
     @property
@@ -31,7 +31,7 @@ class Status(Enum):
 
 
 class Residuals(NamedTuple):
-    """Primal, dual and stationarity residual of the returned iterate; a method without a splitting has the last one only."""
+    """Primal, dual and stationarity residual of the returned iterate; the first two are 0 for a method that splits nothing."""
 
     primal: float
     dual: float
@@ -39,8 +39,8 @@ class Residuals(NamedTuple):
 
     @property
     def largest(self) -> float:
-        """The largest of the three, infinite if any is unknown."""
-        return math.inf if any(math.isnan(r) for r in self) else max(self)
+        """The largest of the three."""
+        return max(self)
 
 
 @dataclass(frozen=True)
