@@ -1,7 +1,8 @@
 """When a run may stop, and what is then said of it.
 
-"Converged" means stationary: the primal residual ||Ap - Bq||, the dual residual c ||B(q - q_old)|| and the problem's own stationarity
-(for the bottleneck max |W - BA(W)|) are all at most ``tol``. A small primal residual alone proves nothing.
+"Converged" means stationary: the primal residual |Ap - Bq|, the dual residual c |B(q - q_old)| (each row weighed by its mass) and the
+problem's own stationarity (for the bottleneck |W - BA(W)|), each in its largest entry, are all at most ``tol``. A small primal
+residual alone proves nothing.
 """
 
 from __future__ import annotations

@@ -62,11 +62,15 @@ def _remember(boost: Array, c: Array, before: Array) -> None:
 
 @part
 def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
-    """max c |B(q - q_old)|."""
+    """max Bq c |B(q - q_old)|: how far p is from its first-order condition, each row weighed by the mass that it acts on.
+
+    On the simplex a wrong slope matters in proportion to the mass it moves. Unweighed, a dying cluster could never pass: its
+    row-scaled c grows as fast as its mass falls.
+    """
     largest = 0.0
     for z in range(q.shape[0]):
         for j in range(q.shape[1]):
-            largest = max(largest, c[z, j] * abs(q[z, j] - q_old[z, j]))
+            largest = max(largest, q[z, j] * c[z, j] * abs(q[z, j] - q_old[z, j]))
     return largest
 
 
