@@ -50,3 +50,10 @@ def positive_encoders(draw, n_x, max_z=6):
     cells = draw(st.lists(st.floats(0.1, 1.0), min_size=n_z * n_x, max_size=n_z * n_x))
     W = np.array(cells).reshape(n_z, n_x)
     return W / W.sum(axis=0)
+
+
+@st.composite
+def chains(draw, encoder=encoders, **options):
+    """A joint and an encoder for it: Y -> X -> Z; options are those of `joints`."""
+    joint = draw(joints(**options))
+    return joint, draw(encoder(joint.shape[0]))

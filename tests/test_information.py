@@ -16,17 +16,10 @@ from infoplane.information import (
     plane_point,
 )
 from infoplane.joint import Joint
-from strategies import encoders, joints
+from strategies import chains, joints
 
 FAST = settings(deadline=None, max_examples=100)
 TOL = 1e-13
-
-
-@st.composite
-def chains(draw, **options):
-    """A joint and an encoder for it: Y -> X -> Z."""
-    joint = draw(joints(**options))
-    return joint, draw(encoders(joint.shape[0]))
 
 
 # -- single formulas ---------------------------------------------------------------------------------------------------
@@ -51,6 +44,16 @@ def test_divergence():
 def test_mutual_information_of_known_joints():
     assert mutual_information(np.eye(4) / 4) == pytest.approx(math.log(4), abs=1e-15)
     assert mutual_information(np.outer([0.3, 0.7], [0.1, 0.2, 0.7])) == pytest.approx(0.0, abs=1e-16)
+
+
+def test_mutual_information_survives_masses_whose_product_underflows():
+    expected = pytest.approx(1e-200 * 200 * math.log(10), rel=1e-12)
+    assert mutual_information(np.diag([1.0, 1e-200])) == expected
+    assert mutual_information(sparse.csr_array(np.diag([1.0, 1e-200]))) == expected
+    joint = Joint.from_counts(np.diag([1.0, 1e-200]))
+    assert plane_point(joint, np.eye(2)) == (expected, expected)
+    # p(z, x) itself underflows: it weighs nothing.
+    assert plane_point(joint, np.array([[1.0, 1.0], [0.0, 1e-200]])) == (0.0, 0.0)
 
 
 @given(joints())

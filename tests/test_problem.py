@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import verify
+from infoplane import datasets
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
 from infoplane.joint import Joint
@@ -19,7 +20,7 @@ from infoplane.problem import (
     funnel,
     generalised_bottleneck,
 )
-from strategies import encoders, joints, positive_encoders
+from strategies import chains, positive_encoders
 
 FAST = settings(deadline=None, max_examples=60)
 TOL = 1e-12
@@ -32,12 +33,6 @@ problems = st.one_of(
     st.floats(0.05, 1.0).map(deterministic_bottleneck),
     st.tuples(st.floats(0.05, 1.0), st.floats(0.0, 1.0)).map(lambda pair: generalised_bottleneck(*pair)),
 )
-
-
-@st.composite
-def chains(draw, encoder=encoders):
-    joint = draw(joints())
-    return joint, draw(encoder(joint.shape[0]))
 
 
 # -- value -------------------------------------------------------------------------------------------------------------
@@ -127,25 +122,171 @@ def test_an_x_of_zero_mass_has_no_gradient(chain, problem):
     assert not problem.gradient(joint, W)[:, ~seen_x].any()
 
 
+@given(chains(), problems)
+@FAST
+def test_gradient_at_zeros_is_the_limit_from_inside(chain, problem):
+    joint, W = chain
+    near, nearer = (explicit_gradient(joint, np.maximum(W, t), problem.rho) for t in (1e-140, 1e-280))
+    gradient = problem.gradient(joint, W)
+    assert not np.isnan(gradient).any()
+    finite = np.isfinite(gradient)
+    np.testing.assert_allclose(gradient[finite], nearer[finite], atol=1e-9)
+    # What is infinite still grows by log(1e140) times a weight; what is finite has arrived.
+    assert np.array_equal(np.sign(gradient[~finite]), np.sign((nearer - near)[~finite]))
+    assert (np.abs(nearer - near)[finite] < 1e-9).all()
+
+
+def explicit_gradient(joint, W, rho):
+    p_zy = W @ joint.p_xy
+    gradient = np.zeros_like(W)
+    for z, x in np.ndindex(*W.shape):
+        if joint.p_x[x] > 0:
+            gradient[z, x] -= rho[0] * joint.p_x[x] * (math.log(W[z] @ joint.p_x) + 1)
+            gradient[z, x] -= rho[1] * joint.p_x[x] * (math.log(W[z, x]) + 1)
+        for y in np.flatnonzero(joint.p_xy[x]):
+            gradient[z, x] -= rho[2] * joint.p_xy[x, y] * (math.log(p_zy[z, y] / joint.p_y[y]) + 1)
+    return gradient
+
+
+def test_gradient_at_zeros_by_hand():
+    joint = Joint.from_matrix([[0.5, 0.0], [0.0, 0.5]])
+    identity = np.eye(2)
+    # Bottleneck: an x can only lose by entering a cluster that knows nothing of its y; the funnel invites it.
+    assert bottleneck(0.5).gradient(joint, identity)[0, 1] == math.inf
+    assert funnel(3.0).gradient(joint, identity)[0, 1] == -math.inf
+    for problem in (bottleneck(0.1), bottleneck(0.7), funnel(0.3), funnel(7.1)):
+        empty = problem.gradient(joint, np.array([[1.0, 1.0], [0.0, 0.0]]))[1]
+        np.testing.assert_allclose(empty, 0.0, atol=1e-15)
+    assert (deterministic_bottleneck(0.5).gradient(joint, np.array([[1.0, 1.0], [0.0, 0.0]]))[1] == math.inf).all()
+
+
+# -- the map W exp(-g / width) -----------------------------------------------------------------------------------------
+
+
+def step(joint, W, problem):
+    """One step of the map from a positive encoder, in plain NumPy."""
+    g = problem.gradient(joint, W) / np.where(joint.p_x > 0, joint.p_x, 1.0)
+    W_new = W * np.exp(-(g - g.min(axis=0)) / problem.width)
+    return W_new / W_new.sum(axis=0)
+
+
+def blahut_arimoto(joint, W, gamma):
+    """p(z|x) prop. to p(z) exp(-KL[p(y|x) || p(y|z)] / gamma), on joints without zeros."""
+    p_y_given_x = joint.p_xy / joint.p_x[:, None]
+    p_z = W @ joint.p_x
+    p_y_given_z = (W @ joint.p_xy) / p_z[:, None]
+    kl = [[(p * np.log(p / q)).sum() for p in p_y_given_x] for q in p_y_given_z]
+    W_new = p_z[:, None] * np.exp(-np.array(kl) / gamma)
+    return W_new / W_new.sum(axis=0)
+
+
+def test_width_of_the_named_members():
+    for gamma in (0.01, 0.2, 0.5, 1.0):
+        assert bottleneck(gamma).width == gamma
+        assert generalised_bottleneck(gamma, 0.5).width == 0.5 * gamma
+    for beta in (1.2, 2.5, 20.0):
+        assert funnel(beta).width == beta - 1.0
+
+
+@given(problems)
+@FAST
+def test_width_is_positive_and_scales_with_the_problem(problem):
+    assert problem.width > 0.0
+    assert MarkovLagrangian(*(4.0 * rho for rho in problem.rho)).width == pytest.approx(4.0 * problem.width)
+
+
+@given(chains(positive_encoders), problems)
+@FAST
+def test_the_map_never_raises_the_lagrangian(chain, problem):
+    joint, W = chain
+    for _ in range(3):
+        before, W = problem.value(joint, W), step(joint, W, problem)
+        assert problem.value(joint, W) <= before + TOL * max(1.0, *map(abs, problem.rho))
+        W = np.maximum(W, 1e-30)
+        W /= W.sum(axis=0)
+
+
+@given(chains(positive_encoders), problems)
+@FAST
+def test_stationarity_is_how_far_the_map_moves(chain, problem):
+    joint, W = chain
+    seen, _ = joint.support()
+    expected = np.abs(W - step(joint, W, problem))[:, seen].max()
+    assert problem.stationarity(joint, W) == pytest.approx(expected, abs=1e-12)
+
+
+@given(chains(), problems)
+@FAST
+def test_stationarity_is_a_number_for_any_encoder_dense_or_sparse_and_at_any_scale(chain, problem):
+    joint, W = chain
+    found = problem.stationarity(joint, W)
+    assert 0.0 <= found <= 1.0
+    twin = Joint.from_matrix(sparse.csr_array(joint.p_xy))
+    assert problem.stationarity(twin, W) == pytest.approx(found, abs=1e-12)
+    scaled = MarkovLagrangian(*(8.0 * rho for rho in problem.rho))
+    assert scaled.stationarity(joint, W) == pytest.approx(found, abs=1e-12)
+
+
+@pytest.mark.parametrize("name", datasets.names())
+@pytest.mark.parametrize("gamma", [0.2, 0.6])
+def test_stationarity_vanishes_at_fixed_points_of_blahut_arimoto_and_nowhere_on_the_way(name, gamma):
+    joint = datasets.load(name)
+    W = np.random.default_rng(0).dirichlet(np.ones(4), joint.shape[0]).T
+    for k in range(20_000):
+        W_new = blahut_arimoto(joint, W, gamma)
+        moved = np.abs(W_new - W).max()
+        if k % 100 == 0 or moved < 1e-12:
+            assert bottleneck(gamma).stationarity(joint, W) == pytest.approx(moved, abs=1e-11)
+        if moved < 1e-12:
+            break
+        W = W_new
+    assert moved < 1e-12
+
+
+def test_stationarity_of_letters_and_cells_without_mass():
+    # Row 2 and column 2 have no mass; the first two letters share no y, so the identity on them is stationary.
+    joint = Joint.from_matrix([[0.5, 0.0, 0.0], [0.0, 0.5, 0.0], [0.0, 0.0, 0.0]])
+    W = np.array([[1.0, 0.0, 0.5], [0.0, 1.0, 0.5]])
+    assert bottleneck(0.3).stationarity(joint, W) == 0.0
+    assert bottleneck(0.3).stationarity(joint, np.full((2, 3), 0.5)) == 0.0
+    assert bottleneck(0.3).stationarity(joint, np.vstack([W, np.zeros(3)])) == 0.0
+    # A cell of 1e-6 is enough to leave a cluster that has never seen its y: only 0 * log 0 is 0.
+    nearly = Joint.from_counts([[1.0, 1e-6], [0.0, 1.0]])
+    assert bottleneck(0.3).stationarity(nearly, np.array([[0.0, 1.0], [1.0, 0.0]])) < 1e-9
+    # The funnel lets an x enter a cluster with which it shares no y.
+    assert funnel(3.0).stationarity(joint, W) == pytest.approx(0.5)
+
+
+@given(chains(zeros=False), st.floats(0.05, 20.0).map(funnel))
+@FAST
+def test_every_deterministic_encoder_is_stationary_for_the_funnel(chain, problem):
+    joint, W = chain
+    hard = np.eye(len(W))[:, W.argmax(axis=0)]
+    assert problem.stationarity(joint, hard) == 0.0
+
+
 # -- bad input ---------------------------------------------------------------------------------------------------------
 
 BAD_OPTIONS = {
-    "nan": (lambda: MarkovLagrangian(math.nan, 0, 1), "rho_z must be a finite number, found nan"),
-    "inf": (lambda: MarkovLagrangian(0, 0, -math.inf), "rho_zy must be a finite number, found -inf"),
+    "nan": (lambda: MarkovLagrangian(math.nan, 0, 1), "rho_z must be a finite number; found nan"),
+    "inf": (lambda: MarkovLagrangian(0, 0, -math.inf), "rho_zy must be a finite number; found -inf"),
+    "text": (lambda: MarkovLagrangian(0, "1", 0), "rho_zx must be a number; found '1'"),
     "all zero": (lambda: MarkovLagrangian(0, 0, 0), "all zero: there is nothing to minimise"),
-    "bottleneck 0": (lambda: bottleneck(0), r"gamma must be in \(0, 1\].*found 0\.0"),
+    "bottleneck 0": (lambda: bottleneck(0), r"gamma must be in \(0, 1\].*found 0\."),
     "bottleneck 1.5": (lambda: bottleneck(1.5), r"gamma must be in \(0, 1\]; above 1 only the trivial.*found 1\.5"),
     "bottleneck nan": (lambda: bottleneck(math.nan), r"gamma must be in \(0, 1\].*found nan"),
-    "bottleneck text": (lambda: bottleneck("high"), "gamma must be a number, found 'high'"),
-    "bottleneck None": (lambda: bottleneck(None), "gamma must be a number, found None"),
-    "funnel 0": (lambda: funnel(0), r"beta must be positive; found 0\.0"),
-    "funnel negative": (lambda: funnel(-1), r"beta must be positive; found -1\.0"),
-    "funnel nan": (lambda: funnel(math.nan), "beta must be positive; found nan"),
-    "funnel inf": (lambda: funnel(math.inf), "must be a finite number, found -?inf"),
-    "deterministic 2": (lambda: deterministic_bottleneck(2), r"gamma must be in \(0, 1\].*found 2\.0"),
-    "generalised gamma": (lambda: generalised_bottleneck(-1, 0.5), r"gamma must be in \(0, 1\]; found -1\.0"),
+    "bottleneck text": (lambda: bottleneck("high"), "gamma must be a number; found 'high'"),
+    "bottleneck None": (lambda: bottleneck(None), "gamma must be a number; found None"),
+    "bottleneck inf": (lambda: bottleneck(math.inf), r"gamma must be in \(0, 1\].*found inf"),
+    "funnel 0": (lambda: funnel(0), r"beta must be positive and finite; found 0\."),
+    "funnel negative": (lambda: funnel(-1), r"beta must be positive and finite; found -1\."),
+    "funnel nan": (lambda: funnel(math.nan), "beta must be positive and finite; found nan"),
+    "funnel inf": (lambda: funnel(math.inf), "beta must be positive and finite; found inf"),
+    "deterministic 2": (lambda: deterministic_bottleneck(2), r"gamma must be in \(0, 1\].*found 2\."),
+    "generalised gamma": (lambda: generalised_bottleneck(-1, 0.5), r"gamma must be in \(0, 1\].*found -1\."),
+    "generalised a nan": (lambda: generalised_bottleneck(0.5, math.nan), r"a must be in \[0, 1\]; found nan"),
     "generalised a": (lambda: generalised_bottleneck(0.5, 1.5), r"a must be in \[0, 1\]; found 1\.5"),
-    "generalised list": (lambda: generalised_bottleneck(0.5, [1, 2]), r"a must be a number, found \[1, 2\]"),
+    "generalised list": (lambda: generalised_bottleneck(0.5, [1, 2]), r"a must be a number; found \[1, 2\]"),
 }
 
 
@@ -176,8 +317,9 @@ BAD_ENCODERS = {
         lambda W: check_encoder(JOINT, W),
         lambda W: bottleneck(0.5).value(JOINT, W),
         lambda W: bottleneck(0.5).gradient(JOINT, W),
+        lambda W: bottleneck(0.5).stationarity(JOINT, W),
     ],
-    ids=["check", "value", "gradient"],
+    ids=["check", "value", "gradient", "stationarity"],
 )
 @pytest.mark.parametrize(("W", "message"), BAD_ENCODERS.values(), ids=BAD_ENCODERS)
 def test_bad_encoder(use, W, message):

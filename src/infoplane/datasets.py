@@ -80,7 +80,9 @@ def heart() -> Joint:
         "+".join(name for bit, name in zip((8, 4, 2, 1), _HEART_FACTORS, strict=True) if x & bit) or "none"
         for x in range(16)
     ]
-    return Joint.from_counts(_HEART_COUNTS, smoothing=1e-3, x_labels=factors, y_labels=_HEART_OUTCOMES)
+    return Joint.from_counts(
+        _HEART_COUNTS, 1e-3, factors, _HEART_OUTCOMES, x_names=["risk_factors"], y_names=["outcome"]
+    )
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,15 @@
 """Entropy, mutual information and divergence: the one place that knows 0 log 0 = 0.
 
-Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to one. Marginals and joints are plain arrays;
-``P[x, y]`` may be a ``scipy.sparse`` array wherever it only multiplies.
+Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to one. Marginals are plain arrays;
+``P[x, y]`` may also be a ``scipy.sparse`` array.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 from scipy.special import entr, rel_entr
 
 if TYPE_CHECKING:
@@ -34,9 +35,13 @@ def divergence(p: Array, q: Array) -> float:
     return float(rel_entr(p, q).sum())
 
 
-def mutual_information(p_uv: Array) -> float:
-    """I(U;V) = D(p(u,v) || p(u) p(v)) of a dense joint; at least 0 even after rounding."""
-    return max(divergence(p_uv, p_uv.sum(axis=1, keepdims=True) * p_uv.sum(axis=0, keepdims=True)), 0.0)
+def mutual_information(p_uv: Any) -> float:
+    """I(U;V) = sum_u p(u) D(p(v|u) || p(v)) of a joint, dense or sparse; at least 0 even after rounding."""
+    # One factor at a time: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
+    cells = sparse.coo_array(p_uv)
+    p_u = p_uv.sum(axis=1)[cells.row]
+    p_v = p_uv.sum(axis=0)[cells.col]
+    return max(float((p_u * rel_entr(cells.data / p_u, p_v)).sum()), 0.0)
 
 
 class Entropies(NamedTuple):
@@ -48,7 +53,7 @@ class Entropies(NamedTuple):
 
 
 def encoder_entropies(joint: Joint, encoder: Array) -> Entropies:
-    """H(Z), H(Z|X) = H(Z,X) - H(X) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from the encoder."""
+    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from the encoder."""
     p_zy = encoder @ joint.p_xy
     return Entropies(
         z=entropy(encoder @ joint.p_x),
@@ -65,9 +70,5 @@ class PlanePoint(NamedTuple):
 
 
 def plane_point(joint: Joint, encoder: Array) -> PlanePoint:
-    """I(X;Z) = sum_x p(x) D(p(z|x) || p(z)) and I(Y;Z), each as a divergence so that rounding cannot cancel."""
-    p_z = encoder @ joint.p_x
-    # An x of zero mass may use a cluster that nothing else uses: it weighs nothing, so it is left out of the sum.
-    seen = joint.p_x > 0
-    ixz = float((rel_entr(encoder[:, seen], p_z[:, None]).sum(axis=0) * joint.p_x[seen]).sum())
-    return PlanePoint(max(ixz, 0.0), mutual_information(encoder @ joint.p_xy))
+    """I(X;Z) and I(Y;Z) of p(z,x) = p(z|x) p(x) and p(z,y), each as a divergence so that rounding cannot cancel."""
+    return PlanePoint(mutual_information(encoder * joint.p_x), mutual_information(encoder @ joint.p_xy))

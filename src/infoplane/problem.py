@@ -1,6 +1,6 @@
 """The Markovian Lagrangian and its named members.
 
-L(W) = rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y),  Y -> X -> Z,  W[z, x] = p(z|x)          (paper, eq. prob_form_gg_lag)
+L(W) = rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y),  Y -> X -> Z,  W[z, x] = p(z|x)         (paper, eq. prob_form_gg_lag)
 
 =============================  =========  ==========  =======  ==============================
 problem                        rho_z      rho_zx      rho_zy   L equals
@@ -11,14 +11,15 @@ deterministic_bottleneck       gamma - 1  0           1        gamma H(Z) - I(Y;
 generalised_bottleneck         gamma - 1  -a gamma    1        gamma (H(Z) - a H(Z|X)) - I(Y;Z)
 =============================  =========  ==========  =======  ==============================
 
-The named members differ from the last column by the constant H(Y), resp. H(X), only through identities that hold for every
-encoder, so their values agree exactly.
+The last column is exact for every encoder, by I(X;Z) = H(Z) - H(Z|X) and I(Y;Z) = H(Z) - H(Z|Y).
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,6 +29,9 @@ from .information import Array, encoder_entropies
 
 if TYPE_CHECKING:
     from .joint import Joint
+
+ROUNDING = 1e-12
+"""Relative to the rho: where logarithms of 0 cancel up to this, they cancel."""
 
 
 @dataclass(frozen=True)
@@ -56,9 +60,7 @@ class MarkovLagrangian:
 
     def __post_init__(self) -> None:
         for name in ("rho_z", "rho_zx", "rho_zy"):
-            value = getattr(self, name)
-            if not math.isfinite(value):
-                raise InvalidOptionError(f"{name} must be a finite number, found {value!r}.")
+            _number(name, getattr(self, name), lambda _: True, "a finite number")
         if self.rho_z == self.rho_zx == self.rho_zy == 0:
             raise InvalidOptionError("rho_z, rho_zx and rho_zy are all zero: there is nothing to minimise.")
 
@@ -69,36 +71,20 @@ class MarkovLagrangian:
 
     @property
     def width(self) -> float:
-        """The smallest k for which the map W <- W exp(-g/k), g = (dL/dW)/p(x), cannot raise L: gamma, or beta - 1.
+        """A k > 0 for which the map W <- W exp(-g/k) / normaliser, g = (dL/dW) / p(x), cannot raise L.
 
-        H(Z) and H(Y|Z) = H(Z|Y) - H(Z) + H(Y) are concave in W; a convex -|a| H is |a|-smooth relative to sum_x p(x) KL(W_x || W'_x), and
-        H(Z|X) is its tangent minus that divergence. Where L is concave any k will do, and a tenth of the largest |rho| is taken.
+        k = max(0, -rho_zy, -rho_z - rho_zy) - rho_zx: gamma for the bottleneck, beta - 1 for the funnel, beta > 1. With
+        D = sum_x p(x) KL(W'_x || W_x), and D_z, D_y the same for p(z) and for p(z|y), L(W') is its tangent at W plus
+        -rho_z D_z - rho_zx D - rho_zy D_y. As 0 <= D_z <= D_y <= D, this is at most k D; and the map minimises the
+        tangent plus k D. Any larger k will do, so a tiny or negative one is raised: to a tenth of the largest |rho| if
+        rho_zx >= 0, to 1e-9 of it otherwise.
         """
-        if self.rho_zy >= 0.0:
-            convex = max(-(self.rho_z + self.rho_zy), 0.0)
-        else:
-            convex = max(-self.rho_z, 0.0) - self.rho_zy
-        if self.rho_zx < 0.0:
-            return convex - self.rho_zx
-        return max(convex - self.rho_zx, 0.1 * max(abs(rho) for rho in self.rho))
+        k = max(0.0, -self.rho_zy, -self.rho_z - self.rho_zy) - self.rho_zx
+        return max(k, (1e-9 if self.rho_zx < 0.0 else 0.1) * self._scale)
 
-    def stationarity(self, joint: Joint, encoder: Array) -> float:
-        """max |W - W exp(-g/width) / normaliser| over letters of positive mass: zero exactly at stationary encoders.
-
-        For the bottleneck this is max |W - BA(W)|, the residual of the self-consistent equations. Weak for the funnel: every
-        deterministic encoder passes.
-        """
-        W = check_encoder(joint, encoder)
-        seen_x, seen_y = joint.support()
-        tiny = 1e-300
-        log_W = np.log(np.maximum(W[:, seen_x], tiny))
-        log_z = np.log(np.maximum(W @ joint.p_x, tiny))[:, None]
-        log_zy = np.log(np.maximum((W @ joint.p_xy)[:, seen_y] / joint.p_y[seen_y], tiny))
-        p_y_given_x = joint.p_xy[seen_x][:, seen_y] / joint.p_x[seen_x, None]
-        g = -self.rho_z * log_z - self.rho_zx * log_W - self.rho_zy * (p_y_given_x @ log_zy.T).T
-        score = log_W - g / self.width
-        mapped = np.exp(score - score.max(axis=0))
-        return float(np.abs(W[:, seen_x] - mapped / mapped.sum(axis=0)).max())
+    @property
+    def _scale(self) -> float:
+        return max(abs(rho) for rho in self.rho)
 
     def value(self, joint: Joint, encoder: Array) -> float:
         """L at an encoder, in nats."""
@@ -108,23 +94,44 @@ class MarkovLagrangian:
     def gradient(self, joint: Joint, encoder: Array) -> Array:
         """dL/dW[z,x] = -rho_z p_x (log p_z + 1) - rho_zx p_x (log W + 1) - rho_zy sum_y p(x,y) (log p(z|y) + 1).
 
-        Defined where W > 0 on the support of p(x); elsewhere an entry may be infinite, with the sign of the true slope.
+        Where W has zeros this is the limit of the gradient at max(W, t) as t -> 0+. An entry is finite if its logs of 0
+        cancel (as in an empty cluster if the rho sum to 0: there it is 0); else it is infinite, with the sign of
+        the stronger one. Letters of zero mass have gradient 0, and nothing is ever NaN.
         """
         W = check_encoder(joint, encoder)
-        p_x, p_y = joint.p_x, joint.p_y
-        seen_y = p_y > 0
-        with np.errstate(divide="ignore"):
-            log_z = np.log(W @ p_x)
-            log_zx = np.log(W)
-            log_zy = np.log((W @ joint.p_xy)[:, seen_y] / p_y[seen_y])
-        gradient = np.zeros_like(W)
-        for rho, log_p in ((self.rho_z, log_z[:, None]), (self.rho_zx, log_zx)):
-            if rho:
-                gradient -= rho * p_x * (log_p + 1.0)
-        if self.rho_zy:
-            p_seen = joint.p_xy[:, seen_y]
-            gradient -= self.rho_zy * (p_seen @ (log_zy + 1.0).T).T
-        return gradient
+        finite, order = self._logs(joint, W)
+        infinite = (np.abs(order) > ROUNDING * self._scale) & (joint.p_x > 0.0)
+        return np.where(infinite, np.copysign(np.inf, order), -joint.p_x * (finite + sum(self.rho)))
+
+    def stationarity(self, joint: Joint, encoder: Array) -> float:
+        """The largest |W - W exp(-g/k) / normaliser| over letters of positive mass, g and k as in `width`.
+
+        Zero where L is stationary; the same for any multiple of the rho. For the bottleneck it is max |W - BA(W)|, the
+        residual of the self-consistent equations. Weak for the funnel: every deterministic encoder passes, unless some
+        x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
+        """
+        W = check_encoder(joint, encoder)
+        seen = joint.p_x > 0.0
+        finite, order = self._logs(joint, W)
+        # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
+        score = _log_or_zero(W) + finite / self.width
+        vanishes = (W == 0.0) * self.width + order > ROUNDING * self._scale
+        score = np.where(vanishes, -np.inf, score)[:, seen]
+        mapped = np.exp(score - score.max(axis=0))
+        return float(np.abs(W[:, seen] - mapped / mapped.sum(axis=0)).max())
+
+    def _logs(self, joint: Joint, W: Array) -> tuple[Array, Array]:
+        """rho_z log p(z) + rho_zx log p(z|x) + rho_zy sum_y p(y|x) log p(z|y), as finite + order log t.
+
+        t stands for every probability that is 0: at max(W, t) all those among p(z), p(z|x) and p(z|y) are t.
+        """
+        p_x, p_y = (np.where(p > 0.0, p, 1.0) for p in (joint.p_x, joint.p_y))
+        p_z, p_zy = (W @ joint.p_x)[:, None], W @ joint.p_xy / p_y
+        finite, order = (
+            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (joint.p_xy @ f(p_zy).T).T / p_x
+            for f in (_log_or_zero, np.logical_not)
+        )
+        return finite, order
 
 
 def bottleneck(gamma: float) -> MarkovLagrangian:
@@ -132,30 +139,25 @@ def bottleneck(gamma: float) -> MarkovLagrangian:
 
     The beta of the older literature is 1/gamma.
     """
-    gamma = _number("gamma", gamma)
-    _require("gamma", gamma, 0.0 < gamma <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")
+    gamma = _gamma(gamma)
     return MarkovLagrangian(gamma - 1.0, -gamma, 1.0, "bottleneck", gamma)
 
 
 def funnel(beta: float) -> MarkovLagrangian:
     """Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0."""
-    beta = _number("beta", beta)
-    _require("beta", beta, beta > 0.0, "positive")
+    beta = _number("beta", beta, lambda b: b > 0.0, "positive and finite")
     return MarkovLagrangian(beta - 1.0, 1.0, -beta, "funnel", beta)
 
 
 def deterministic_bottleneck(gamma: float) -> MarkovLagrangian:
     """Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1."""
-    gamma = _number("gamma", gamma)
-    _require("gamma", gamma, 0.0 < gamma <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")
+    gamma = _gamma(gamma)
     return MarkovLagrangian(gamma - 1.0, 0.0, 1.0, "deterministic_bottleneck", gamma)
 
 
 def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
-    """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 the deterministic one."""
-    gamma, a = _number("gamma", gamma), _number("a", a)
-    _require("gamma", gamma, 0.0 < gamma <= 1.0, "in (0, 1]")
-    _require("a", a, 0.0 <= a <= 1.0, "in [0, 1]")
+    """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic."""
+    gamma, a = _gamma(gamma), _number("a", a, lambda a: 0.0 <= a <= 1.0, "in [0, 1]")
     return MarkovLagrangian(gamma - 1.0, -a * gamma, 1.0, "generalised_bottleneck", gamma)
 
 
@@ -180,13 +182,18 @@ def check_encoder(joint: Joint, encoder: Array) -> Array:
     return W
 
 
-def _number(name: str, value: float) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError):
-        raise InvalidOptionError(f"{name} must be a number, found {value!r}.") from None
+def _log_or_zero(p: Array) -> Array:
+    """The logarithm, and 0 where p = 0."""
+    return np.log(np.where(p > 0.0, p, 1.0))
 
 
-def _require(name: str, value: float, ok: bool, expected: str) -> None:
-    if not ok:
+def _number(name: str, value: float, ok: Callable[[float], bool], expected: str) -> float:
+    if not isinstance(value, Real):
+        raise InvalidOptionError(f"{name} must be a number; found {value!r}.")
+    if not (math.isfinite(value) and ok(value)):
         raise InvalidOptionError(f"{name} must be {expected}; found {value!r}.")
+    return float(value)
+
+
+def _gamma(value: float) -> float:
+    return _number("gamma", value, lambda g: 0.0 < g <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")

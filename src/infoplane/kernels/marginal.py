@@ -83,9 +83,6 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
                 here = c[i] * x[i] + s[i] + k + k * (np.log(k / c[i]) - 1.0)
                 if here < edge:
                     edge, at = here, i
-        if at < 0:
-            out[:] = 1.0 / n
-            return
         total = -1.0
         for i in range(n):
             if not emptied[i]:
@@ -94,8 +91,12 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
             break
         if adaptive:
             c[at] *= 2.0
-        else:
+        elif emptied.sum() < n - 1:
             emptied[at] = True
+        else:
+            out[:] = 0.0  # one row is left, and the simplex leaves it no choice
+            out[at] = 1.0
+            return
     # total(lam) grows without bound as lam falls: walk down until it is positive, then close in.
     high, width = edge, k
     low = edge - width

@@ -1,0 +1,5 @@
+"""``python -m infoplane.cli``: the command line without its script."""
+
+from . import main
+
+main()

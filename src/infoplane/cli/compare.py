@@ -1,0 +1,208 @@
+"""``infoplane compare``: several solvers on one plane."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..errors import InvalidOptionError
+from ..frontier import Frontier, sweep
+from ..information import bits
+from ..progress import bar
+from ..registry import SOLVERS, resolve
+from . import options, output
+from .exits import INTERRUPTED, interruptible
+from .frontier import exit_unless_converged, write
+from .inputs import Source, joint_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+TIE = 1e-9
+"""Losses this close, in nats, are equal."""
+
+COLUMNS = (
+    "parameter",
+    "solver",
+    "best loss\n[nats]",
+    "above lowest",
+    "I(X;Z)\n[bits]",
+    "I(Y;Z)\n[bits]",
+    "converged",
+    "iterations",
+    "seconds",
+    "",
+)
+
+
+@click.command(epilog=options.SOLVER_LIST)
+@joint_options
+@options.family_of_problems
+@options.several_solvers
+@options.run_options
+@click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
+@options.as_json
+@click.pass_context
+def compare(
+    context: click.Context,
+    /,
+    source: Source,
+    problem: str,
+    a: float | None,
+    grid: tuple[float, float, int] | None,
+    grid_values: tuple[float, ...] | None,
+    solvers: tuple[tuple[str, ...], ...],
+    clusters: int | None,
+    starts: int,
+    seed: int,
+    max_iter: int,
+    tol: float,
+    init: str,
+    plot: Path | None,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    r"""Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
+
+    An option such as --penalty goes to every solver that has it. A star marks the lowest loss of a parameter, and all
+    within 1e-9 nats of it. Exit code 4 means that no solver's best run converged, for some parameter.
+
+    \b
+    Examples:
+      infoplane compare heart --solver ib-1,ib-2,blahut-arimoto --grid 0.1:1:8
+      infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
+    """
+    family, parameters = options.make_family(problem, a, grid, grid_values)
+    problems = [family(float(parameter)) for parameter in parameters]
+    names = list(dict.fromkeys(name for group in solvers for name in group)) or [
+        name for name, one in SOLVERS.items() if name != "drs" and not any(one.refusal(each) for each in problems)
+    ]
+    chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
+    output.check_picture(plot)
+    joint = source.load()
+    found: dict[str, Frontier] = {}
+    with interruptible() as interruption, output.one_line_warnings():
+        for name, solver in chosen.items():
+            output.prepare(solver, problems[0], interruption)
+            with bar(len(parameters), name) as tell:
+                swept = sweep(
+                    joint,
+                    family,
+                    parameters,
+                    solver,
+                    clusters=clusters,
+                    starts=starts,
+                    rng=seed,
+                    max_iter=max_iter,
+                    tol=tol,
+                    init=init,
+                    progress=tell,
+                )
+            # Named as they were asked for: drs would otherwise be counted as the formulation that it chose.
+            runs = [dataclasses.replace(run, solver=name) for run in swept.runs]
+            found[name] = Frontier(joint, runs, complete=swept.complete)
+            if not swept.complete:
+                break
+    together = Frontier(
+        joint, [run for one in found.values() for run in one.runs], complete=all(one.complete for one in found.values())
+    )
+    rows = compared(found)
+    if together.runs:
+        write(together, None, plot)
+    if as_json:
+        output.print_json(
+            {
+                "problem": problem,
+                "solvers": names,
+                "complete": together.complete,
+                "seed": seed,
+                "starts": starts,
+                **output.joint_record(joint),
+                "comparison": rows,
+            }
+        )
+    elif rows:
+        output.console().print(as_table(rows, f"{problem.replace('-', ' ')} of {source.title}: {len(names)} solvers"))
+    if not together.complete:
+        output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+        context.exit(INTERRUPTED)
+    exit_unless_converged(context, together)
+
+
+def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
+    """A solver with those of the options that it has; an option that none of the solvers has is refused."""
+    for key, value in given.items():
+        if value is not None and not any(options.has_option(SOLVERS[one], key) for one in names):
+            raise InvalidOptionError(f"none of {', '.join(names)} has an option --{key.replace('_', '-')}.")
+    return options.configured(
+        name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
+    )
+
+
+def compared(found: dict[str, Frontier]) -> list[dict[str, Any]]:
+    """A record for each parameter and solver: its best run, its convergence, its cost, and whether nobody was lower."""
+    rows = [_row(name, one, best) for name, one in found.items() for best in one.best_rows()]
+    lowest: dict[float, float] = {}
+    for row in rows:
+        lowest[row["parameter"]] = min(row["loss_nats"], lowest.get(row["parameter"], row["loss_nats"]))
+    for row in rows:
+        row["above_lowest_nats"] = row["loss_nats"] - lowest[row["parameter"]]
+        row["winner"] = row["above_lowest_nats"] <= TIE
+    # Sorting is stable: within a parameter the solvers stay in the order asked for.
+    return sorted(rows, key=lambda row: row["parameter"])
+
+
+def _row(name: str, frontier: Frontier, best: int) -> dict[str, Any]:
+    run = frontier.runs[best]
+    same = [one for one in frontier.runs if one.parameter == run.parameter]
+    return {
+        "parameter": run.parameter,
+        "solver": name,
+        "loss_nats": run.loss,
+        "ixz_bits": bits(run.ixz),
+        "iyz_bits": bits(run.iyz),
+        "status": run.status.name,
+        "runs": len(same),
+        "share_converged": sum(one.status.converged for one in same) / len(same),
+        "median_iterations": median(one.iterations for one in same),
+        "seconds": sum(one.seconds for one in same),
+    }
+
+
+def as_table(rows: list[dict[str, Any]], title: str) -> Table:
+    """The records, and at the end one row a solver over all parameters."""
+    made = output.table(title, COLUMNS, left=("solver", ""))
+    for index, row in enumerate(rows):
+        last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
+        made.add_row(
+            f"{row['parameter']:.4g}",
+            row["solver"],
+            output.rounded(row["loss_nats"]),
+            f"{row['above_lowest_nats']:.1e}",
+            output.rounded(row["ixz_bits"]),
+            output.rounded(row["iyz_bits"]),
+            f"{row['share_converged']:.0%}",
+            f"{row['median_iterations']:,.0f}",
+            f"{row['seconds']:.2f}",
+            "*" if row["winner"] else "",
+            end_section=last,
+        )
+    for name in dict.fromkeys(row["solver"] for row in rows):
+        own = [row for row in rows if row["solver"] == name]
+        made.add_row(
+            "all",
+            name,
+            "",
+            f"{max(row['above_lowest_nats'] for row in own):.1e}",
+            "",
+            "",
+            f"{sum(row['share_converged'] for row in own) / len(own):.0%}",
+            f"{median(row['median_iterations'] for row in own):,.0f}",
+            f"{sum(row['seconds'] for row in own):.2f}",
+            f"{sum(row['winner'] for row in own)}*",
+        )
+    return made

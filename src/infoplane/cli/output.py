@@ -1,0 +1,233 @@
+"""What commands print: results on stdout as a table or one JSON object, everything else on stderr."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import pkgutil
+import tempfile
+import threading
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+import numpy as np
+
+from .. import kernels
+from ..datasets import paper_uniform
+from ..frontier import Frontier, write_whole
+from ..solve import solve
+from .inputs import require_parquet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+
+    from ..joint import Joint
+    from ..problem import MarkovLagrangian
+    from ..solver import Solver
+    from .exits import Interruption
+
+COMPILING = "compiling kernels, once per machine (about half a minute)"
+
+
+def note(text: str) -> None:
+    """A line on stderr."""
+    click.echo(text, err=True)
+
+
+def console() -> Console:
+    """Stdout for tables; labels of the data are never taken for markup, and a pipe gets 120 columns."""
+    from rich.console import Console
+
+    shown = Console(markup=False, highlight=False, emoji=False)
+    return shown if shown.is_terminal else Console(markup=False, highlight=False, emoji=False, width=120)
+
+
+def table(title: str, columns: tuple[str, ...], *, left: tuple[str, ...] = ()) -> Table:
+    """An empty table; columns are aligned to the right unless named in ``left``."""
+    from rich import box
+    from rich.table import Table
+
+    made = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    for column in columns:
+        made.add_column(column, justify="left" if column in left else "right")
+    return made
+
+
+def rounded(value: float, digits: int = 6) -> str:
+    """A number with so many digits, and no -0.000000."""
+    return f"{round(value, digits) + 0.0:.{digits}f}"
+
+
+# -- JSON --------------------------------------------------------------------------------------------------------------
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Exactly one object on stdout."""
+    click.echo(json.dumps(plain(value), allow_nan=False))
+
+
+def plain(value: Any) -> Any:
+    """What JSON has words for: arrays and tuples as lists, NaN and infinity as null, labels of other kinds as text."""
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    if isinstance(value, (np.ndarray, np.generic)):
+        return plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, (str, int)) else str(value)
+
+
+def joint_record(joint: Joint) -> dict[str, Any]:
+    """The alphabets, so that rows and columns of an encoder can be read."""
+    return {"x_names": joint.x_names, "y_names": joint.y_names, "x_labels": joint.x_labels, "y_labels": joint.y_labels}
+
+
+def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
+    """Family, parameter and the three coefficients."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    return {
+        "family": problem.family,
+        "parameter": problem.parameter,
+        "rho_z": rho_z,
+        "rho_zx": rho_zx,
+        "rho_zy": rho_zy,
+    }
+
+
+def run_records(frontier: Frontier, rows: list[int]) -> list[dict[str, Any]]:
+    """The frontier's frame, a record a run, with the row's number."""
+    return [
+        {"run": row, **record} for row, record in zip(rows, frontier.to_frame(rows).to_dict("records"), strict=True)
+    ]
+
+
+# -- files -------------------------------------------------------------------------------------------------------------
+
+
+def check_target(path: Path | None, flag: str, endings: tuple[str, ...]) -> None:
+    """A usage error, before any work, if a file of that name cannot be written."""
+    if path is None:
+        return
+    if path.suffix.lower() not in endings:
+        raise click.UsageError(f"{flag} must end in {', '.join(endings)}; found {path.name!r}.")
+    if path.is_dir():
+        raise click.UsageError(f"{flag} names a directory, {path}.")
+    check_directory(path.parent, flag)
+    if path.suffix.lower() == ".parquet":
+        require_parquet()
+
+
+def check_directory(directory: Path, flag: str) -> None:
+    """A usage error if no file can be made in the directory: found out by making one."""
+    try:
+        with tempfile.TemporaryFile(dir=directory):
+            pass
+    except OSError as error:
+        raise click.UsageError(f"{flag}: nothing can be written to {directory}: {error.strerror}.") from error
+
+
+def check_picture(path: Path | None, flag: str = "--plot") -> None:
+    """As `check_target`, for pictures, which need matplotlib."""
+    check_target(path, flag, (".png", ".svg", ".pdf"))
+    if path is not None:
+        from ..plot import require_matplotlib
+
+        require_matplotlib()
+
+
+def write_frontier(frontier: Frontier, path: Path) -> None:
+    """A .csv or .parquet with a row a run, or an .npz with everything; whole or not at all."""
+    kind = path.suffix.lower()
+    if kind == ".npz":
+        frontier.save(path)
+    elif kind == ".parquet":
+        write_whole(path, lambda file: frontier.to_frame().to_parquet(file))
+    else:
+        write_whole(path, lambda file: file.write(frontier.to_frame().to_csv().encode()))
+
+
+# -- while it runs -----------------------------------------------------------------------------------------------------
+
+
+def prepare(solver: Solver, problem: MarkovLagrangian, interruption: Interruption) -> None:
+    """Compile or load the kernels that a solver needs, so that no run's seconds include it; say so if it takes long."""
+    with _telling_of_compilation(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
+    # solve() takes a Ctrl-C for the end of a run; here it is the end of the command.
+    interruption.check()
+
+
+@contextmanager
+def _telling_of_compilation() -> Iterator[None]:
+    """Say `COMPILING` as soon as a kernel was not found in numba's cache, and only then."""
+    modules = [
+        importlib.import_module(f"{kernels.__name__}.{found.name}") for found in pkgutil.iter_modules(kernels.__path__)
+    ]
+    entries = [one for module in modules for one in vars(module).values() if hasattr(one, "stats")]
+
+    def misses() -> int:
+        return sum(len(one.stats.cache_misses) for one in entries)
+
+    before, over = misses(), threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.1):
+            if misses() > before:
+                note(COMPILING)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+
+
+@contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Warnings as one line on stderr, the first of its kind in full; how many more there were is said at the end."""
+    told: dict[type[Warning], int] = {}
+
+    def show(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
+        told[category] = told.get(category, 0) + 1
+        if told[category] == 1:
+            note(f"Warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+    for category, count in told.items():
+        if count > 1:
+            note(f"Warning: {count - 1} more {'was' if count == 2 else 'were'} like it ({category.__name__}).")
+
+
+@contextmanager
+def spinner(title: str) -> Iterator[Callable[[Any], None] | None]:
+    """A callback for `solve` that shows what its runs are doing; None when stderr is not a terminal."""
+    from rich.console import Console
+
+    err = Console(stderr=True)
+    if not err.is_terminal:
+        yield None
+        return
+    with err.status(title) as status:
+
+        def tell(progress: Any) -> None:
+            status.update(
+                f"{title}: {progress.iterations:,} iterations, {progress.running} of {progress.runs} starts running, "
+                f"best loss {progress.best_loss:.6f} nats"
+            )
+
+        yield tell

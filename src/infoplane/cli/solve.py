@@ -1,0 +1,152 @@
+"""``infoplane solve``: one encoder."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from ..information import bits
+from ..registry import resolve
+from ..solution import Solution
+from ..solve import solve as run
+from ..stopping import Status
+from . import options, output
+from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
+from .inputs import Source, joint_options
+
+LETTERS = 6
+"""Letters of X shown for a cluster."""
+
+
+@click.command(epilog=options.SOLVER_LIST)
+@joint_options
+@options.one_problem
+@options.one_solver
+@options.run_options
+@options.as_json
+@click.pass_context
+def solve(
+    context: click.Context,
+    /,
+    source: Source,
+    problem: str,
+    solver: str | None,
+    clusters: int | None,
+    starts: int,
+    seed: int,
+    max_iter: int,
+    tol: float,
+    init: str,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    r"""Find one encoder p(z|x) for JOINT: the best of several starts.
+
+    JOINT is a built-in name (infoplane datasets), a table of samples or counts (.csv or .parquet, with --x and --y), or
+    with --matrix p(x,y) itself. In a .csv table NA and null are words like any other; an empty cell is an error.
+
+    \b
+    Examples:
+      infoplane solve heart --gamma 0.2
+      infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
+      infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
+      infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
+    """
+    wanted = options.make_problem(problem, **{key: rest.pop(key) for key in ("gamma", "beta", "a", "rho")})
+    chosen = resolve(options.configured(solver or "drs", rest), wanted)
+    joint = source.load()
+    with interruptible() as interruption, output.one_line_warnings():
+        output.prepare(chosen, wanted, interruption)
+        with output.spinner("solving") as tell:
+            found = run(
+                joint,
+                wanted,
+                chosen,
+                clusters=clusters,
+                starts=starts,
+                rng=seed,
+                max_iter=max_iter,
+                tol=tol,
+                init=init,
+                callback=tell,
+            )
+        interrupted = interruption.seen
+    if as_json:
+        output.print_json(record(found, seed))
+    else:
+        show(found, source.title)
+    if interrupted or found.status is Status.INTERRUPTED:
+        output.note("Interrupted: this is the best encoder so far.")
+        context.exit(INTERRUPTED)
+    if not found.converged:
+        output.note(f"Not converged: {found.status.value}.")
+        context.exit(NOT_CONVERGED)
+
+
+def record(found: Solution, seed: int) -> dict[str, Any]:
+    """The JSON object of ``solve``; the encoder has a row a cluster, a column an x."""
+    return {
+        "problem": output.problem_record(found.problem),
+        "solver": found.solver,
+        "status": found.status.name,
+        "message": found.status.value,
+        "converged": found.converged,
+        "loss_nats": found.loss,
+        "ixz_bits": bits(found.ixz),
+        "iyz_bits": bits(found.iyz),
+        "lower_bound_nats": found.lower_bound,
+        "gap_nats": found.gap,
+        "iterations": found.iterations,
+        "seconds": found.seconds,
+        "residuals": found.residuals._asdict(),
+        "clusters": found.clusters,
+        "died": found.died,
+        "seed": seed,
+        "start": found.start,
+        "starts": [
+            {"loss_nats": one.loss, "status": one.status.name, "iterations": one.iterations} for one in found.starts
+        ],
+        **output.joint_record(found.joint),
+        "encoder": found.encoder,
+    }
+
+
+def show(found: Solution, title: str) -> None:
+    """The numbers, and what each cluster holds."""
+    parameter = "" if found.problem.parameter is None else f" at {found.problem.parameter:g}"
+    converged = sum(one.status.converged for one in found.starts)
+    residuals = found.residuals
+    facts = output.table(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", ("", " "), left=(" ",))
+    facts.show_header = False
+    for name, text in (
+        ("loss", f"{found.loss:.9f} nats"),
+        ("I(X;Z)", f"{bits(found.ixz):.9f} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
+        ("I(Y;Z)", f"{bits(found.iyz):.9f} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
+        ("status", found.status.value),
+        (
+            "residuals",
+            f"primal {residuals.primal:.1e}, dual {residuals.dual:.1e}, stationarity {residuals.stationarity:.1e}",
+        ),
+        ("found by", f"{found.solver}, start {found.start}, {found.iterations:,} iterations"),
+        ("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all"),
+    ):
+        facts.add_row(name, text)
+    clusters = output.table(
+        f"{found.clusters} clusters{f', {found.died} died' if found.died else ''}",
+        ("z", "p(z)", "x with p(z|x), largest first"),
+        left=("x with p(z|x), largest first",),
+    )
+    for z, mass in enumerate(found.p_z):
+        weights = found.encoder[z]
+        letters = [x for x in (-weights).argsort(kind="stable") if weights[x] >= 0.005]
+        shown = ", ".join(f"{_label(found.joint.x_labels[x])} {weights[x]:.2f}" for x in letters[:LETTERS])
+        more = f", and {len(letters) - LETTERS} more" if len(letters) > LETTERS else ""
+        clusters.add_row(str(z), f"{mass:.4f}", shown + more)
+    out = output.console()
+    out.print(facts)
+    out.print(clusters)
+
+
+def _label(label: Any) -> str:
+    return "/".join(str(part) for part in label) if isinstance(label, tuple) else str(label)

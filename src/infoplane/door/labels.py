@@ -1,0 +1,126 @@
+"""What rows and columns stand for: labels, the names of the columns they came from, and samples of them."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from collections import Counter
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InvalidJointError
+
+if TYPE_CHECKING:
+    from collections.abc import Hashable
+
+    from .tables import Table
+
+    Labels: TypeAlias = tuple[Hashable, ...]
+    Cells: TypeAlias = Mapping[tuple[Hashable, Hashable], float]
+
+# Tables of samples are stored sparse when they are both this large and this empty.
+SPARSE_CELLS, SPARSE_DENSITY = 1_000_000, 0.1
+
+
+def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
+    """One distinct label a row or column, 0, 1, 2, ... by default; tuples with a value for each name if several."""
+    labels = tuple(range(n) if given is None else listed(given, role))
+    if len(labels) != n:
+        raise InvalidJointError(f"{role} must have one label each: expected {n}, found {len(labels)}.")
+    first: dict[Hashable, int] = {}
+    for i, label in enumerate(labels):
+        if first.setdefault(label, i) != i:
+            raise InvalidJointError(
+                f"{role} must be distinct; found {label!r} at {first[label]} and at {i}. Rename one."
+            )
+        if len(names) > 1 and not (isinstance(label, tuple) and len(label) == len(names)):
+            raise InvalidJointError(f"{role} must be tuples, a value for each of {', '.join(names)}; found {label!r}.")
+    return labels
+
+
+def checked_names(given: Any, role: str) -> tuple[str, ...]:
+    """The names of one or more columns."""
+    one = isinstance(given, str) or not isinstance(given, Iterable)
+    names: tuple[Any, ...] = (given,) if one else tuple(listed(given, role))
+    if not names or not all(isinstance(name, str) for name in names):
+        raise InvalidJointError(
+            f"{role} must name one or more columns, by text; found {given!r}. Rename them if need be."
+        )
+    return names
+
+
+def listed(values: Any, role: str) -> list[Hashable]:
+    """Plain Python values of a 1-D sequence of hashables."""
+    if isinstance(values, str | bytes | Set | Mapping) or not isinstance(values, Iterable):
+        raise InvalidJointError(f"{role} must be a sequence, in order; found {reprlib.repr(values)}. Pass a list.")
+    dimensions = getattr(values, "ndim", 1)
+    if dimensions != 1:
+        raise InvalidJointError(f"{role} must be 1-D; found {dimensions} dimensions. For several columns use tuples.")
+    # numpy lists nanosecond dates as integers, so it is not asked to.
+    dates = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
+    method = next((m for m in ("to_list", "tolist", "to_pylist") if hasattr(values, m) and not dates), None)
+    plain: list[Hashable] = list(values) if method is None else getattr(values, method)()
+    for i, value in enumerate(plain):
+        try:
+            hash(value)
+        except TypeError:
+            raise InvalidJointError(
+                f"{role} must hold hashable values; found a {type(value).__name__} at position {i} (counting from 0). "
+                "Turn lists into tuples."
+            ) from None
+    return plain
+
+
+def checked_samples(values: Any, role: str) -> list[Hashable]:
+    """Plain Python values, none of them missing."""
+    plain = listed(values, role)
+    if any(_is_missing(value) for value in dict.fromkeys(plain)):
+        at = [i for i, value in enumerate(plain) if _is_missing(value)]
+        raise InvalidJointError(
+            f"{role} must have no missing values; found {len(at)}, the first at position {at[0]} (counting from 0). "
+            'Drop those samples, or give them a label of their own such as "missing".'
+        )
+    return plain
+
+
+def sample_cells(x: Any, y: Any) -> Cells:
+    """(x, y) -> how many samples, in order of first appearance."""
+    xs, ys = checked_samples(x, "x"), checked_samples(y, "y")
+    if len(xs) != len(ys) or not xs:
+        raise InvalidJointError(
+            f"x and y must have one value a sample, at least one; found {len(xs)} values of x and {len(ys)} of y. "
+            "Take both from the same rows."
+        )
+    return Counter(zip(xs, ys, strict=True))
+
+
+def tabulated(cells: Cells) -> tuple[Table, Labels, Labels]:
+    """The table of cells (x, y) -> amount, and its labels: sorted if they can be compared, else as they appeared."""
+    x_labels, y_labels = (_ordered(dict.fromkeys(cell[axis] for cell in cells)) for axis in (0, 1))
+    rows, columns = ({label: i for i, label in enumerate(labels)} for labels in (x_labels, y_labels))
+    amounts = np.fromiter(cells.values(), dtype=float, count=len(cells))
+    at = [rows[x] for x, _ in cells], [columns[y] for _, y in cells]
+    table = sparse.csr_array((amounts, at), shape=(len(rows), len(columns)))
+    size = math.prod(table.shape)
+    large_and_empty = size > SPARSE_CELLS and len(cells) < SPARSE_DENSITY * size
+    return table if large_and_empty else table.toarray(), x_labels, y_labels
+
+
+def _is_missing(value: object) -> bool:
+    """None, NaN, NaT, NA, or a tuple with one of them."""
+    if isinstance(value, tuple):
+        return any(_is_missing(v) for v in value)
+    try:
+        return value is None or bool(value != value)
+    except TypeError:  # pandas.NA has no truth value
+        return True
+
+
+def _ordered(labels: Iterable[Any]) -> Labels:
+    try:
+        return tuple(sorted(labels))
+    except TypeError:
+        return tuple(labels)

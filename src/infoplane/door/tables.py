@@ -1,0 +1,131 @@
+"""Tables of probabilities or counts, dense or ``scipy.sparse``."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable
+from numbers import Real
+from typing import Any, TypeAlias
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InvalidJointError
+from ..information import Array
+
+# A float64 array or csr_array; the stubs cannot say what operators that both have return.
+Table: TypeAlias = Any
+MAX_FILLED_CELLS = 50_000_000
+
+
+def checked_table(P: Any, what: str) -> Table:
+    """A copy of P: a float64 array or canonical ``csr_array`` of finite entries >= 0, not all of them 0."""
+    is_sparse = sparse.issparse(P)
+    raw: Any = P if is_sparse else _asarray(P, what)
+    if raw.ndim != 2 or 0 in raw.shape:
+        raise InvalidJointError(
+            f"{what} must be a 2-D table with a row for each x and a column for each y; found a {type(P).__name__} of "
+            f"shape {raw.shape}. For samples use Joint.from_samples, for a frame Joint.from_frame."
+        )
+    if raw.dtype.kind not in "fiu":
+        cells = () if is_sparse else np.ndenumerate(raw)
+        odd = next((f", {v!r} at {_place(*at)}" for at, v in cells if not isinstance(v, Real)), "")
+        raise InvalidJointError(
+            f"{what} must hold real numbers; found dtype {raw.dtype}{odd}. If they mean numbers, use P.astype(float)."
+        )
+    with np.errstate(over="ignore"):  # a long double beyond float64 becomes inf, which is refused below
+        if is_sparse:
+            table: Table = sparse.csr_array(raw, dtype=float, copy=True)
+            table.sum_duplicates()
+            table.eliminate_zeros()
+        else:
+            table = np.array(raw, dtype=float, order="C")
+            table += 0.0  # -0.0 becomes 0.0
+    values = _values(table)
+    if not (np.isfinite(values) & (values >= 0.0)).all():
+        bad = sparse.coo_array(table)
+        check_amounts(bad.data, what, lambda i: _place(bad.row[i], bad.col[i]))
+    if not values.any():
+        raise InvalidJointError(
+            f"{what} must have a positive sum; found only zeros, in a table of shape {table.shape}. Check its source: "
+            "smoothing cannot help, there is nothing to smooth."
+        )
+    return table
+
+
+def check_amounts(values: Array, what: str, place: Callable[[int], str]) -> None:
+    """Refuse the first value that is NaN, infinite or negative; place(i) says where value i stands."""
+    for bad, expected, advice in (
+        (np.isnan(values), "numbers", "Fill missing values, or drop them, first."),
+        (np.isinf(values), "finite", "Replace it by a finite value first."),
+        (values < 0.0, "non-negative", "Correct the sign, or set it to 0."),
+    ):
+        if bad.any():
+            i = int(bad.argmax())
+            raise InvalidJointError(f"{what} must be {expected}; found {values[i]} at {place(i)}. {advice}")
+
+
+def smoothed(table: Table, smoothing: Any) -> Table:
+    """The table with `smoothing` added to every cell, which makes a sparse one dense."""
+    if not (isinstance(smoothing, int | float | np.integer | np.floating) and 0.0 <= smoothing <= sys.float_info.max):
+        raise InvalidJointError(
+            f"smoothing must be a finite number, at least 0; found {smoothing!r}. It is added to every cell; 0 is none."
+        )
+    if smoothing == 0.0:
+        return table
+    if not isinstance(table, np.ndarray):
+        _check_fits(math.prod(table.shape), "smoothing", "Use smoothing=0, or merge rare labels.")
+        table = table.toarray()
+    return table + float(smoothing)
+
+
+def total(table: Table) -> float:
+    """The correctly rounded sum: the same bits for dense and sparse, on every machine; inf if beyond float64."""
+    try:
+        return math.fsum(_values(table).ravel().data)
+    except OverflowError:
+        return math.inf
+
+
+def sealed(table: Table) -> Table:
+    """The same table, read-only."""
+    for array in (table,) if isinstance(table, np.ndarray) else (table.data, table.indices, table.indptr):
+        array.flags.writeable = False
+    return table
+
+
+def conditional(P: Table, p: Array, q: Array) -> Table:
+    """T[j, i] = P[i, j] / p[i], and q[j] where p[i] = 0; read-only, sparse if P is."""
+    empty = p == 0.0
+    divisor = np.where(empty, 1.0, p)
+    if isinstance(P, np.ndarray):
+        return sealed(np.ascontiguousarray(P.T / divisor + np.outer(q, empty)))
+    filled = int(empty.sum()) * int(np.count_nonzero(q))
+    _check_fits(filled, "a conditional on labels of zero mass", "Drop them, Joint.support says which they are.")
+    cells = sparse.coo_array(P.T)
+    seen = sparse.csr_array((cells.data / divisor[cells.col], (cells.row, cells.col)), shape=cells.shape)
+    return sealed(seen + sparse.csr_array(q[:, None]) @ sparse.csr_array(empty[None, :].astype(float)))
+
+
+def _asarray(P: Any, what: str) -> Any:
+    try:
+        return np.asarray(np.ma.filled(P.astype(float), np.nan) if np.ma.isMaskedArray(P) else P)
+    except ValueError as error:
+        raise InvalidJointError(
+            f"{what} must be a 2-D table whose rows all have one length; found ragged rows ({error})."
+        ) from None
+
+
+def _check_fits(cells: int, what: str, advice: str) -> None:
+    if cells > MAX_FILLED_CELLS:
+        raise InvalidJointError(f"{what} may fill at most {MAX_FILLED_CELLS:,} cells; found {cells:,}. {advice}")
+
+
+def _place(row: int, column: int) -> str:
+    return f"row {row}, column {column} (counting from 0)"
+
+
+def _values(table: Table) -> Array:
+    values: Array = table if isinstance(table, np.ndarray) else table.data
+    return values

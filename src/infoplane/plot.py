@@ -1,0 +1,231 @@
+"""The information plane and the trace of a run, in matplotlib: Axes in, Axes out.
+
+Figures are made without pyplot, so that nothing global is touched: they work without a display and in threads.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .errors import InvalidOptionError, MissingExtraError
+from .frontier import Frontier, write_whole
+from .information import Array, bits
+from .solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+# Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY = "#8a8a8a"
+INK = "#333333"
+
+SYMBOLS = {"funnel": "β"}
+"""Letter of a family's parameter; γ elsewhere."""
+
+
+def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
+    """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
+
+    A filled marker is a run that converged, a hollow one a run that did not. Several solvers on one plane
+    (``frontier + frontier``) get a colour and a marker each. Grey lines are I(Y;Z) <= min(I(X;Z), I(X;Y)).
+
+    Parameters
+    ----------
+    frontier
+        At least one run.
+    ax
+        Where to draw; a new figure, ``ax.figure``, by default.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], starts=2, rng=0)
+    >>> plot_plane(f).get_xlabel()
+    'I(X;Z)  [bits]'
+    """
+    if not frontier.runs:
+        raise InvalidOptionError("a frontier without runs cannot be drawn.")
+    if ax is None:
+        ax = _figure(6.4, 4.6).add_subplot()
+    ixz = np.array([bits(run.ixz) for run in frontier.runs])
+    iyz = np.array([bits(run.iyz) for run in frontier.runs])
+    _frame(ax, frontier, ixz)
+
+    pareto = frontier.pareto_rows()
+    ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
+    by_solver: dict[str, list[int]] = {}
+    for row, run in enumerate(frontier.runs):
+        by_solver.setdefault(run.solver, []).append(row)
+    for index, (solver, rows) in enumerate(by_solver.items()):
+        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+        best = [rows[row] for row in own.best_rows()]
+        _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12, alpha=0.45, zorder=2)
+        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=40, alpha=1.0, zorder=4)
+        _legend_entry(ax, f"{solver}: best of each parameter", color=colour, marker=marker, markersize=6)
+    colour, marker = (COLOURS[0], MARKERS[0]) if len(by_solver) == 1 else (GREY, "o")
+    _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
+    if not all(run.status.converged for run in frontier.runs):
+        _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
+    ax.legend(
+        loc="upper left" if frontier.hides_y else "lower right",
+        # Right of the line I(X;Z) and below I(X;Y): the corner that a funnel does not visit.
+        bbox_to_anchor=(0.09, 0.87) if frontier.hides_y else None,
+        fontsize="small",
+        frameon=False,
+    )
+    return ax
+
+
+def plot_planes(planes: Sequence[tuple[str, Frontier]], path: str | os.PathLike[str] | None = None) -> Figure:
+    """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf)."""
+    if not planes:
+        raise InvalidOptionError("there is no plane to draw.")
+    figure = _figure(6.2 * len(planes), 4.6)
+    for index, (title, frontier) in enumerate(planes):
+        plot_plane(frontier, figure.add_subplot(1, len(planes), index + 1)).set_title(title, **_TITLE)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
+    """|loss - final loss| in nats and the residuals against the iteration, on a logarithmic scale.
+
+    A straight line is linear convergence; `Solution.rate` fits it.
+    """
+    if solution.trace is None:
+        raise InvalidOptionError("this run kept no trace; solve() records one, sweep() does not.")
+    if ax is None:
+        ax = _figure(6.4, 4.2).add_subplot()
+    trace = solution.trace
+    iterations = np.arange(1, len(trace) + 1)
+    lines: tuple[tuple[str, Array, str, float], ...] = (
+        ("|loss − final loss|, nats", np.abs(trace.loss - trace.loss[-1]), COLOURS[0], 1.8),
+        ("primal residual", trace.primal, COLOURS[1], 1.0),
+        ("dual residual", trace.dual, COLOURS[2], 1.0),
+        ("stationarity residual", trace.stationarity, COLOURS[3], 1.0),
+    )
+    for label, values, colour, width in lines:
+        # A method that splits nothing has residuals 0, which a logarithm cannot show.
+        seen = np.isfinite(values) & (values > 0)
+        if seen.any():
+            ax.plot(iterations, np.where(seen, values, np.nan), color=colour, linewidth=width, label=label)
+    ax.set_yscale("log")
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("distance to the end  [loss in nats]")
+    ax.set_title(f"{_family(solution.problem.family, solution.problem.parameter)}, {solution.solver}", **_TITLE)
+    _tidy(ax)
+    ax.grid(axis="y", color="#ececec", linewidth=0.8)
+    ax.set_axisbelow(True)
+    if ax.lines:
+        ax.legend(fontsize="small", frameon=False)
+    return ax
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the path's extension; the file appears only once it is whole."""
+    target = Path(path)
+    kind = target.suffix.lstrip(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
+    write_whole(target, lambda file: figure.savefig(file, format=kind, dpi=160))
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtraError` unless matplotlib can be imported."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError('plots need matplotlib: pip install "infoplane[plot]".') from error
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------------
+
+_TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
+
+
+def _figure(width: float, height: float) -> Figure:
+    require_matplotlib()
+    from matplotlib.figure import Figure
+
+    return Figure(figsize=(width, height), layout="constrained")
+
+
+def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
+    """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y))."""
+    bound = bits(frontier.joint.mutual_information)
+    # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
+    right = max(float(ixz.max()), bound, 1e-3) * 1.06
+    # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
+    left = float(ixz.min()) - 0.3 * float(np.ptp(ixz))
+    if left < 0.4 * right or np.ptp(ixz) < 1e-3 * right:
+        left = 0.0
+    top = max(bound, 1e-3) * 1.14
+    ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+    note: dict[str, Any] = {"color": GREY, "fontsize": "small", "textcoords": "offset points"}
+    # Over the end of the line that no curve reaches: the bottleneck's is on the left, the funnel's on the right.
+    if frontier.hides_y:
+        ax.annotate("I(Y;Z) = I(X;Y)", (max(left, bound), bound), (4, 3), ha="left", va="bottom", **note)
+    else:
+        ax.annotate("I(Y;Z) = I(X;Y)", (right, bound), (-4, 3), ha="right", va="bottom", **note)
+    ax.annotate("I(Y;Z) = I(X;Z)", (bound / 2, bound / 2), (6, -4), ha="left", va="top", **note)
+    ax.set_xlim(left - 0.02 * (right - left), right)
+    ax.set_ylim(-0.03 * top, top)
+    ax.set_xlabel("I(X;Z)  [bits]")
+    ax.set_ylabel("I(Y;Z)  [bits]")
+    families = dict.fromkeys(_family(run.problem.family) for run in frontier.runs)
+    ax.set_title(f"Information plane: {', '.join(families)}", **_TITLE)
+    _tidy(ax)
+
+
+def _tidy(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _family(family: str, parameter: float | None = None) -> str:
+    words = family.replace("_", " ")
+    return words if parameter is None else f"{words}, {SYMBOLS.get(family, 'γ')} = {parameter:.4g}"
+
+
+def _scatter(
+    ax: Axes,
+    frontier: Frontier,
+    ixz: Array,
+    iyz: Array,
+    rows: list[int],
+    colour: str,
+    marker: str,
+    *,
+    size: float,
+    alpha: float,
+    zorder: float,
+) -> None:
+    """Markers of runs: filled where converged, hollow elsewhere."""
+    for converged in (True, False):
+        some = [row for row in rows if frontier.runs[row].status.converged is converged]
+        ax.scatter(
+            ixz[some],
+            iyz[some],
+            s=size,
+            marker=marker,
+            facecolors=colour if converged else "white",
+            edgecolors=colour,
+            linewidths=max(math.sqrt(size) / 6, 0.8),
+            alpha=alpha,
+            zorder=zorder,
+        )
+
+
+def _legend_entry(ax: Axes, label: str, **style: Any) -> None:
+    ax.plot([], [], linestyle="none", label=label, **style)

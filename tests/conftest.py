@@ -1,0 +1,22 @@
+"""Kernels are compiled once for a given state of their sources, wherever the tests run from.
+
+numba's own cache looks at the file of an entry function only; a change in a helper of another file would go unnoticed. So the
+tests' cache lives in a folder named after the hash of all of them.
+"""
+
+import hashlib
+import importlib.util
+import os
+import tempfile
+from pathlib import Path
+
+spec = importlib.util.find_spec("infoplane")
+assert spec is not None
+assert spec.origin is not None
+digest = hashlib.sha256()
+for source in sorted(Path(spec.origin).parent.rglob("*.py")):
+    if source.parent.name in ("kernels", "splitting"):
+        digest.update(source.read_bytes())
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", str(Path(tempfile.gettempdir()) / f"infoplane-kernels-{digest.hexdigest()[:16]}")
+)
