@@ -38,10 +38,9 @@ def divergence(p: Array, q: Array) -> float:
 def mutual_information(p_uv: Any) -> float:
     """I(U;V) = sum_u p(u) D(p(v|u) || p(v)) of a joint, dense or sparse; at least 0 even after rounding."""
     # One factor at a time: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
-    cells = sparse.coo_array(p_uv)
-    p_u = p_uv.sum(axis=1)[cells.row]
-    p_v = p_uv.sum(axis=0)[cells.col]
-    return max(float((p_u * rel_entr(cells.data / p_u, p_v)).sum()), 0.0)
+    u, v, p = sparse.find(p_uv) if sparse.issparse(p_uv) else (*np.nonzero(p_uv), p_uv[p_uv != 0.0])
+    p_u, p_v = p_uv.sum(axis=1)[u], p_uv.sum(axis=0)[v]
+    return max(float((p_u * rel_entr(p / p_u, p_v)).sum()), 0.0)
 
 
 class Entropies(NamedTuple):

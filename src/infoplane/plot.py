@@ -60,26 +60,31 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
 
-    pareto = frontier.pareto_rows()
-    ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
     by_solver: dict[str, list[int]] = {}
     for row, run in enumerate(frontier.runs):
         by_solver.setdefault(run.solver, []).append(row)
+    alone = len(by_solver) == 1
     for index, (solver, rows) in enumerate(by_solver.items()):
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
         best = [rows[row] for row in own.best_rows()]
         _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12, alpha=0.45, zorder=2)
-        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=40, alpha=1.0, zorder=4)
-        _legend_entry(ax, f"{solver}: best of each parameter", color=colour, marker=marker, markersize=6)
-    colour, marker = (COLOURS[0], MARKERS[0]) if len(by_solver) == 1 else (GREY, "o")
+        # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
+        size = 40.0 if alone else max(90.0 * 0.7**index, 14.0)
+        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=size, alpha=1.0, zorder=4 + index)
+        label = f"{solver}: best of each parameter" if alone else solver
+        _legend_entry(ax, label, color=colour, marker=marker, markersize=6)
+    pareto = frontier.pareto_rows()
+    ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
+    colour, marker = (COLOURS[0], MARKERS[0]) if alone else (GREY, "o")
     _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
     if not all(run.status.converged for run in frontier.runs):
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
     ax.legend(
-        loc="upper left" if frontier.hides_y else "lower right",
-        # Right of the line I(X;Z) and below I(X;Y): the corner that a funnel does not visit.
-        bbox_to_anchor=(0.09, 0.87) if frontier.hides_y else None,
+        loc="best" if frontier.hides_y else "lower right",
+        title=None if alone else "best of each parameter",
+        title_fontsize="small",
+        alignment="left",
         fontsize="small",
         frameon=False,
     )
@@ -173,13 +178,11 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
         left = 0.0
     top = max(bound, 1e-3) * 1.14
     ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-    note: dict[str, Any] = {"color": GREY, "fontsize": "small", "textcoords": "offset points"}
-    # Over the end of the line that no curve reaches: the bottleneck's is on the left, the funnel's on the right.
-    if frontier.hides_y:
-        ax.annotate("I(Y;Z) = I(X;Y)", (max(left, bound), bound), (4, 3), ha="left", va="bottom", **note)
-    else:
-        ax.annotate("I(Y;Z) = I(X;Y)", (right, bound), (-4, 3), ha="right", va="bottom", **note)
-    ax.annotate("I(Y;Z) = I(X;Z)", (bound / 2, bound / 2), (6, -4), ha="left", va="top", **note)
+    # Above the bounds there is nothing to cover.
+    style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
+    ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
+    along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
+    ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
     ax.set_xlim(left - 0.02 * (right - left), right)
     ax.set_ylim(-0.03 * top, top)
     ax.set_xlabel("I(X;Z)  [bits]")

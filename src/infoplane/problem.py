@@ -30,8 +30,8 @@ from .information import Array, encoder_entropies
 if TYPE_CHECKING:
     from .joint import Joint
 
-ROUNDING = 1e-12
-"""Relative to the rho: where logarithms of 0 cancel up to this, they cancel."""
+ROUNDING = 1e-14
+"""Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel."""
 
 
 @dataclass(frozen=True)

@@ -157,22 +157,31 @@ class StartSummary(NamedTuple):
 
 def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
     """The linear rate of a sequence of losses; see `Solution.rate`."""
-    distance = np.abs(loss - loss[-1])
-    below = np.flatnonzero(distance <= floor)
-    last = int(below[0]) if below.size else len(loss) - 1
-    usable = np.flatnonzero(distance[:last] > floor)
-    if usable.size < 5:
-        raise ValueError(
-            f"only {usable.size} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate."
-        )
-    # Half of the decades between the largest distance and the floor are the tail.
-    middle = np.sqrt(distance[usable].max() * max(distance[usable[-1]], floor))
-    tail = usable[usable > (np.flatnonzero(distance[:last] > middle).max(initial=-1))]
-    if tail.size < 5:
-        tail = usable[-5:]
-    y = np.log(distance[tail])
-    slope, intercept = np.polyfit(tail, y, 1)
-    residual = y - (slope * tail + intercept)
+    distance = np.abs(loss - _limit(loss))
+    close = np.flatnonzero(distance <= floor)
+    last = int(close[0]) if close.size else len(loss)
+    if last < 5:
+        raise ValueError(f"only {last} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate.")
+    # The tail begins once half of the decades between the largest distance and the last one are done.
+    middle = np.sqrt(distance[:last].max() * distance[last - 1])
+    first = min(int(np.flatnonzero(distance[:last] > middle).max(initial=-1)) + 1, last - 5)
+    k = np.arange(first, last)
+    y = np.log(distance[first:last])
+    slope, intercept = np.polyfit(k, y, 1)
     total = float(((y - y.mean()) ** 2).sum())
-    r_squared = 1.0 - float((residual**2).sum()) / total if total > 0 else 0.0
-    return Rate(float(np.exp(slope)), r_squared, int(tail[0]), int(tail[-1]))
+    unexplained = float(((y - slope * k - intercept) ** 2).sum())
+    return Rate(float(np.exp(slope)), 1.0 - unexplained / total if total > 0 else 0.0, first, last - 1)
+
+
+def _limit(loss: Array) -> float:
+    """Where the sequence is going: its end, moved on by Aitken's extrapolation if the end still moves geometrically.
+
+    Distances to the last value itself would bend downwards, since that value is not the limit yet.
+    """
+    stride = max(len(loss) // 20, 1)
+    if len(loss) <= 2 * stride:
+        return float(loss[-1])
+    before, now = loss[-1 - stride] - loss[-1 - 2 * stride], loss[-1] - loss[-1 - stride]
+    if abs(now) <= 1e-14 or not 0.0 < now / before < 0.99:
+        return float(loss[-1])
+    return float(loss[-1] + now * now / (before - now))

@@ -112,7 +112,7 @@ def compare(
     )
     rows = compared(found)
     if together.runs:
-        write(together, None, plot)
+        write(together, source, None, plot)
     if as_json:
         output.print_json(
             {

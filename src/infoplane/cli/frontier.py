@@ -95,7 +95,7 @@ def frontier(
                 progress=tell,
             )
     if found.runs:
-        write(found, out, plot)
+        write(found, source, out, plot)
     if as_json:
         output.print_json(record(found, problem, seed))
     elif found.runs:
@@ -106,7 +106,7 @@ def frontier(
     exit_unless_converged(context, found)
 
 
-def write(found: Frontier, out: Path | None, plot: Path | None) -> None:
+def write(found: Frontier, source: Source, out: Path | None, plot: Path | None) -> None:
     """The files that were asked for."""
     if out is not None:
         output.write_frontier(found, out)
@@ -114,14 +114,9 @@ def write(found: Frontier, out: Path | None, plot: Path | None) -> None:
     if plot is not None:
         from ..plot import plot_planes
 
-        plot_planes([(title(found), found)], plot)
+        family = found.runs[0].problem.family.replace("_", " ").capitalize()
+        plot_planes([(f"{family} of {source.title}", found)], plot)
         output.note(f"wrote {plot}")
-
-
-def title(found: Frontier) -> str:
-    """What a picture of a frontier says above it."""
-    solvers = dict.fromkeys(run.solver for run in found.runs)
-    return f"{found.runs[0].problem.family.replace('_', ' ').capitalize()}: {', '.join(solvers)}"
 
 
 def exit_unless_converged(context: click.Context, found: Frontier) -> None:

@@ -170,7 +170,8 @@ def make_problem(name: str, **given: Any) -> MarkovLagrangian:
     for key, value in given.items():
         if value is not None and key not in kind.needs:
             raise click.UsageError(f"--problem {name} takes {_flags(kind.needs)}, not --{key}.")
-        if value is None and key in kind.needs:
+    for key in kind.needs:
+        if given[key] is None:
             raise click.UsageError(f"--problem {name} needs --{key}.")
     return kind.make(**{key: given[key] for key in kind.needs})
 

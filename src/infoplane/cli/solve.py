@@ -15,8 +15,8 @@ from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 
-LETTERS = 6
-"""Letters of X shown for a cluster."""
+LETTERS, CLUSTERS = 3, 20
+"""Letters of X shown for a cluster, and clusters shown."""
 
 
 @click.command(epilog=options.SOLVER_LIST)
@@ -137,12 +137,14 @@ def show(found: Solution, title: str) -> None:
         ("z", "p(z)", "x with p(z|x), largest first"),
         left=("x with p(z|x), largest first",),
     )
-    for z, mass in enumerate(found.p_z):
+    for z, mass in enumerate(found.p_z[:CLUSTERS]):
         weights = found.encoder[z]
         letters = [x for x in (-weights).argsort(kind="stable") if weights[x] >= 0.005]
         shown = ", ".join(f"{_label(found.joint.x_labels[x])} {weights[x]:.2f}" for x in letters[:LETTERS])
         more = f", and {len(letters) - LETTERS} more" if len(letters) > LETTERS else ""
         clusters.add_row(str(z), f"{mass:.4f}", shown + more)
+    if found.clusters > CLUSTERS:
+        clusters.add_row("...", "", f"{found.clusters - CLUSTERS} more; --json has all of them")
     out = output.console()
     out.print(facts)
     out.print(clusters)

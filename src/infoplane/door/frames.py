@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
 
 from ..errors import InvalidJointError
-from .labels import checked_samples
-from .tables import check_amounts
+from .labels import listed
+from .tables import check_amounts, exact_sum
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -40,7 +39,7 @@ def frame_cells(df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any) ->
     cells: dict[tuple[Hashable, Hashable], list[float]] = {}
     for x_label, y_label, w, n in zip(xs, ys, *values[-2:], strict=True):
         cells.setdefault((x_label, y_label), []).append(w * n)
-    return {cell: math.fsum(amounts) for cell, amounts in cells.items()}
+    return {cell: exact_sum(amounts) for cell, amounts in cells.items()}
 
 
 def _frame(df: Any) -> nw.DataFrame[Any]:
@@ -77,7 +76,7 @@ def _check_values(column: nw.Series[Any]) -> None:
             f"{missing.to_list().index(True)} (counting from 0). Drop those rows, or fill them with a label."
         )
     if str(column.dtype) == "Object" or column.dtype.is_nested():
-        checked_samples(column, f"column {column.name!r}")
+        listed(column, f"column {column.name!r}")
 
 
 def _check_weights(column: nw.Series[Any]) -> None:

@@ -53,7 +53,7 @@ def checked_names(given: Any, role: str) -> tuple[str, ...]:
 
 
 def listed(values: Any, role: str) -> list[Hashable]:
-    """Plain Python values of a 1-D sequence of hashables."""
+    """Plain Python values of a 1-D sequence, all of them hashable and none missing."""
     if isinstance(values, str | bytes | Set | Mapping) or not isinstance(values, Iterable):
         raise InvalidJointError(f"{role} must be a sequence, in order; found {reprlib.repr(values)}. Pass a list.")
     dimensions = getattr(values, "ndim", 1)
@@ -63,32 +63,24 @@ def listed(values: Any, role: str) -> list[Hashable]:
     dates = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
     method = next((m for m in ("to_list", "tolist", "to_pylist") if hasattr(values, m) and not dates), None)
     plain: list[Hashable] = list(values) if method is None else getattr(values, method)()
-    for i, value in enumerate(plain):
-        try:
-            hash(value)
-        except TypeError:
-            raise InvalidJointError(
-                f"{role} must hold hashable values; found a {type(value).__name__} at position {i} (counting from 0). "
-                "Turn lists into tuples."
-            ) from None
-    return plain
-
-
-def checked_samples(values: Any, role: str) -> list[Hashable]:
-    """Plain Python values, none of them missing."""
-    plain = listed(values, role)
-    if any(_is_missing(value) for value in dict.fromkeys(plain)):
+    try:
+        missing = any(_is_missing(value) for value in dict.fromkeys(plain))
+    except TypeError as error:
+        raise InvalidJointError(
+            f"{role} must hold hashable values; found an {error}. Turn lists into tuples."
+        ) from None
+    if missing:
         at = [i for i, value in enumerate(plain) if _is_missing(value)]
         raise InvalidJointError(
             f"{role} must have no missing values; found {len(at)}, the first at position {at[0]} (counting from 0). "
-            'Drop those samples, or give them a label of their own such as "missing".'
+            'Drop it, or give it a label of its own such as "missing".'
         )
     return plain
 
 
 def sample_cells(x: Any, y: Any) -> Cells:
     """(x, y) -> how many samples, in order of first appearance."""
-    xs, ys = checked_samples(x, "x"), checked_samples(y, "y")
+    xs, ys = listed(x, "x"), listed(y, "y")
     if len(xs) != len(ys) or not xs:
         raise InvalidJointError(
             f"x and y must have one value a sample, at least one; found {len(xs)} values of x and {len(ys)} of y. "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from numbers import Real
 from typing import Any, TypeAlias
 
@@ -81,11 +81,16 @@ def smoothed(table: Table, smoothing: Any) -> Table:
 
 
 def total(table: Table) -> float:
-    """The correctly rounded sum: the same bits for dense and sparse, on every machine; inf if beyond float64."""
+    """The sum of all cells, as `exact_sum`: the same bits for dense and sparse, on every machine."""
+    return exact_sum(_values(table).ravel().data)
+
+
+def exact_sum(amounts: Iterable[float]) -> float:
+    """The sum, rounded once, whatever the order."""
     try:
-        return math.fsum(_values(table).ravel().data)
+        return math.fsum(amounts)
     except OverflowError:
-        return math.inf
+        raise InvalidJointError("the sum must be finite; found one beyond 1.8e308. Scale the values down.") from None
 
 
 def sealed(table: Table) -> Table:

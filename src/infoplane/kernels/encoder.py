@@ -19,7 +19,7 @@ import numpy as np
 from ..information import Array
 from .jit import part
 from .measure import combine, log_table, marginal_logs, softmax_columns
-from .roots import safe_log
+from .roots import LOG_TINY
 from .split import Split, matmul
 
 NEWTON_STEPS = 50
@@ -34,7 +34,7 @@ def convexity(split: Split) -> float:
 
 
 @part
-def slope_table(split: Split, W: Array, on_W: float) -> Array:
+def slope_table(split: Split, W: Array, log_W: Array, on_W: float) -> Array:
     """S[z, x]: minus the slope of everything in the block but H(Z|X) and the penalty, over p(x), plus on_W log W.
 
     log q(y|z) = log p(z|y) + log p(y) - log p(z) and log q(x|z) = log W + log p(x) - log p(z); parts in x or y alone add the same to
@@ -47,7 +47,7 @@ def slope_table(split: Split, W: Array, on_W: float) -> Array:
     if on_W != 0.0:
         for z in range(W.shape[0]):
             for i in range(W.shape[1]):
-                S[z, i] += on_W * safe_log(W[z, i])
+                S[z, i] += on_W * log_W[z, i]
     return S
 
 
@@ -56,11 +56,14 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
     """The encoder block's argmin: ``split.inner`` majorise-minimise steps."""
     extra = convexity(split)
     k = extra - split.a[1]
+    log_W = log_table(W)
     for _ in range(split.inner):
         if k > 0.0:
-            W = dual_newton(split, slope_table(split, W, extra), k, x, s, c, W)
+            W = dual_newton(split, slope_table(split, W, log_W, extra), k, x, s, c, W)
+            if split.inner > 1:
+                log_W = log_table(W)
         else:
-            W = mirror_step(split, x, s, c, W)
+            W = mirror_step(split, x, s, c, W, log_W)
     return W
 
 
@@ -203,28 +206,27 @@ def cholesky_solve(A: Array, b: Array) -> None:
 
 
 @part
-def divergence_of(split: Split, W_new: Array, W: Array) -> float:
+def divergence_of(split: Split, W_new: Array, log_new: Array, W: Array, log_W: Array) -> float:
     """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x), summed over terms that are never negative, so that small steps do not cancel."""
     total = 0.0
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
-            if W[z, i] > 0.0:
-                t = W_new[z, i] / W[z, i] - 1.0
-                if abs(t) < 1e-4:
-                    total += split.p_x[i] * W[z, i] * t * t * (0.5 - t / 6.0)
-                else:
-                    total += split.p_x[i] * (W_new[z, i] * math.log(max(1.0 + t, 1e-300)) - W[z, i] * t)
+            t = log_new[z, i] - log_W[z, i]
+            if abs(t) < 1e-4:
+                total += split.p_x[i] * W[z, i] * t * t * (0.5 + t / 3.0)
+            else:
+                total += split.p_x[i] * (W_new[z, i] * (t - 1.0) + W[z, i])
     return total
 
 
 @part
-def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
+def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Array) -> Array:
     """W_new prop. to W exp(-g/width), width doubled until (width + a_zx - convexity) D(W_new, W) majorises the penalty.
 
     g is the slope of the whole block over p(x). H(Z|X) equals its tangent minus D exactly, which is where a_zx enters.
+    log_W is updated in place: the logarithms of the new W are at hand, and taking them afresh would cost as much as the step.
     """
-    S = slope_table(split, W, split.a[1])  # a_zx H(Z|X) has the slope -a_zx log W
-    log_W = log_table(W)
+    S = slope_table(split, W, log_W, split.a[1])  # a_zx H(Z|X) has the slope -a_zx log W
     u = matmul(W, split.M)
     pull = np.empty_like(u)
     for z in range(u.shape[0]):
@@ -232,20 +234,25 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
             pull[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])
     uphill = matmul(pull, split.features)
     width = split.mirror
-    score = np.empty_like(W)
+    score, log_new = np.empty_like(W), np.empty_like(W)
     log_total = np.empty(W.shape[1])
     for _ in range(100):
         for z in range(W.shape[0]):
             for i in range(W.shape[1]):
                 score[z, i] = log_W[z, i] + (S[z, i] + uphill[z, i]) / width
+                log_new[z, i] = score[z, i]
         W_new = softmax_columns(score, log_total)
+        for z in range(W.shape[0]):
+            for i in range(W.shape[1]):
+                log_new[z, i] = max(log_new[z, i] - log_total[i], LOG_TINY)
         u_new = matmul(W_new, split.M)
         penalty = 0.0
         for z in range(u.shape[0]):
             for j in range(u.shape[1]):
                 penalty += 0.5 * c[z, j] * (u_new[z, j] - u[z, j]) ** 2
         allowed = width + split.a[1] - convexity(split)
-        if penalty <= allowed * divergence_of(split, W_new, W) + 1e-300:
+        if penalty <= allowed * divergence_of(split, W_new, log_new, W, log_W) + 1e-300:
             break
         width *= 2.0
+    log_W[:] = log_new
     return W_new

@@ -121,7 +121,7 @@ def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Ar
         for j in range(u.shape[1]):
             pull[z, j] = c[z, j] * (u[z, j] - x[z, j]) - s[z, j]
     g = matmul(pull, split.features)
-    S = slope_table(split, W, split.a[1])
+    S = slope_table(split, W, log_W, split.a[1])
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
             g[z, i] = split.p_x[i] * (g[z, i] - S[z, i])

@@ -1,0 +1,227 @@
+"""``infoplane frontier`` and ``infoplane compare``: tables, files, pictures, and what is refused before the work."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+import verify
+
+FRONTIER = ("frontier", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:3")
+COMPARE = ("compare", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:2")
+
+
+def test_json_has_every_run_and_agrees_with_sweep(run):
+    said = run(*FRONTIER, "--json")
+    assert said.code == 0
+    found = said.json
+    expected = ip.sweep(
+        ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 0.5, 3), starts=2, rng=0, init="mixed"
+    )
+    assert len(found["runs"]) == 6
+    assert found["best"] == expected.best_rows()
+    assert found["pareto"] == expected.pareto_rows()
+    assert [one["loss_nats"] for one in found["runs"]] == [one.loss for one in expected.runs]
+    assert found["runs"][0]["gap_nats"] is None
+    assert found["complete"] is found["converged"] is True
+    assert said.err == ""
+
+
+def test_table_and_grid_values(run):
+    said = run("frontier", "paper_uniform", "--problem", "funnel", "--grid-values", "1.5,4", "--starts", "1")
+    assert "funnel frontier of paper_uniform: 1 start of pf-2" in said.out
+    assert "[nats]" in said.out
+    assert "[bits]" in said.out
+    assert len([line for line in said.out.splitlines() if line.strip().startswith(("1.5 ", "4 "))]) == 2
+
+
+@pytest.mark.parametrize("problem", ["bottleneck", "funnel", "deterministic-bottleneck", "generalised-bottleneck"])
+def test_default_grids(run, problem):
+    more = ("--a", "0.5") if problem == "generalised-bottleneck" else ()
+    found = run("frontier", "paper_uniform", "--problem", problem, "--solver", "merging", *more, "--json").json
+    parameters = [one["parameter"] for one in found["runs"]]
+    grid = np.geomspace(0.5, 20, 20) if problem == "funnel" else np.geomspace(0.1, 1, 16)
+    assert parameters == grid.tolist()
+
+
+def test_npz_loads_again_and_numbers_are_true(run, tmp_path):
+    path = tmp_path / "f.npz"
+    said = run(*FRONTIER, "--out", path, "--json")
+    assert said.code == 0
+    assert f"wrote {path}" in said.err
+    loaded = ip.Frontier.load(path)
+    assert [run.loss for run in loaded.runs] == [one["loss_nats"] for one in said.json["runs"]]
+    for row in range(len(loaded)):
+        verify.check_solution(loaded.joint.p_xy, loaded.runs[row].problem.rho, loaded.solution(row))
+
+
+@pytest.mark.parametrize(("ending", "read"), [("csv", pd.read_csv), ("parquet", pd.read_parquet)])
+def test_frames_are_written(run, tmp_path, ending, read):
+    if ending == "parquet":
+        pytest.importorskip("pyarrow")
+    path = tmp_path / f"f.{ending}"
+    path.write_text("old")
+    found = run(*FRONTIER, "--out", path, "--json").json
+    frame = read(path)
+    assert len(frame) == 6
+    np.testing.assert_array_equal(frame["loss_nats"], [one["loss_nats"] for one in found["runs"]])
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_plot_is_written(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    path = tmp_path / "plane.png"
+    assert run(*FRONTIER, "--plot", path).code == 0
+    assert path.read_bytes().startswith(b"\x89PNG")
+
+
+def test_not_converged_is_4(run):
+    said = run(*FRONTIER, "--solver", "ib-2", "--max-iter", "2", "--json")
+    assert said.code == 4
+    assert said.json["converged"] is False
+    assert said.err.startswith("Not converged: the best run of 3 of 3 parameters")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--grid", "1:0.1:4"), "expected 0 < LOW <= HIGH, found LOW = 1 and HIGH = 0.1"),
+        (("--grid", "0:1:4"), "expected 0 < LOW <= HIGH"),
+        (("--grid", "0.1:1"), "expected LOW:HIGH:COUNT"),
+        (("--grid", "0.1:1:0"), "COUNT must be a positive whole number"),
+        (("--grid", "0.1:1:2.5"), "COUNT must be a positive whole number"),
+        (("--grid", "a:1:2"), "expected a finite number, found 'a'"),
+        (("--grid", "0.1:2:3"), "gamma must be in (0, 1]"),
+        (("--grid-values", "0.1,,0.2"), "expected a finite number, found ''"),
+        (("--grid", "0.1:1:2", "--grid-values", "0.1"), "leave one out"),
+        (("--problem", "lagrangian"), "no parameter to sweep"),
+        (("--problem", "generalised-bottleneck"), "needs --a"),
+        (("--a", "0.5"), "takes no --a"),
+        (("--solver", "pf-2"), "pf-2"),
+        (("--solver", "merging", "--relaxation", "1"), "merging has no option --relaxation"),
+        (("--gamma", "0.2"), "No such option"),
+        (("--out", "f.xlsx"), "--out must end in .csv, .parquet, .npz; found 'f.xlsx'"),
+        (("--plot", "plane.doc"), "--plot must end in .png, .svg, .pdf; found 'plane.doc'"),
+        (("--out", "no/such/directory/f.csv"), "nothing can be written to no/such/directory"),
+        (("--plot", "no/such/directory/f.png"), "nothing can be written to no/such/directory"),
+    ],
+)
+def test_usage_errors_are_2_before_any_work(run, monkeypatch, options, words):
+    def never(*_args, **_options):
+        raise AssertionError("the sweep began")
+
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", never)
+    said = run("frontier", "paper_uniform", *options)
+    assert said.code == 2
+    assert words in said.err
+    assert said.out == ""
+
+
+def test_directory_as_target_is_refused(run, tmp_path):
+    (tmp_path / "f.csv").mkdir()
+    said = run(*FRONTIER, "--out", tmp_path / "f.csv")
+    assert (said.code, "names a directory" in said.err) == (2, True)
+
+
+def test_missing_extras_are_named_before_any_work(run, monkeypatch, tmp_path):
+    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
+    said = run(*FRONTIER, "--out", tmp_path / "f.parquet")
+    assert (said.code, 'pip install "infoplane[parquet]"' in said.err) == (2, True)
+    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
+    said = run(*FRONTIER, "--plot", tmp_path / "f.png")
+    assert (said.code, 'pip install "infoplane[plot]"' in said.err) == (2, True)
+
+
+def test_interrupted_sweep_is_130_and_shows_what_there_is(run, monkeypatch, tmp_path):
+    def partial(joint, family, parameters, solver, **options):
+        done = ip.sweep(joint, family, parameters[:1], solver, starts=1, rng=0)
+        return ip.Frontier(joint, done.runs, complete=False)
+
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", partial)
+    said = run(*FRONTIER, "--json", "--out", tmp_path / "f.csv")
+    assert said.code == 130
+    assert said.json["complete"] is False
+    assert "1 of 3 parameters were finished" in said.err
+    assert (tmp_path / "f.csv").exists()
+
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", lambda joint, *_, **__: ip.Frontier(joint, [], complete=False))
+    said = run(*FRONTIER)
+    assert (said.code, said.out) == (130, "")
+
+
+# -- compare -----------------------------------------------------------------------------------------------------------
+
+
+def test_compare_json(run):
+    said = run(*COMPARE, "--solver", "ib-1,blahut-arimoto", "--solver", "merging", "--json")
+    assert said.code == 0
+    found = said.json
+    assert found["solvers"] == ["ib-1", "blahut-arimoto", "merging"]
+    rows = found["comparison"]
+    assert [(row["parameter"], row["solver"]) for row in rows] == [
+        (parameter, solver) for parameter in (0.1, 0.5) for solver in found["solvers"]
+    ]
+    for row in rows:
+        lowest = min(other["loss_nats"] for other in rows if other["parameter"] == row["parameter"])
+        assert row["above_lowest_nats"] == row["loss_nats"] - lowest
+        assert row["winner"] is (row["loss_nats"] <= lowest + 1e-9)
+        assert 0.0 <= row["share_converged"] <= 1.0
+        assert row["runs"] == (1 if row["solver"] == "merging" else 2)
+    direct = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.5], "ib-1", starts=2, rng=0)
+    assert [row["loss_nats"] for row in rows if row["solver"] == "ib-1"] == direct.best()["loss_nats"].tolist()
+
+
+def test_compare_keeps_the_names_asked_for(run):
+    rows = run(*COMPARE, "--solver", "drs,ib-1", "--json").json["comparison"]
+    assert [row["solver"] for row in rows] == ["drs", "ib-1", "drs", "ib-1"]
+
+
+def test_compare_table_and_default_solvers(run, tmp_path):
+    pytest.importorskip("matplotlib")
+    said = run(*COMPARE, "--problem", "funnel", "--grid", "1.5:3:2", "--plot", tmp_path / "p.svg")
+    assert "funnel of paper_uniform: 3 solvers" in said.out
+    for name in ("pf-2 ", "pf-2v", "merging"):
+        assert name in said.out
+    assert "ib-1" not in said.out
+    assert "*" in said.out
+    assert (tmp_path / "p.svg").exists()
+
+
+def test_compare_passes_options_to_solvers_that_have_them(run):
+    said = run(*COMPARE, "--solver", "ib-1,merging", "--relaxation", "1", "--json")
+    assert said.code == 0
+    said = run(*COMPARE, "--solver", "blahut-arimoto,merging", "--relaxation", "1")
+    assert said.code == 2
+    assert "none of blahut-arimoto, merging has an option --relaxation" in said.err
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--solver", "ib-1,newton"), "there is no solver 'newton'; the names are drs, ib-1"),
+        (("--solver", "ib-1,pf-2"), "pf-2"),
+        (("--problem", "lagrangian"), "no parameter to sweep"),
+        (("--plot", "p.txt"), "--plot must end in"),
+    ],
+)
+def test_compare_usage_errors(run, options, words):
+    said = run("compare", "paper_uniform", *options)
+    assert said.code == 2
+    assert words in said.err
+
+
+def test_compare_not_converged_is_4(run):
+    said = run(*COMPARE, "--solver", "ib-1,ib-2", "--max-iter", "2", "--json")
+    assert said.code == 4
+    assert {row["share_converged"] for row in said.json["comparison"]} == {0.0}
+
+
+def test_compare_interrupted_is_130(run, monkeypatch):
+    def partial(joint, family, parameters, solver, **options):
+        done = ip.sweep(joint, family, parameters[:1], solver, starts=1, rng=0)
+        return ip.Frontier(joint, done.runs, complete=False)
+
+    monkeypatch.setattr("infoplane.cli.compare.sweep", partial)
+    said = run(*COMPARE, "--solver", "ib-1,ib-2", "--json")
+    assert said.code == 130
+    assert [row["solver"] for row in said.json["comparison"]] == ["ib-1"]

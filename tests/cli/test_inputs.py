@@ -1,0 +1,161 @@
+"""JOINT in all its forms, and what is wrong with it when it is wrong."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+
+OPTIONS = ("--gamma", "0.4", "--starts", "1", "--json")
+TABLE = "drug,dose,outcome,n\na,1,well,3\nb,2,ill,2\na,2,ill,1\nb,1,well,0.5\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def put(text, name="table.csv"):
+        path = tmp_path / name
+        path.write_text(text, encoding="utf-8")
+        return path
+
+    return put
+
+
+def test_samples_and_counts(run, write):
+    path = write(TABLE)
+    samples = run("solve", path, "--x", "drug,dose", "--y", "outcome", *OPTIONS).json
+    assert samples["x_labels"] == [["a", 1], ["a", 2], ["b", 1], ["b", 2]]
+    assert samples["y_labels"] == ["ill", "well"]
+    assert samples["x_names"] == ["drug", "dose"]
+    counted = run("solve", path, "--x", "drug", "--y", "outcome", "--count", "n", "--smoothing", "0.1", *OPTIONS).json
+    joint = ip.Joint.from_counts([[1.1, 3.1], [2.1, 0.6]])
+    expected = ip.solve(joint, ip.bottleneck(0.4), starts=1, rng=0)
+    assert counted["loss_nats"] == pytest.approx(expected.loss, abs=1e-12)
+
+
+def test_words_for_missing_are_words(run, write):
+    path = write("x,y\nNA,null\nnull,nan\nNone,null\nNA,nan\n")
+    assert run("solve", path, "--x", "x", "--y", "y", *OPTIONS).json["x_labels"] == ["NA", "None", "null"]
+
+
+def test_numbers_only_where_nothing_is_lost(run, write):
+    path = write("x,y\n007,10\n7,9\n007,9\n")
+    found = run("solve", path, "--x", "x", "--y", "y", *OPTIONS).json
+    assert found["x_labels"] == ["007", "7"]
+    assert found["y_labels"] == [9, 10]
+
+
+def test_column_names_with_commas_are_quoted(run, write):
+    path = write('"a,b",c\n1,2\n2,1\n')
+    assert run("solve", path, "--x", '"a,b"', "--y", "c", *OPTIONS).json["x_names"] == ["a,b"]
+
+
+def test_byte_order_mark_and_blank_lines(run, write):
+    path = write("\ufeffx,y\n\na,b\nc,d\n\n")
+    assert run("solve", path, "--x", "x", "--y", "y", *OPTIONS).json["x_labels"] == ["a", "c"]
+
+
+def test_parquet(run, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": ["a", "b", "b"], "y": [1, 2, 1], "n": [1.0, 2.0, 3.0]}).to_parquet(path)
+    found = run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS).json
+    assert found["x_labels"] == ["a", "b"]
+    assert found["y_labels"] == [1, 2]
+    said = run("solve", path, "--x", "z", "--y", "y", *OPTIONS)
+    assert (said.code, "there is no column 'z'" in said.err) == (3, True)
+
+
+def test_matrices(run, write, tmp_path):
+    P = ip.datasets.paper_uniform().p_xy
+    expected = run("solve", "paper_uniform", *OPTIONS).json["loss_nats"]
+    np.save(tmp_path / "P.npy", P)
+    text = write("\n".join(",".join(repr(float(p)) for p in row) for row in P), "P.csv")
+    for path in (tmp_path / "P.npy", text):
+        assert run("solve", path, "--matrix", *OPTIONS).json["loss_nats"] == pytest.approx(expected, abs=1e-12)
+    counts = write("3,1\n1,3\n", "N.csv")
+    assert run("solve", counts, "--matrix", "--counts", "--smoothing", "1", *OPTIONS).code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "options", "words"),
+    [
+        (TABLE, ("--x", "drog", "--y", "outcome"), "no column 'drog'; the columns are drug, dose, outcome, n"),
+        (TABLE, ("--x", "drug", "--y", "drug"), "found 'drug' in"),
+        (TABLE, ("--x", "drug", "--y", "outcome", "--count", "m"), "no column 'm'"),
+        (TABLE, ("--x", "n", "--y", "outcome", "--count", "drug"), "'a' where a number is expected"),
+        (TABLE, ("--x", "drug", "--y", "outcome", "--smoothing", "-1"), "smoothing"),
+        ("x,y,x\n1,2,3\n", ("--x", "x", "--y", "y"), "'x' is there 2 times"),
+        ("x,y\n1,2\n1,2,3\n", ("--x", "x", "--y", "y"), "line 3 has 3 cells, the header has 2"),
+        ("x,y\n1,2\n,2\n", ("--x", "x", "--y", "y"), "line 3 has an empty cell in column 'x'"),
+        ("x,y,n\n1,2,-1\n", ("--x", "x", "--y", "y", "--count", "n"), "line 2 has the count -1"),
+        ("x,y,n\n1,2,nan\n", ("--x", "x", "--y", "y", "--count", "n"), "line 2 has the count nan"),
+        ("x,y,n\n1,2,0\n", ("--x", "x", "--y", "y", "--count", "n"), "only zeros"),
+        ("x,y\n", ("--x", "x", "--y", "y"), "at least one row"),
+        ("", ("--x", "x", "--y", "y"), "the columns are none"),
+        ('x,y\n"1,2\n', ("--x", "x", "--y", "y"), "cannot be read as csv"),
+        ("0.5,0.2\n0.1,0.1\n", ("--matrix",), "found the sum 0.9. For counts"),
+        ("0.5,0.2\n0.3\n", ("--matrix",), "line 2 has 1 numbers, the first has 2"),
+        ("0.5,half\n", ("--matrix",), "'half' where a number is expected"),
+        ("0.5,nan\n", ("--matrix",), "nan"),
+        ("", ("--matrix",), "table.csv: "),
+    ],
+)
+def test_bad_data_is_3_and_says_where(run, write, text, options, words):
+    path = write(text)
+    said = run("solve", path, *options, *OPTIONS)
+    assert said.code == 3
+    assert words in said.err
+    assert said.out == ""
+    assert "Traceback" not in said.err
+
+
+def test_files_that_cannot_be_read_are_3(run, tmp_path):
+    columns = ("--x", "x", "--y", "y")
+    said = run("solve", tmp_path / "none.csv", *columns, *OPTIONS)
+    assert (said.code, "there is no file" in said.err) == (3, True)
+    (tmp_path / "dir.csv").mkdir()
+    said = run("solve", tmp_path / "dir.csv", *columns, *OPTIONS)
+    assert (said.code, "cannot be read" in said.err) == (3, True)
+    (tmp_path / "latin.csv").write_bytes(b"x,y\n\xe9,1\n")
+    said = run("solve", tmp_path / "latin.csv", *columns, *OPTIONS)
+    assert (said.code, "cannot be read as csv" in said.err) == (3, True)
+    (tmp_path / "text.npy").write_text("no array")
+    said = run("solve", tmp_path / "text.npy", "--matrix", *OPTIONS)
+    assert (said.code, "cannot be read as npy" in said.err) == (3, True)
+    np.save(tmp_path / "objects.npy", np.array([{}], dtype=object), allow_pickle=True)
+    said = run("solve", tmp_path / "objects.npy", "--matrix", *OPTIONS)
+    assert (said.code, "cannot be read as npy" in said.err) == (3, True)
+    pytest.importorskip("pyarrow")
+    (tmp_path / "text.parquet").write_text("no table")
+    said = run("solve", tmp_path / "text.parquet", *columns, *OPTIONS)
+    assert (said.code, "cannot be read" in said.err) == (3, True)
+
+
+def test_unknown_names_and_endings_are_3(run, tmp_path):
+    said = run("solve", "hart", *OPTIONS)
+    assert said.code == 3
+    assert "paper_uniform, paper_nonuniform, heart" in said.err
+    said = run("solve", tmp_path / "table.xlsx", "--x", "x", "--y", "y", *OPTIONS)
+    assert (said.code, ".csv or .parquet" in said.err) == (3, True)
+    said = run("solve", tmp_path / "table.parquet", "--matrix", *OPTIONS)
+    assert (said.code, ".csv or .npy" in said.err) == (3, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("heart", "--x", "a"), "heart is built in and takes no --x"),
+        (("heart", "--matrix"), "takes no --matrix"),
+        (("table.csv",), "name its columns with --x and --y"),
+        (("table.csv", "--x", "a"), "name its columns with --x and --y"),
+        (("table.csv", "--x", "a,,b", "--y", "c"), "expected column names between commas"),
+        (("table.csv", "--x", "a", "--y", "c", "--counts"), "--counts goes with --matrix"),
+        (("table.csv", "--x", "a", "--y", "c", "--count", "a"), "cannot be part of --x or --y"),
+        (("table.csv", "--matrix", "--x", "a"), "no columns to name"),
+        (("table.csv", "--matrix", "--smoothing", "1"), "say --counts"),
+    ],
+)
+def test_options_that_do_not_fit_are_2(run, options, words):
+    said = run("solve", *options, *OPTIONS)
+    assert said.code == 2
+    assert words in said.err

@@ -1,0 +1,158 @@
+"""``infoplane solve``: numbers, exit codes, and what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+import verify
+from infoplane.cli import output
+
+UNIFORM = ("solve", "paper_uniform", "--starts", "2")
+
+
+def check_numbers(found, joint):
+    """Every number of the JSON object against p(x, y) and its encoder."""
+    encoder, problem = np.array(found["encoder"]), found["problem"]
+    verify.check_encoder(joint.p_xy, encoder)
+    ixz, iyz = verify.mutual_informations(joint.p_xy, encoder)
+    loss = verify.lagrangian(joint.p_xy, encoder, (problem["rho_z"], problem["rho_zx"], problem["rho_zy"]))
+    assert found["loss_nats"] == pytest.approx(loss, abs=1e-10)
+    assert found["ixz_bits"] == pytest.approx(ixz / np.log(2), abs=1e-10)
+    assert found["iyz_bits"] == pytest.approx(iyz / np.log(2), abs=1e-10)
+    assert found["clusters"] == len(encoder)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--gamma", "0.2"),
+        ("--problem", "funnel", "--beta", "2.5"),
+        ("--problem", "deterministic-bottleneck", "--gamma", "0.3"),
+        ("--problem", "generalised-bottleneck", "--gamma", "0.3", "--a", "0.5"),
+        ("--problem", "lagrangian", "--rho", "-0.8,-0.2,1"),
+        ("--gamma", "0.2", "--solver", "ib-2", "--step", "exact", "--penalty", "auto", "--relaxation", "1"),
+        ("--gamma", "0.2", "--solver", "blahut-arimoto", "--clusters", "2", "--init", "random", "--tol", "1e-7"),
+    ],
+)
+def test_json_is_one_object_with_numbers_that_are_true(run, options):
+    said = run(*UNIFORM, *options, "--json")
+    assert said.code == 0
+    check_numbers(said.json, ip.datasets.paper_uniform())
+    assert said.json["status"] == "STATIONARY"
+    assert said.json["lower_bound_nats"] is said.json["gap_nats"] is None
+    assert set(said.json["residuals"]) == {"primal", "dual", "stationarity"}
+    assert said.json["x_labels"] == [0, 1, 2]
+    assert said.err == ""
+
+
+def test_known_answer_and_seed(run):
+    first, again, other = (
+        run("solve", "paper_uniform", "--gamma", "0.2", "--seed", s, "--json").json for s in (0, 0, 1)
+    )
+    assert first["loss_nats"] == pytest.approx(-0.240760, abs=2e-6)
+    assert first["encoder"] == again["encoder"]
+    assert first["seed"] == 0
+    assert other["seed"] == 1
+
+
+def test_lagrangian_is_the_bottleneck_with_its_coefficients(run):
+    by_name = run(*UNIFORM, "--gamma", "0.2", "--json").json
+    by_rho = run(*UNIFORM, "--problem", "lagrangian", "--rho", "-0.8,-0.2,1", "--json").json
+    assert by_rho["loss_nats"] == pytest.approx(by_name["loss_nats"], abs=1e-9)
+
+
+def test_table_says_units_status_and_labels(run):
+    said = run("solve", "heart", "--gamma", "0.2", "--starts", "1", "--clusters", "3")
+    assert said.code == 0
+    for words in ("nats", "bits of H(X) = 3.767341", "stationary", "anaemia", "p(z|x)"):
+        assert words in said.out
+
+
+def test_not_converged_is_4_and_still_prints(run):
+    said = run(*UNIFORM, "--gamma", "0.2", "--solver", "ib-2", "--max-iter", "2", "--json")
+    assert said.code == 4
+    assert said.json["converged"] is False
+    assert said.err.startswith("Not converged: ")
+    check_numbers(said.json, ip.datasets.paper_uniform())
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ((), "--problem bottleneck needs --gamma"),
+        (("--beta", "2"), "takes --gamma, not --beta"),
+        (("--problem", "funnel", "--beta", "2", "--a", "1"), "takes --beta, not --a"),
+        (("--problem", "generalised-bottleneck", "--gamma", "0.2"), "needs --a"),
+        (("--problem", "lagrangian"), "needs --rho"),
+        (("--problem", "lagrangian", "--rho", "1,2"), "expected 3 numbers"),
+        (("--problem", "lagrangian", "--rho", "1,2,x"), "expected a finite number, found 'x'"),
+        (("--problem", "lagrangian", "--rho", "0,0,0"), "nothing to minimise"),
+        (("--problem", "tunnel"), "'tunnel' is not one of"),
+        (("--gamma", "1.5"), "gamma must be in (0, 1]"),
+        (("--gamma", "nan"), "gamma must be in (0, 1]"),
+        (("--gamma", "0.2", "--solver", "newton"), "'newton' is not one of"),
+        (("--gamma", "0.2", "--solver", "blahut-arimoto", "--penalty", "2"), "blahut-arimoto has no option --penalty"),
+        (("--gamma", "0.2", "--solver", "ib-1", "--criterion", "lagrangian"), "ib-1 has no option --criterion"),
+        (("--gamma", "0.2", "--penalty", "-1"), "penalty must be"),
+        (("--gamma", "0.2", "--penalty", "large"), "expected a finite number, found 'large'"),
+        (("--gamma", "0.2", "--relaxation", "3"), "relaxation must lie in (0, 2]"),
+        (("--gamma", "0.2", "--step", "giant"), "'giant' is not one of"),
+        (("--gamma", "0.2", "--starts", "0"), "--starts"),
+        (("--gamma", "0.2", "--seed", "-1"), "--seed"),
+        (("--gamma", "0.2", "--tol", "2"), "tol must lie in (0, 1)"),
+        (("--problem", "funnel", "--beta", "2", "--solver", "ib-1"), "ib-1"),
+    ],
+)
+def test_usage_errors_are_2_and_say_why(run, options, words):
+    said = run(*UNIFORM, *options)
+    assert said.code == 2
+    assert words in said.err
+    assert "Traceback" not in said.err
+    assert said.out == ""
+
+
+def test_a_bug_is_1_and_keeps_its_traceback(run, monkeypatch):
+    def broken(*_args, **_options):
+        raise RuntimeError("broken")
+
+    monkeypatch.setattr("infoplane.cli.solve.run", broken)
+    with pytest.raises(RuntimeError, match="broken"):
+        run(*UNIFORM, "--gamma", "0.2")
+
+
+def test_interruption_before_a_result_is_130(run, monkeypatch):
+    def interrupted(*_args, **_options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("infoplane.cli.solve.run", interrupted)
+    said = run(*UNIFORM, "--gamma", "0.2")
+    assert said.code == 130
+    assert "interrupted" in said.err
+
+
+def test_warning_is_one_line(run):
+    said = run(*UNIFORM, "--gamma", "0.2", "--solver", "ib-1", "--penalty", "0.5", "--json")
+    lines = said.err.splitlines()
+    assert lines[0].startswith("Warning: penalty c = 0.5 lies below")
+    assert all(line.startswith(("Warning: ", "Not converged: ")) for line in lines)
+    assert said.json["solver"] == "ib-1"
+
+
+def test_options_come_from_the_solvers_fields(run):
+    said = run("solve", "--help")
+    for flag in ("--step", "--penalty", "--relaxation", "--inner", "--proximal", "--criterion"):
+        assert flag in said.out
+    assert "--formulation" not in said.out
+    assert "Peaceman-Rachford" in said.out
+    assert "blahut-arimoto" in said.out
+
+
+def test_plain_has_no_nan_and_keeps_labels_readable():
+    value = {"a": float("nan"), "b": np.array([1.0, np.inf]), "c": (("x", np.int64(1)), None, True), 2: object}
+    found = output.plain(value)
+    assert found["a"] is None
+    assert found["b"] == [1.0, None]
+    assert found["c"] == [["x", 1], None, True]
+    json.dumps(found, allow_nan=False)

@@ -1,0 +1,238 @@
+"""`Frontier.save` and `Frontier.load`: every bit comes back, bad files are refused, and half a file is never seen."""
+
+import dataclasses
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import infoplane as ip
+from infoplane.errors import InvalidOptionError
+
+P = np.array([[0.2, 0.05, 0.05], [0.05, 0.2, 0.0], [0.0, 0.05, 0.2], [0.1, 0.1, 0.0]])
+
+JOINTS = {
+    "dense": lambda: ip.Joint.from_matrix(P),
+    "sparse": lambda: ip.Joint.from_matrix(sparse.csr_array(P)),
+    "zero mass": lambda: ip.Joint.from_matrix(np.pad(P, ((0, 1), (1, 0)))),
+    "tuple labels": lambda: ip.Joint.from_matrix(
+        P, x_labels=[("a", 1), ("a", 2), ("b", 1), ("b", 2)], x_names=["drug", "dose"], y_names=["outcome"]
+    ),
+    "nested and mixed labels": lambda: ip.Joint.from_matrix(P, x_labels=[1, "1", 2.5, (1, ("u", False))]),
+    "unicode": lambda: ip.Joint.from_matrix(
+        P,
+        x_labels=["ä", "日本", "\N{GRINNING FACE}", 'a"b\\c\n'],
+        y_labels=["α", "β", "γ"],
+        x_names=["größe"],
+        y_names="名",
+    ),
+}
+
+
+def frontier(joint):
+    return ip.sweep(joint, ip.bottleneck, [0.2, 0.5], "blahut-arimoto", starts=2, rng=0)
+
+
+@pytest.fixture(scope="module")
+def small():
+    return frontier(ip.datasets.paper_uniform())
+
+
+def assert_same(found, expected):
+    """The same joint, completeness and runs, to the bit."""
+    assert found.joint == expected.joint
+    assert found.joint.is_sparse == expected.joint.is_sparse
+    for name in ("x_labels", "y_labels"):
+        ours, theirs = getattr(found.joint, name), getattr(expected.joint, name)
+        assert [type(label) for label in ours] == [type(label) for label in theirs]
+    assert found.complete is expected.complete
+    assert len(found) == len(expected)
+    for one, other in zip(found.runs, expected.runs, strict=True):
+        for field in dataclasses.fields(other):
+            a, b = getattr(one, field.name), getattr(other, field.name)
+            if field.name == "encoder":
+                assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
+            else:
+                assert a == b, field.name
+                assert type(a) is type(b), field.name
+
+
+# -- there and back ----------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", JOINTS.values(), ids=JOINTS)
+def test_every_run_comes_back_to_the_bit(build, tmp_path):
+    expected = frontier(build())
+    assert len(expected) == 4
+    expected.save(tmp_path / "f.npz")
+    found = ip.Frontier.load(tmp_path / "f.npz")
+    assert_same(found, expected)
+    found.save(tmp_path / "again.npz")
+    assert_same(ip.Frontier.load(tmp_path / "again.npz"), expected)
+
+
+def test_bounds_interruption_and_clusters_of_different_numbers_come_back(small, tmp_path):
+    merged = ip.sweep(small.joint, ip.bottleneck, [0.2, 0.9], "merging")
+    runs = [*small.runs, *merged.runs]
+    runs[0] = dataclasses.replace(runs[0], lower_bound=runs[0].loss - 1e-9)
+    assert len({len(run.encoder) for run in runs}) > 1
+    expected = ip.Frontier(small.joint, runs, complete=False)
+    expected.save(tmp_path / "f.npz")
+    assert_same(ip.Frontier.load(tmp_path / "f.npz"), expected)
+
+
+def test_no_runs_at_all(small, tmp_path):
+    expected = ip.Frontier(small.joint, [], complete=False)
+    expected.save(tmp_path / "f.npz")
+    assert_same(ip.Frontier.load(tmp_path / "f.npz"), expected)
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+def test_the_file_has_the_name_that_was_asked_for(small, tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)
+    small.save(kind("plane"))
+    assert os.listdir(tmp_path) == ["plane"]
+    assert_same(ip.Frontier.load(kind("plane")), small)
+
+
+# -- files that are none -----------------------------------------------------------------------------------------------
+
+
+class Bomb:
+    """An object whose unpickling is an act."""
+
+    def __init__(self, marker):
+        self.marker = marker
+
+    def __reduce__(self):
+        return os.mkdir, (self.marker,)
+
+
+def truncated(path, good):
+    path.write_bytes(good[: len(good) // 2])
+
+
+def without_its_end(path, good):
+    path.write_bytes(good[:-10])
+
+
+def damaged(path, good):
+    middle = len(good) // 2
+    path.write_bytes(good[:middle] + bytes(255 - byte for byte in good[middle : middle + 64]) + good[middle + 64 :])
+
+
+def empty(path, good):
+    path.write_bytes(b"")
+
+
+def text(path, good):
+    path.write_text("parameter,loss\n0.2,-0.24\n")
+
+
+def another_npz(path, good):
+    with path.open("wb") as file:
+        np.savez(file, a=np.arange(3))
+
+
+def an_array(path, good):
+    with path.open("wb") as file:
+        np.save(file, np.arange(3))
+
+
+def other_meta(path, good):
+    with path.open("wb") as file:
+        np.savez(file, meta=np.array("[1, 2]"))
+
+
+def newer_format(path, good):
+    with path.open("wb") as file:
+        np.savez(file, meta=np.array('{"format": 999}'))
+
+
+def objects(path, good):
+    with path.open("wb") as file:
+        np.savez(file, meta=np.array([Bomb(str(path.parent / "marker"))], dtype=object))
+
+
+def pickled(path, good):
+    with path.open("wb") as file:
+        np.save(file, np.array([Bomb(str(path.parent / "marker"))], dtype=object))
+
+
+BAD = (
+    truncated,
+    without_its_end,
+    damaged,
+    empty,
+    text,
+    another_npz,
+    an_array,
+    other_meta,
+    newer_format,
+    objects,
+    pickled,
+)
+
+
+@pytest.mark.parametrize("write", BAD, ids=lambda write: write.__name__)
+def test_a_file_that_is_no_frontier_is_refused_and_never_executed(small, tmp_path, write):
+    path = tmp_path / "f.npz"
+    small.save(path)
+    write(path, path.read_bytes())
+    with pytest.raises(InvalidOptionError, match=r"f\.npz is not a frontier that infoplane saved"):
+        ip.Frontier.load(path)
+    assert os.listdir(tmp_path) == ["f.npz"]
+
+
+def test_the_bomb_works(tmp_path):
+    with (tmp_path / "bomb.npy").open("wb") as file:
+        np.save(file, np.array([Bomb(str(tmp_path / "marker"))], dtype=object))
+    np.load(tmp_path / "bomb.npy", allow_pickle=True)
+    assert (tmp_path / "marker").is_dir()
+
+
+def test_a_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        ip.Frontier.load(tmp_path / "f.npz")
+
+
+# -- writes that fail --------------------------------------------------------------------------------------------------
+
+
+def half_then(error):
+    def savez(file, **arrays):
+        file.write(b"half of a file")
+        raise error
+
+    return savez
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()], ids=["full", "ctrl-c"])
+def test_a_failing_write_leaves_nothing_behind(small, tmp_path, monkeypatch, error):
+    monkeypatch.setattr(np, "savez_compressed", half_then(error))
+    with pytest.raises(type(error)):
+        small.save(tmp_path / "f.npz")
+    assert os.listdir(tmp_path) == []
+
+
+def test_a_failing_write_leaves_an_existing_file_untouched(small, tmp_path, monkeypatch):
+    path = tmp_path / "f.npz"
+    small.save(path)
+    before = path.read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr(np, "savez_compressed", half_then(OSError(28, "No space left on device")))
+        with pytest.raises(OSError, match="No space left"):
+            small.save(path)
+    assert os.listdir(tmp_path) == ["f.npz"]
+    assert path.read_bytes() == before
+    assert_same(ip.Frontier.load(path), small)
+
+
+def test_a_move_that_fails_leaves_nothing_behind(small, tmp_path):
+    (tmp_path / "f.npz").mkdir()
+    with pytest.raises(OSError, match=r"f\.npz"):
+        small.save(tmp_path / "f.npz")
+    assert os.listdir(tmp_path) == ["f.npz"]
+    assert os.listdir(tmp_path / "f.npz") == []

@@ -1,0 +1,155 @@
+"""Pictures: what is on the axes, how many points, which files; matplotlib is only imported on use."""
+
+import doctest
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane import plot
+from infoplane.information import bits
+
+pytest.importorskip("matplotlib")
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return ip.datasets.paper_uniform()
+
+
+@pytest.fixture(scope="module")
+def frontier(joint):
+    return ip.sweep(joint, ip.bottleneck, [0.1, 0.2, 0.4], starts=4, rng=0)
+
+
+def points(ax):
+    """Every marker of the scatter collections, as an (n, 2) array."""
+    return np.concatenate([np.asarray(part.get_offsets()) for part in ax.collections])
+
+
+def texts(ax):
+    return [text.get_text() for text in ax.get_legend().get_texts()]
+
+
+def test_plane_has_units_title_and_every_run(frontier):
+    ax = frontier.plot()
+    assert ax.get_xlabel() == "I(X;Z)  [bits]"
+    assert ax.get_ylabel() == "I(Y;Z)  [bits]"
+    assert "bottleneck" in ax.get_title(loc="left")
+    found = points(ax)
+    assert len(found) == len(frontier) + len(frontier.best_rows())
+    expected = {(round(bits(run.ixz), 9), round(bits(run.iyz), 9)) for run in frontier.runs}
+    assert {(round(x, 9), round(y, 9)) for x, y in found} == expected
+
+
+def test_pareto_line_and_bounds(frontier, joint):
+    ax = frontier.plot()
+    lines = {line.get_label(): np.asarray(line.get_xydata()) for line in ax.lines}
+    pareto = frontier.pareto()
+    np.testing.assert_allclose(lines["Pareto set"], pareto[["ixz_bits", "iyz_bits"]].to_numpy())
+    bound = bits(joint.mutual_information)
+    np.testing.assert_allclose(lines["_bounds"][:2], [[0, 0], [bound, bound]])
+    assert lines["_bounds"][2, 1] == bound
+
+
+def test_hollow_markers_are_runs_that_did_not_converge(joint):
+    short = ip.sweep(joint, ip.bottleneck, [0.1, 0.2], "ib-2", starts=2, rng=0, max_iter=2)
+    assert not any(run.status.converged for run in short.runs)
+    ax = short.plot()
+    assert "hollow: not converged" in texts(ax)
+    faces = [tuple(part.get_facecolor()[0][:3]) for part in ax.collections if len(part.get_offsets())]
+    assert faces == [(1.0, 1.0, 1.0)] * len(faces)
+
+
+def test_converged_runs_are_filled(frontier):
+    assert all(run.status.converged for run in frontier.runs)
+    ax = frontier.plot()
+    assert "hollow: not converged" not in texts(ax)
+    faces = [tuple(part.get_facecolor()[0][:3]) for part in ax.collections if len(part.get_offsets())]
+    assert (1.0, 1.0, 1.0) not in faces
+
+
+def test_a_colour_a_solver(frontier, joint):
+    other = ip.sweep(joint, ip.bottleneck, [0.1, 0.2, 0.4], "merging", rng=0)
+    ax = (frontier + other).plot()
+    assert {"merging", frontier.runs[0].solver} <= set(texts(ax))
+    edges = {tuple(part.get_edgecolor()[0][:3]) for part in ax.collections if len(part.get_offsets())}
+    assert len(edges) == 2
+
+
+def test_one_run_is_enough(joint):
+    ax = ip.sweep(joint, ip.funnel, [2.0], "merging").plot()
+    assert len(points(ax)) == 2
+    assert ax.get_xlim()[0] < ax.get_xlim()[1]
+
+
+def test_independent_letters_still_give_axes():
+    independent = ip.Joint.from_counts(np.ones((3, 2)))
+    ax = ip.sweep(independent, ip.bottleneck, [0.5], starts=1, rng=0).plot()
+    assert ax.get_ylim()[0] < ax.get_ylim()[1]
+
+
+def test_no_runs_is_an_error(joint):
+    with pytest.raises(ip.InvalidOptionError, match="without runs"):
+        plot.plot_plane(ip.Frontier(joint, []))
+
+
+def test_draws_on_the_axes_that_it_gets(frontier):
+    from matplotlib.figure import Figure
+
+    ax = Figure().add_subplot()
+    assert plot.plot_plane(frontier, ax) is ax
+
+
+@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")])
+def test_planes_side_by_side_are_saved(frontier, tmp_path, ending, begins):
+    target = tmp_path / f"planes.{ending}"
+    figure = plot.plot_planes([("left", frontier), ("right", frontier)], target)
+    assert [ax.get_title(loc="left") for ax in figure.axes] == ["left", "right"]
+    assert target.read_bytes().startswith(begins)
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_planes_refuse_nothing_and_unknown_endings(frontier, tmp_path):
+    with pytest.raises(ip.InvalidOptionError, match="no plane"):
+        plot.plot_planes([])
+    with pytest.raises(ip.InvalidOptionError, match=r"plane\.doc"):
+        plot.plot_planes([("one", frontier)], tmp_path / "plane.doc")
+    assert not list(tmp_path.iterdir())
+
+
+def test_trace_shows_loss_and_residuals(joint, tmp_path):
+    solution = ip.solve(joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    ax = plot.plot_trace(solution)
+    assert ax.get_yscale() == "log"
+    assert "nats" in ax.get_ylabel()
+    assert len(ax.lines) == 4
+    assert all(len(line.get_xdata()) == len(solution.trace) for line in ax.lines)
+    plot.save_figure(ax.figure, tmp_path / "trace.png")
+    assert (tmp_path / "trace.png").stat().st_size > 1000
+
+
+def test_trace_of_a_sweep_is_refused(frontier):
+    with pytest.raises(ip.InvalidOptionError, match="no trace"):
+        plot.plot_trace(frontier.solution(0))
+
+
+def test_missing_matplotlib_names_the_extra(monkeypatch, frontier):
+    for name in [name for name in sys.modules if name.partition(".")[0] == "matplotlib"]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(ip.MissingExtraError, match=r'pip install "infoplane\[plot\]"'):
+        frontier.plot()
+
+
+def test_import_is_lazy():
+    modules = "{'matplotlib', 'pandas', 'rich.table'}"
+    code = f"import sys, infoplane.plot, infoplane.cli.app; print({modules} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_examples():
+    assert doctest.testmod(plot).failed == 0

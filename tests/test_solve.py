@@ -1,0 +1,199 @@
+import os
+import signal
+import threading
+
+import numpy as np
+import pytest
+import verify
+
+import infoplane as ip
+from infoplane.solution import fit_rate
+from infoplane.starts import near_identity
+from infoplane.stopping import Residuals, Stopping
+
+UNIFORM = ip.datasets.paper_uniform()
+
+
+def test_same_seed_same_bits_whatever_the_number_of_cores(monkeypatch):
+    first = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=5, rng=7)
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    again = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=5, rng=7)
+    np.testing.assert_array_equal(first.encoder, again.encoder)
+    assert first.starts == again.starts
+    other = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=5, rng=8)
+    assert other.starts[1] != first.starts[1]
+
+
+def test_a_start_depends_on_its_number_only():
+    few = ip.solve(UNIFORM, ip.funnel(2.0), starts=3, rng=1)
+    many = ip.solve(UNIFORM, ip.funnel(2.0), starts=6, rng=1)
+    assert few.starts == many.starts[:3]
+
+
+def test_generators_seeds_and_nothing_are_all_accepted():
+    by_generator = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=np.random.default_rng(3))
+    again = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=np.random.default_rng(3))
+    np.testing.assert_array_equal(by_generator.encoder, again.encoder)
+    assert ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2).converged
+
+
+def test_init_by_the_user_is_used_and_left_alone():
+    W = near_identity(3, 3)
+    before = W.copy()
+    found = ip.solve(UNIFORM, ip.bottleneck(0.2), init=W)
+    assert len(found.starts) == 1
+    np.testing.assert_array_equal(W, before)
+    stacked = ip.solve(UNIFORM, ip.bottleneck(0.2), init=np.stack([W, W]))
+    assert [start.loss for start in stacked.starts] == [found.loss] * 2
+    assert len(ip.solve(UNIFORM, ip.bottleneck(0.2), init="identity").starts) == 1
+
+
+@pytest.mark.parametrize("solver", ["ib-2", "blahut-arimoto", "pf-2"])
+def test_clusters_that_died_are_reported(solver):
+    """A cluster with next to no mass is dropped, and never divided by."""
+    W = np.vstack([near_identity(3, 3) * (1.0 - 1e-14), np.full((1, 3), 1e-14)])
+    problem = ip.funnel(2.5) if solver.startswith("pf") else ip.bottleneck(0.2)
+    found = ip.solve(UNIFORM, problem, solver, init=W / W.sum(axis=0))
+    assert found.died == 1
+    assert found.clusters == 3
+    assert found.p_z.min() > 0
+
+
+def test_more_clusters_than_letters_are_allowed():
+    found = ip.solve(UNIFORM, ip.bottleneck(0.2), clusters=5, starts=2, rng=0)
+    assert found.loss == pytest.approx(-0.240760, abs=2e-6)
+
+
+def test_iteration_limit_says_so_and_counts():
+    found = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=0, max_iter=3)
+    assert found.status is ip.Status.ITERATION_LIMIT
+    assert not found.converged
+    assert found.iterations == len(found.trace) == 3
+    assert "raise max_iter" in found.status.value
+
+
+def test_almost_is_the_same_check_with_looser_tolerances():
+    stopping = Stopping(tol=1e-8)
+    assert stopping.judge(Residuals(1e-9, 1e-9, 1e-9), ip.Status.STALLED) is ip.Status.STATIONARY
+    assert stopping.judge(Residuals(1e-9, 1e-9, 2e-8), ip.Status.STALLED) is ip.Status.ALMOST
+    assert stopping.judge(Residuals(1e-9, 1e-3, 2e-8), ip.Status.STALLED) is ip.Status.STALLED
+    assert not ip.Status.ALMOST.converged
+
+
+def test_callback_sees_progress_and_can_stop():
+    seen = []
+    found = ip.solve(
+        ip.datasets.heart(), ip.bottleneck(0.1), starts=3, rng=0, callback=lambda progress: seen.append(progress) or len(seen) == 2
+    )
+    assert [progress.iterations for progress in seen] == [200, 400]
+    assert seen[0].runs == 3
+    assert seen[1].best_loss <= seen[0].best_loss + 1e-6
+    assert found.status in (ip.Status.INTERRUPTED, ip.Status.ALMOST)
+    verify.check_solution(np.asarray(ip.datasets.heart().p_xy), found.problem.rho, found)
+
+
+def test_interruption_returns_the_best_so_far():
+    timer = threading.Timer(1.0, signal.raise_signal, (signal.SIGINT,))
+    timer.start()
+    try:
+        found = ip.solve(ip.datasets.heart(), ip.funnel(10.0), "pf-2", starts=2, rng=0, tol=1e-15, max_iter=10_000_000)
+    finally:
+        timer.cancel()
+    assert found.status in (ip.Status.INTERRUPTED, ip.Status.ALMOST)
+    assert found.iterations >= 200
+    verify.check_solution(np.asarray(ip.datasets.heart().p_xy), found.problem.rho, found)
+
+
+def test_labels_reach_the_encoder():
+    import pandas as pd
+
+    data = pd.DataFrame({"a": ["u", "u", "v", "w"], "b": [1, 2, 1, 1], "s": ["k", "l", "l", "k"]})
+    joint = ip.Joint.from_frame(data, x=["a", "b"], y="s")
+    frame = ip.solve(joint, ip.bottleneck(0.2), starts=2, rng=0).encoder_frame()
+    assert list(frame.index) == [("u", 1), ("u", 2), ("v", 1), ("w", 1)]
+    assert list(frame.index.names) == ["a", "b"]
+    np.testing.assert_allclose(frame.sum(axis=1), 1.0)
+    single = ip.solve(ip.Joint.from_frame(data, x="a", y="s"), ip.bottleneck(0.2), starts=2, rng=0).encoder_frame()
+    assert list(single.index) == ["u", "v", "w"]
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"])
+def test_tails_are_linear(formulation):
+    problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
+    found = ip.solve(UNIFORM, problem, ip.DouglasRachford(formulation, relaxation=1.0), starts=1, init="random", rng=0, tol=1e-10)
+    rate = found.rate()
+    assert 0.0 < rate.factor < 1.0
+    assert rate.r_squared > 0.99
+    assert rate.last > rate.first
+
+
+def test_rate_recovers_a_planted_one_and_says_when_it_cannot():
+    k = np.arange(200)
+    planted = fit_rate(-1.0 + 0.9**k)
+    assert planted.factor == pytest.approx(0.9, abs=1e-6)
+    assert planted.r_squared == pytest.approx(1.0, abs=1e-9)
+    sublinear = fit_rate(1.0 / (1.0 + k) ** 2)
+    assert sublinear.r_squared < 0.99
+    with pytest.raises(ValueError, match="too few"):
+        fit_rate(np.zeros(3))
+
+
+def test_a_solution_of_a_sweep_has_no_rate():
+    frontier = ip.sweep(UNIFORM, ip.bottleneck, [0.3], starts=1, rng=0)
+    with pytest.raises(ValueError, match="kept no trace"):
+        frontier.solution(0).rate()
+
+
+def test_str_names_units_and_status():
+    text = str(ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=0))
+    assert "nats" in text
+    assert "bits" in text
+    assert "stationary" in text
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"starts": 0}, "starts must be a positive whole number"),
+        ({"starts": 2.5}, "starts must be a positive whole number"),
+        ({"clusters": 0}, "clusters must be a positive whole number"),
+        ({"tol": 0.0}, "tol must lie"),
+        ({"max_iter": -1}, "max_iter must be"),
+        ({"rng": -3}, "rng must be"),
+        ({"rng": "seed"}, "rng must be"),
+        ({"init": "nowhere"}, "init must be an encoder or one of"),
+        ({"init": np.ones(3)}, "init must have shape"),
+        ({"init": np.eye(3) * 0.9}, "must sum to 1"),
+        ({"solver": "simplex"}, "there is no solver 'simplex'"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ip.InfoplaneError, match=message):
+        ip.solve(UNIFORM, ip.bottleneck(0.2), **options)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"formulation": "ib-3"}, "formulation must be auto or one of"),
+        ({"step": "newton"}, "step must be"),
+        ({"penalty": 0.0}, "penalty must be"),
+        ({"penalty": "big"}, "penalty must be"),
+        ({"relaxation": 0.0}, "relaxation must lie"),
+        ({"relaxation": 2.1}, "relaxation must lie"),
+        ({"inner": 0}, "inner must be"),
+        ({"proximal": -1.0}, "proximal must be"),
+    ],
+)
+def test_bad_solver_options(options, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        ip.DouglasRachford(**options)
+
+
+def test_a_batch_of_mixed_formulations_is_refused():
+    from infoplane.solver import Support
+
+    support = Support(UNIFORM)
+    starts = np.stack([near_identity(3, 3)] * 2)
+    with pytest.raises(ip.InvalidOptionError, match="need different formulations"):
+        ip.DouglasRachford().begin(support, [ip.bottleneck(0.2), ip.funnel(2.0)], starts, Stopping(), False)
