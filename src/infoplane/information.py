@@ -38,7 +38,8 @@ def divergence(p: Array, q: Array) -> float:
 def mutual_information(p_uv: Any) -> float:
     """I(U;V) = sum_u p(u) D(p(v|u) || p(v)) of a joint, dense or sparse; at least 0 even after rounding."""
     # One factor at a time: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
-    u, v, p = sparse.find(p_uv) if sparse.issparse(p_uv) else (*np.nonzero(p_uv), p_uv[p_uv != 0.0])
+    dense = isinstance(p_uv, np.ndarray)
+    u, v, p = (*np.nonzero(p_uv), p_uv[p_uv != 0.0]) if dense else sparse.find(p_uv)
     p_u, p_v = p_uv.sum(axis=1)[u], p_uv.sum(axis=0)[v]
     return max(float((p_u * rel_entr(p / p_u, p_v)).sum()), 0.0)
 
