@@ -4,7 +4,8 @@
 
 Every cell is one batch of runs from the paper's random starts: the share that ends STATIONARY (primal, dual and stationarity
 residual below tol), and the median number of iterations. "auto" is the row-scaled penalty, from 100 starts on the built-in joints
-and from 20 on the random ones (there at the better alpha only); beside it one scalar c, from 20 starts. Runs that did not converge are continued for 400 recorded iterations, which tells slow from cycling: the reason is printed, not guessed.
+and from 20 on the random ones (there at the better alpha only); beside it one scalar c, from 20 starts. Runs that did not
+converge are continued for 400 recorded iterations, which tells slow from cycling: the reason is printed, not guessed.
 Finished cells are kept in the JSON file, so that an interrupted run continues where it was.
 """
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import warnings
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
@@ -86,7 +86,9 @@ def cells(max_iter: int, scalar_max_iter: int) -> list[Cell]:
                         scalar.append(Cell(name, formulation, parameter, alpha, c, scalar_max_iter, 20))
                     elif alpha == BETTER[formulation]:
                         random.append(Cell(name, formulation, parameter, alpha, "auto", max_iter, 20))
-    return [cell for part in (built_in, random, scalar) for cell in sorted(part, key=lambda one: joints_size(one.joint))]
+    return [
+        cell for part in (built_in, random, scalar) for cell in sorted(part, key=lambda one: joints_size(one.joint))
+    ]
 
 
 def joints_size(name: str) -> int:
@@ -100,9 +102,7 @@ def run(cell: Cell) -> dict[str, object]:
     support = Support(joint)
     solver = ip.DouglasRachford(cell.formulation, penalty=cell.penalty, relaxation=cell.relaxation)
     starts = make_starts(joint, None, cell.runs, seed_sequence(0), "random")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ip.PenaltyWarning)  # the paper's c lies below every threshold, as the docs say
-        batch = solver.begin(support, [problem] * cell.runs, starts, Stopping(1e-8, cell.max_iter), False)
+    batch = solver.begin(support, [problem] * cell.runs, starts, Stopping(1e-8, cell.max_iter), False)
     while batch.advance(1000):
         pass
     ended = batch.runs()
@@ -141,11 +141,14 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
 def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
     """The results as Markdown: a row a joint, formulation and parameter."""
     lines = [
-        "| joint | formulation | parameter | auto, alpha 1 | auto, alpha 1.618 | scalar c, alpha 1 | scalar c, alpha 1.618 | shortfall of auto |",
+        "| joint | formulation | parameter | auto, alpha 1 | auto, alpha 1.618 | scalar c, alpha 1 | scalar c, alpha 1.618 "
+        "| shortfall of auto |",
         "|---|---|---|---|---|---|---|---|",
     ]
     rows: dict[tuple[str, str, float], dict[tuple[bool, float], Cell]] = {}
-    for cell in sorted(all_cells, key=lambda one: (list(joints()).index(one.joint), list(SCALAR).index(one.formulation))):
+    for cell in sorted(
+        all_cells, key=lambda one: (list(joints()).index(one.joint), list(SCALAR).index(one.formulation))
+    ):
         row = rows.setdefault((cell.joint, cell.formulation, cell.parameter), {})
         row[cell.penalty == "auto", cell.relaxation] = cell
     for (name, formulation, parameter), row in rows.items():
@@ -170,7 +173,9 @@ def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--out", type=Path, default=Path("convergence.json"), help="results so far; continued if it exists")
+    parser.add_argument(
+        "--out", type=Path, default=Path("convergence.json"), help="results so far; continued if it exists"
+    )
     parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
     parser.add_argument("--max-iter", type=int, default=12_000, help="for the automatic penalty")
     parser.add_argument("--scalar-max-iter", type=int, default=3_000, help="for the scalar penalty")

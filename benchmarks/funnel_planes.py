@@ -26,12 +26,17 @@ def main() -> None:
     parser.add_argument("--starts", type=int, default=64)
     options = parser.parse_args()
     figure = Figure(figsize=(10, 4.5), layout="constrained")
-    lines = ["| joint | solver | never above Merge-Two by more than | largest gain | betas with a gain | converged |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| joint | solver | never above Merge-Two by more than | largest gain | betas with a gain | converged |",
+        "|---|---|---|---|---|---|",
+    ]
     for ax, name in zip(figure.subplots(1, 2), ("paper_uniform", "paper_nonuniform"), strict=True):
         joint = ip.datasets.load(name)
         path = ip.merge_two(joint)
         for solver, marker in (("pf-2", "o"), ("pf-2v", "x")):
-            frontier = ip.sweep(joint, ip.funnel, BETAS, solver, starts=options.starts, rng=0, init="random", progress=True)
+            frontier = ip.sweep(
+                joint, ip.funnel, BETAS, solver, starts=options.starts, rng=0, init="random", progress=True
+            )
             best = [frontier.runs[row] for row in frontier.best_rows()]
             margins = np.array([path.losses(run.problem).min() - run.loss for run in best])
             converged = np.mean([run.status.converged for run in frontier.runs])
@@ -39,7 +44,14 @@ def main() -> None:
                 f"| {name} | {solver} | {max(-margins.min(), 0.0):.1e} nats | {margins.max():.4f} nats | "
                 f"{(margins > 1e-6).sum()} of {len(BETAS)} | {converged:.1%} |"
             )
-            ax.plot([bits(run.ixz) for run in best], [bits(run.iyz) for run in best], marker, label=solver, fillstyle="none", ms=8)
+            ax.plot(
+                [bits(run.ixz) for run in best],
+                [bits(run.iyz) for run in best],
+                marker,
+                label=solver,
+                fillstyle="none",
+                ms=8,
+            )
         ax.plot([bits(i) for i in path.ixz], [bits(i) for i in path.iyz], "s", color="black", label="Merge-Two", ms=5)
         ax.set(title=name, xlabel="I(X;Z), bits (utility)", ylabel="I(Y;Z), bits (leakage)")
         ax.legend()

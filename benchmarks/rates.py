@@ -30,9 +30,12 @@ def main() -> None:
     parser.add_argument("--table", type=Path)
     options = parser.parse_args()
     joint = ip.datasets.paper_uniform()
-    figure = Figure(figsize=(9, 4), layout="constrained")
+    figure = Figure(figsize=(9, 5), layout="constrained")
     axes = figure.subplots(1, 2, sharey=True)
-    lines = ["| formulation | alpha | iterations | factor an iteration | r^2 | fitted iterations |", "|---|---|---|---|---|---|"]
+    lines = [
+        "| formulation | alpha | iterations | factor an iteration | r^2 | fitted iterations |",
+        "|---|---|---|---|---|---|",
+    ]
     for name, problem in CASES.items():
         ax = axes[0 if name.startswith("ib") else 1]
         for alpha, style in ((1.0, "-"), (1.618, "--")):
@@ -53,7 +56,7 @@ def main() -> None:
             )
     for ax, title in zip(axes, ("bottleneck, gamma = 0.2", "funnel, beta = 2.5"), strict=True):
         ax.set(title=f"paper_uniform: {title}", xlabel="iteration")
-        ax.legend(fontsize="small")
+        ax.legend(fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.16))
     axes[0].set_ylabel("|loss - final loss|, nats")
     figure.savefig(options.out, dpi=150)
     text = "\n".join(lines) + "\n"

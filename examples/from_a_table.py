@@ -15,7 +15,9 @@ def main() -> None:
     rng = np.random.default_rng(0)
     region = rng.choice(["north", "south", "west"], size=2000, p=[0.5, 0.3, 0.2])
     lean = {"north": [0.6, 0.3, 0.1], "south": [0.2, 0.3, 0.5], "west": [0.1, 0.7, 0.2]}
-    records = pd.DataFrame({"region": region, "answer": [rng.choice(["yes", "maybe", "no"], p=lean[r]) for r in region]})
+    records = pd.DataFrame(
+        {"region": region, "answer": [rng.choice(["yes", "maybe", "no"], p=lean[r]) for r in region]}
+    )
 
     joint = ip.Joint.from_frame(records, x="answer", y="region")
     print(joint)

@@ -23,7 +23,7 @@ class LeastSquares:
     def value(self, p: np.ndarray) -> float:
         return 0.5 * float(((self.D @ p - self.y) ** 2).sum())
 
-    def argmin(self, target: np.ndarray, c: np.ndarray, start: np.ndarray) -> np.ndarray:  # noqa: ARG002
+    def argmin(self, target: np.ndarray, c: np.ndarray, start: np.ndarray) -> np.ndarray:
         return np.linalg.solve(self.D.T @ self.D + c * np.eye(len(target)), self.D.T @ self.y + c * target)
 
 
@@ -37,7 +37,7 @@ class MinimaxConcave:
         inside = self.lam * np.abs(q) - q**2 / (2 * self.width)
         return float(np.where(np.abs(q) <= self.width * self.lam, inside, self.width * self.lam**2 / 2).sum())
 
-    def argmin(self, target: np.ndarray, c: np.ndarray, start: np.ndarray) -> np.ndarray:  # noqa: ARG002
+    def argmin(self, target: np.ndarray, c: np.ndarray, start: np.ndarray) -> np.ndarray:
         shrunk = np.sign(target) * np.maximum(np.abs(target) - self.lam / c, 0) / (1 - 1 / (self.width * c))
         return np.where(np.abs(target) <= self.width * self.lam, shrunk, target)
 

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-import verify
 
 import infoplane as ip
+import verify
 
 PROBLEMS = {
     "bottleneck 0.2": ip.bottleneck(0.2),
@@ -24,7 +24,9 @@ PROBLEMS = {
 def with_zeros():
     """Structural zeros, a letter x and a letter y of zero mass, and two identical rows."""
     return ip.Joint.from_counts(
-        [[4, 0, 1, 0], [0, 0, 0, 0], [0, 3, 2, 0], [1, 1, 0, 0], [1, 1, 0, 0]], x_labels=list("abcde"), y_labels=list("ijkl")
+        [[4, 0, 1, 0], [0, 0, 0, 0], [0, 3, 2, 0], [1, 1, 0, 0], [1, 1, 0, 0]],
+        x_labels=list("abcde"),
+        y_labels=list("ijkl"),
     )
 
 
@@ -76,13 +78,17 @@ def test_sparse_and_dense_joints_give_the_same_bits(solver):
     np.testing.assert_array_equal(one.encoder, two.encoder)
 
 
-@pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform], ids=["uniform", "non-uniform"])
+@pytest.mark.parametrize(
+    "make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform], ids=["uniform", "non-uniform"]
+)
 def test_formulations_agree_at_convergence(make):
     """From the same starts each bottleneck formulation ends at the same best loss, whatever alpha and order."""
     joint = make()
     for gamma in (0.1, 0.4):
         found = [
-            ip.solve(joint, ip.bottleneck(gamma), ip.DouglasRachford(name, relaxation=alpha), starts=8, rng=2, init="random")
+            ip.solve(
+                joint, ip.bottleneck(gamma), ip.DouglasRachford(name, relaxation=alpha), starts=8, rng=2, init="random"
+            )
             for name in ("ib-1", "ib-2", "ib-1v")
             for alpha in (1.0, 1.618)
         ]
@@ -97,7 +103,9 @@ def test_gradient_and_exact_agree_where_the_gradient_step_converges():
     joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.5)
     exact = ip.solve(joint, problem, "ib-1", starts=4, rng=0)
     near = 0.98 * exact.encoder + 0.02 / exact.clusters
-    gradient = ip.solve(joint, problem, ip.DouglasRachford("ib-1", step="gradient", penalty=16.0), init=near, max_iter=20_000)
+    gradient = ip.solve(
+        joint, problem, ip.DouglasRachford("ib-1", step="gradient", penalty=16.0), init=near, max_iter=20_000
+    )
     assert gradient.loss == pytest.approx(exact.loss, abs=1e-4)
     assert gradient.loss >= exact.loss - 1e-9
 

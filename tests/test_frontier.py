@@ -4,9 +4,9 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-import verify
 
 import infoplane as ip
+import verify
 
 UNIFORM = ip.datasets.paper_uniform()
 GRID = np.geomspace(0.1, 0.9, 5)
@@ -28,7 +28,17 @@ def test_every_run_is_kept_and_true():
 
 def test_frame_has_units_and_the_contracts_columns():
     frame = frontier().to_frame()
-    assert {"parameter", "start", "loss_nats", "ixz_bits", "iyz_bits", "status", "iterations", "seconds", "gap_nats"} <= set(frame)
+    assert {
+        "parameter",
+        "start",
+        "loss_nats",
+        "ixz_bits",
+        "iyz_bits",
+        "status",
+        "iterations",
+        "seconds",
+        "gap_nats",
+    } <= set(frame)
     assert list(frame.index) == list(range(15))
     assert (frame.status == "STATIONARY").all()
     assert frame.seconds.min() > 0

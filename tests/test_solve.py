@@ -4,9 +4,9 @@ import threading
 
 import numpy as np
 import pytest
-import verify
 
 import infoplane as ip
+import verify
 from infoplane.solution import fit_rate
 from infoplane.starts import near_identity
 from infoplane.stopping import Residuals, Stopping
@@ -83,7 +83,11 @@ def test_almost_is_the_same_check_with_looser_tolerances():
 def test_callback_sees_progress_and_can_stop():
     seen = []
     found = ip.solve(
-        ip.datasets.heart(), ip.bottleneck(0.1), starts=3, rng=0, callback=lambda progress: seen.append(progress) or len(seen) == 2
+        ip.datasets.heart(),
+        ip.bottleneck(0.1),
+        starts=3,
+        rng=0,
+        callback=lambda progress: seen.append(progress) or len(seen) == 2,
     )
     assert [progress.iterations for progress in seen] == [200, 400]
     assert seen[0].runs == 3
@@ -120,7 +124,9 @@ def test_labels_reach_the_encoder():
 @pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"])
 def test_tails_are_linear(formulation):
     problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
-    found = ip.solve(UNIFORM, problem, ip.DouglasRachford(formulation, relaxation=1.0), starts=1, init="random", rng=0, tol=1e-10)
+    found = ip.solve(
+        UNIFORM, problem, ip.DouglasRachford(formulation, relaxation=1.0), starts=1, init="random", rng=0, tol=1e-10
+    )
     rate = found.rate()
     assert 0.0 < rate.factor < 1.0
     assert rate.r_squared > 0.99

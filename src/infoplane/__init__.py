@@ -11,7 +11,7 @@ True
 
 from . import datasets
 from .baselines.blahut_arimoto import BlahutArimoto
-from .baselines.merging import Merging, MergePath, agglomerative_bottleneck, merge_two
+from .baselines.merging import MergePath, Merging, agglomerative_bottleneck, merge_two
 from .errors import (
     InfoplaneError,
     InvalidEncoderError,

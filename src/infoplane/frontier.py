@@ -7,6 +7,9 @@ import os
 import tempfile
 import threading
 import time
+import warnings
+import zipfile
+import zlib
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
 from contextlib import contextmanager
@@ -17,13 +20,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import scipy.sparse
 
-from .errors import InvalidOptionError
+from .errors import InvalidOptionError, PenaltyWarning
 from .information import Array, bits
 from .joint import Joint
 from .problem import MarkovLagrangian
 from .registry import resolve
 from .solution import Solution
-from .solve import BLOCK
+from .solve import block_length
 from .solver import Run, Solver, Support
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Residuals, Status, Stopping
@@ -200,12 +203,12 @@ class Frontier:
     def load(cls, path: str | os.PathLike[str]) -> Frontier:
         """Read what `save` wrote; opening a file never executes anything."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 arrays = {name: archive[name] for name in archive.files}
             return _from_arrays(arrays)
         except FileNotFoundError:
             raise
-        except (OSError, ValueError, KeyError, EOFError, json.JSONDecodeError) as error:
+        except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
             raise InvalidOptionError(f"{os.fspath(path)} is not a frontier that infoplane saved: {error}.") from error
 
 
@@ -255,12 +258,15 @@ def sweep(
     for parameter, problem, seed in zip(grid, problems, seed_sequence(rng).spawn(len(grid)), strict=True):
         W = make_starts(joint, clusters, starts, seed, init)
         tasks.append((float(parameter), problem, W[:1] if chosen.deterministic else W))
+    if sentence := chosen.caution(support, tasks[0][1], tasks[0][2][0]):
+        warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     stop = threading.Event()
     done: dict[int, list[FrontierRun]] = {}
     complete = True
     with _executor(executor) as pool, _listener(progress, len(tasks)) as tell:
         futures: dict[Future[list[FrontierRun]], int] = {
-            pool.submit(_solve_parameter, chosen, support, task, stopping, stop): index for index, task in enumerate(tasks)
+            pool.submit(_solve_parameter, chosen, support, task, stopping, stop): index
+            for index, task in enumerate(tasks)
         }
         try:
             for future in as_completed(futures):
@@ -287,7 +293,7 @@ def _solve_parameter(
     parameter, problem, W = task
     began = time.perf_counter()
     batch = solver.begin(support, [problem] * len(W), W, stopping, False)
-    while batch.advance(BLOCK) and not stop.is_set():
+    while batch.advance(block_length(W)) and not stop.is_set():
         pass
     runs = batch.runs()
     seconds = time.perf_counter() - began
@@ -376,6 +382,9 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
     try:
         with os.fdopen(handle, "wb") as file:
             write(file)
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private; a result is as readable as any other file
         os.replace(temporary, path)
     except BaseException:
         os.unlink(temporary)
@@ -432,7 +441,9 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     rows = np.cumsum([0, *(int(count[3]) for count in arrays["counts"])])
     runs = [
         FrontierRun(
-            problem=MarkovLagrangian(*(float(r) for r in rho), meta["families"][index], meta["problem_parameters"][index]),
+            problem=MarkovLagrangian(
+                float(rho[0]), float(rho[1]), float(rho[2]), meta["families"][index], meta["problem_parameters"][index]
+            ),
             parameter=float(numbers[0]),
             start=int(counts[0]),
             solver=meta["solvers"][index],

@@ -14,7 +14,14 @@ if TYPE_CHECKING:
 def bar(total: int, title: str = "sweep") -> Iterator[Callable[[SweepProgress], None]]:
     """A rich bar with rate, time left, the latest loss and the share converged."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
     columns = (

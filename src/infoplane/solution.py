@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -99,7 +99,7 @@ class Solution:
 
     @property
     def gap(self) -> float | None:
-        """loss - lower_bound, None unless certified."""
+        """Loss - lower_bound, None unless certified."""
         return None if self.lower_bound is None else self.loss - self.lower_bound
 
     @property
@@ -123,7 +123,7 @@ class Solution:
 
         joint = self.joint
         index = (
-            pd.MultiIndex.from_tuples(joint.x_labels, names=joint.x_names)
+            pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
             if len(joint.x_names) > 1
             else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
         )
@@ -161,7 +161,9 @@ def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
     close = np.flatnonzero(distance <= floor)
     last = int(close[0]) if close.size else len(loss)
     if last < 5:
-        raise ValueError(f"only {last} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate.")
+        raise ValueError(
+            f"only {last} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate."
+        )
     # The tail begins once half of the decades between the largest distance and the last one are done.
     middle = np.sqrt(distance[:last].max() * distance[last - 1])
     first = min(int(np.flatnonzero(distance[:last] > middle).max(initial=-1)) + 1, last - 5)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import InvalidOptionError
+from .errors import InvalidOptionError, PenaltyWarning
 from .information import Array
 from .registry import resolve
 from .solution import Solution, StartSummary
@@ -23,8 +24,11 @@ if TYPE_CHECKING:
     from .joint import Joint
     from .problem import MarkovLagrangian
 
-BLOCK = 200
-"""Iterations between two looks at the callback and at an interruption."""
+LONGEST_BLOCK = 200
+"""Most iterations between two looks at the callback and at an interruption."""
+
+BLOCK_WORK = 4_000_000
+"""Encoder entries that a block may touch: large batches look up more often, so that Ctrl-C is heard within a second or so."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def solve(
     init
         ``"mixed"`` (default: one near-identity start, the others random), ``"random"`` (the paper's), ``"identity"``, or encoders.
     callback
-        Called with a `Progress` every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
+        Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
 
     Returns
     -------
@@ -94,22 +98,34 @@ def solve(
     if chosen.deterministic:
         W = W[:1]
     support = Support(joint)
+    if sentence := chosen.caution(support, problem, W[0]):
+        warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         parts = np.array_split(np.arange(len(W)), min(len(W), os.cpu_count() or 1))
         batches = [chosen.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
-        _drive(batches, pool, callback, support, problem)
+        _drive(batches, block_length(W), pool, callback, support, problem)
         runs = [run for batch in batches for run in batch.runs()]
     return best_solution(support, problem, chosen, runs, time.perf_counter() - began)
 
 
+def block_length(starts: Array) -> int:
+    """How many iterations a batch of starts (R, |Z|, |X|) does between two looks."""
+    return max(5, min(LONGEST_BLOCK, BLOCK_WORK // starts.size))
+
+
 def _drive(
-    batches: list[Batch], pool: ThreadPoolExecutor, callback: Callback | None, support: Support, problem: MarkovLagrangian
+    batches: list[Batch],
+    block: int,
+    pool: ThreadPoolExecutor,
+    callback: Callback | None,
+    support: Support,
+    problem: MarkovLagrangian,
 ) -> None:
     """Advance until every run has ended, the callback says stop, or the user interrupts."""
     going = list(batches)
     try:
         while going:
-            on = list(pool.map(lambda batch: batch.advance(BLOCK), going))
+            on = list(pool.map(lambda batch: batch.advance(block), going))
             going = [batch for batch, more in zip(going, on, strict=True) if more]
             if callback is not None and callback(_progress(batches, support, problem)):
                 return
@@ -118,7 +134,7 @@ def _drive(
 
 
 def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian) -> Progress:
-    runs = [run for batch in batches for run in batch.runs()]
+    runs = [run for batch in batches for run in batch.runs(traces=False)]
     return Progress(
         iterations=max(run.iterations for run in runs),
         runs=len(runs),
@@ -153,7 +169,5 @@ def best_solution(
         trace=run.trace,
         start=best,
         died=run.died,
-        starts=tuple(
-            StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True)
-        ),
+        starts=tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True)),
     )

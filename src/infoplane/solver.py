@@ -84,7 +84,7 @@ class Batch(Protocol):
     def advance(self, iterations: int) -> bool:
         """At most so many iterations of every run; False once all have ended."""
 
-    def runs(self) -> list[Run]:
+    def runs(self, traces: bool = True) -> list[Run]:
         """Every run as it stands; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
 
 
@@ -101,6 +101,9 @@ class Solver(Protocol):
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
+
+    def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
+        """What the theorems do not cover in these options, for a warning; or None."""
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool

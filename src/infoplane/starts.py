@@ -23,8 +23,9 @@ KINDS = ("mixed", "random", "identity")
 
 def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Array:
     """Unif(0,1) entries, columns normalised: the paper's start (Section V)."""
-    W = rng.random((clusters, letters))
-    return W / W.sum(axis=0)
+    W: Array = rng.random((clusters, letters))
+    W /= W.sum(axis=0)
+    return W
 
 
 def near_identity(clusters: int, letters: int) -> Array:

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-import twins
 from scipy.optimize import minimize
 
 import infoplane as ip
+import twins
 from infoplane.kernels.encoder import argmin_encoder, cholesky_solve, divergence_of
 from infoplane.kernels.gradient import gradient_encoder, gradient_marginal
 from infoplane.kernels.marginal import argmin_marginal

@@ -36,7 +36,9 @@ class MinimaxConcave:
 
     def value(self, q):
         inside = np.abs(q) <= self.width * self.lam
-        return float(np.where(inside, self.lam * np.abs(q) - q**2 / (2 * self.width), self.width * self.lam**2 / 2).sum())
+        return float(
+            np.where(inside, self.lam * np.abs(q) - q**2 / (2 * self.width), self.width * self.lam**2 / 2).sum()
+        )
 
     def argmin(self, target, c, _start):
         shrunk = np.sign(target) * np.maximum(np.abs(target) - self.lam / c, 0) / (1 - 1 / (self.width * c))

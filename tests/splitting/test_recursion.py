@@ -1,10 +1,12 @@
 """The compiled loop against the same recursions run by Python, and the paper's inequalities along real iterates."""
 
+import itertools
+
 import numpy as np
 import pytest
-import twins
 
 import infoplane as ip
+import twins
 from infoplane.kernels.encoder import argmin_encoder
 from infoplane.kernels.gradient import gradient_encoder, gradient_marginal
 from infoplane.kernels.marginal import argmin_marginal
@@ -124,8 +126,10 @@ def test_sufficient_decrease_of_solver_one(alpha):
     delta_nu = 1.0 / (L_p + sigma_F) - 1.0 / (c * alpha)
     assert min(delta_p, delta_q, delta_nu) >= 0
     # The first iterate has no first-order condition behind it; from the second on the lemma applies.
-    for before, after in zip(states[1:], states[2:], strict=False):
-        fall = augmented(split, shares, marginals, False, before, c) - augmented(split, shares, marginals, False, after, c)
+    for before, after in itertools.pairwise(states[1:]):
+        fall = augmented(split, shares, marginals, False, before, c) - augmented(
+            split, shares, marginals, False, after, c
+        )
         promised = (
             delta_p * ((before[0] - after[0]) ** 2).sum()
             + delta_q * ((marginals(None, before[1]) - marginals(None, after[1])) ** 2).sum()
@@ -148,14 +152,18 @@ def test_sufficient_decrease_of_solver_two(formulation, alpha):
     L_q, sigma_G = now.constants["L_q"], now.constants["sigma_G"]
     delta = c * (1.0 / alpha - 0.5) - L_q**2 / (alpha * c) - sigma_G / 2.0
     assert delta > 0
-    for before, after in zip(states[1:], states[2:], strict=False):
-        fall = augmented(split, shares, marginals, True, before, c) - augmented(split, shares, marginals, True, after, c)
+    for before, after in itertools.pairwise(states[1:]):
+        fall = augmented(split, shares, marginals, True, before, c) - augmented(
+            split, shares, marginals, True, after, c
+        )
         assert fall >= delta * ((before[1] - after[1]) ** 2).sum() - 1e-12
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_automatic_penalty_lowers_the_augmented_lagrangian_nearly_always(formulation):
     joint = ip.datasets.paper_uniform()
-    solution = ip.solve(joint, problem_for(formulation), DouglasRachford(formulation, relaxation=1.0), starts=1, init="random", rng=3)
+    solution = ip.solve(
+        joint, problem_for(formulation), DouglasRachford(formulation, relaxation=1.0), starts=1, init="random", rng=3
+    )
     steps = np.diff(solution.trace.augmented)
     assert (steps <= 1e-10).mean() > 0.95

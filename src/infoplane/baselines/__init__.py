@@ -1,1 +1,1 @@
-
+"""The solvers that the paper compares with."""

@@ -51,6 +51,10 @@ class BlahutArimoto:
             )
         return None
 
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """Blahut-Arimoto has nothing to tune."""
+        return None
+
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> SplittingBatch:

@@ -265,7 +265,7 @@ class Merging:
     >>> import infoplane as ip
     >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.Merging())
     >>> s.clusters, round(s.loss, 6)
-    (2, -0.242165)
+    (2, -0.232136)
     """
 
     criterion: Literal["information", "lagrangian"] = "information"
@@ -286,6 +286,10 @@ class Merging:
 
     def refusal(self, _problem: MarkovLagrangian) -> str | None:
         """Any Lagrangian can be evaluated along the path."""
+        return None
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """There is no theorem to be outside of."""
         return None
 
     def begin(
@@ -329,6 +333,6 @@ class MergingBatch:
             found_by=self.options.name,
         )
 
-    def runs(self) -> list[Run]:
-        """The problems walked so far."""
+    def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
+        """The problems walked so far; merging has no traces."""
         return list(self.done)

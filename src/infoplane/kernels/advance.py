@@ -17,7 +17,7 @@ from .gradient import gradient_encoder, gradient_marginal
 from .jit import entry, inlined, part
 from .marginal import argmin_marginal
 from .measure import augmented_lagrangian, lagrangian, largest_difference, stationarity
-from .split import Setting, Split, State, Tables, matmul
+from .split import Flags, Setting, Split, State, Tables, matmul
 
 RUNNING, STATIONARY, PRIMAL_ONLY, STALLED, FAILED = 0, 1, 2, 3, 4
 
@@ -27,7 +27,10 @@ TRACE_COLUMNS = 6
 
 DEAD = 1e-12  # a cluster is dropped when both its copies hold less mass than this
 STALL_PATIENCE = 100  # iterations without any movement
-LOW, HIGH = 0.85, 1.3  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
+LOW, HIGH = (
+    0.85,
+    1.3,
+)  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
 LARGEST = 1e14
 FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
 
@@ -62,7 +65,7 @@ def _remember(boost: Array, c: Array, before: Array) -> None:
 
 @part
 def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
-    """max Bq c |B(q - q_old)|: how far p is from its first-order condition, each row weighed by the mass that it acts on.
+    """Max Bq c |B(q - q_old)|: how far p is from its first-order condition, each row weighed by the mass that it acts on.
 
     On the simplex a wrong slope matters in proportion to the mass it moves. Unweighed, a dying cluster could never pass: its
     row-scaled c grows as fast as its mass falls.
@@ -76,7 +79,7 @@ def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
 
 @part
 def _total_variation(u: Array, v: Array) -> float:
-    """sum |u - v|, the paper's primal residual."""
+    """Sum |u - v|, the paper's primal residual."""
     total = 0.0
     for z in range(u.shape[0]):
         for j in range(u.shape[1]):
@@ -94,7 +97,7 @@ def _largest(table: Array) -> float:
 
 
 @part
-def count_dead(u: Array, v: Array, keep: Array) -> int:
+def count_dead(u: Array, v: Array, keep: Flags) -> int:
     """Marks the rows to keep, those with mass in either copy; returns how many are not."""
     dead = 0
     for z in range(u.shape[0]):
@@ -106,7 +109,7 @@ def count_dead(u: Array, v: Array, keep: Array) -> int:
 
 
 @part
-def kept_rows(table: Array, keep: Array, kept: int, normalise: bool) -> Array:
+def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
     """The rows marked, each column rescaled to sum to one if asked."""
     out = np.empty((kept, table.shape[1]))
     row = 0

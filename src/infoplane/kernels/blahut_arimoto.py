@@ -1,6 +1,6 @@
 """Blahut-Arimoto for many runs: W <- W exp(-g/k) normalised, which for the bottleneck are the self-consistent equations
 
-    p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(x),  p(y|z) = p(z,y) / p(z).
+p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(x),  p(y|z) = p(z,y) / p(z).
 """
 
 import numpy as np

@@ -30,7 +30,7 @@ ROUNDING = 1e-14
 @part
 def convexity(split: Split) -> float:
     """|a_z|_- + |a_zy|_-: the multiple of D(W, W_old) that majorises the convex entropies of the encoder block."""
-    return max(-split.a[0], 0.0) + max(-split.a[2], 0.0)
+    return float(max(-split.a[0], 0.0) + max(-split.a[2], 0.0))
 
 
 @part

@@ -24,7 +24,7 @@ HALVINGS = 60
 
 @part
 def _mean_subtracted(g: Array) -> float:
-    """g - mean_z g, in place; returns its squared length."""
+    """G - mean_z g, in place; returns its squared length."""
     square = 0.0
     for j in range(g.shape[1]):
         mean = 0.0

@@ -124,7 +124,7 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
 def _concave_total(
     k: float, x: Array, s: Array, c: Array, lam: float, emptied: np.ndarray, out: Array
 ) -> tuple[float, float]:
-    """sum v(lam) - 1 and its slope; leaves v(lam) in out."""
+    """Sum v(lam) - 1 and its slope; leaves v(lam) in out."""
     total, slope = -1.0, 0.0
     for i in range(x.shape[0]):
         if emptied[i]:

@@ -22,7 +22,7 @@ def log_table(p: Array) -> Array:
 
 @part
 def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
-    """log p(z) and log p(z|y)."""
+    """Log p(z) and log p(z|y)."""
     p_zy = matmul(W, split.P)
     log_z = np.empty(W.shape[0])
     for z in range(W.shape[0]):
@@ -117,7 +117,7 @@ def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
 
 @part
 def largest_difference(U: Array, V: Array) -> float:
-    """max |U - V|."""
+    """Max |U - V|."""
     largest = 0.0
     for i in range(U.shape[0]):
         for j in range(U.shape[1]):
@@ -127,5 +127,5 @@ def largest_difference(U: Array, V: Array) -> float:
 
 @part
 def stationarity(split: Split, W: Array, rho: Array, width: float) -> float:
-    """max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
+    """Max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
     return largest_difference(W, fixed_point(split, W, rho, width))

@@ -17,6 +17,7 @@ from ..information import Array
 from .jit import part
 
 Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
 
 
 class Tables(NamedTuple):

@@ -1,1 +1,1 @@
-
+"""Douglas-Rachford splitting: recursions, formulations, penalties."""

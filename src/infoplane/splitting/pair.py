@@ -142,7 +142,7 @@ def _linear_map(matrix: Array | None) -> Callable[[Any, Array], Array]:
 
 
 def _argmin(block: Block, matrix: Array | None, apply: Callable[[Any, Array], Array]) -> Callable[..., Array]:
-    """argmin of value(u) - <s, Lu> + (c/2) ||Lu - x||^2, which is value(u) + (c/2) ||Lu - target||^2 with target = x + s/c."""
+    """Argmin of value(u) - <s, Lu> + (c/2) ||Lu - x||^2, which is value(u) + (c/2) ||Lu - target||^2 with target = x + s/c."""
     own = getattr(block, "argmin", None)
     if own is not None:
         return lambda _data, x, s, c, u: own(x + s / c, c, u)

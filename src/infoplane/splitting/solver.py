@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ..errors import InvalidOptionError, PenaltyWarning, UnsupportedProblemError
+from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..information import Array
 from ..kernels import advance as kernel
 from ..kernels.split import Setting, State, Tables
@@ -67,7 +66,9 @@ class DouglasRachford:
 
     def __post_init__(self) -> None:
         if self.formulation != "auto" and self.formulation not in FORMULATIONS:
-            raise InvalidOptionError(f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}.")
+            raise InvalidOptionError(
+                f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
+            )
         if self.step not in ("exact", "gradient"):
             raise InvalidOptionError(f"step must be 'exact' or 'gradient', found {self.step!r}.")
         if self.penalty != "auto" and not (isinstance(self.penalty, (int, float)) and 0 < self.penalty < math.inf):
@@ -99,40 +100,34 @@ class DouglasRachford:
             return str(error)
         return None
 
+    def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
+        """What the theorems do not cover: Solver II at relaxation 2, or a penalty below their smallest at the start's masses."""
+        formulation = choose(problem, self.formulation)
+        if formulation.order == 2 and self.relaxation == 2.0:
+            return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; below 2 it is covered."
+        if self.penalty == "auto" or start.min() <= 0:
+            return None
+        threshold = penalty_threshold(
+            support.joint, problem, support.lift(start), formulation=formulation.name, relaxation=self.relaxation
+        )
+        if self.penalty >= threshold.c:
+            return None
+        return (
+            f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the smallest that {threshold.theorem} asks of "
+            f"{formulation.name} at the start's masses. The theorem is sufficient, not necessary; penalty='auto' needs no tuning."
+        )
+
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> SplittingBatch:
-        """A batch of runs; warns where the theorems do not cover the penalty or the relaxation."""
+        """A batch of runs."""
         formulation = choose(problems[0], self.formulation)
         for problem in problems[1:]:
             if choose(problem, self.formulation) is not formulation:
-                raise InvalidOptionError("the problems of one batch need different formulations; name one, or batch them apart.")
-        self._warn(formulation, support, problems[0], starts)
-        return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
-
-    def _warn(self, formulation: Formulation, support: Support, problem: MarkovLagrangian, starts: Array) -> None:
-        if formulation.order == 2 and self.relaxation == 2.0:
-            warnings.warn(
-                f"no theorem covers {formulation.name} (Solver II) at relaxation 2; below 2 it is covered.",
-                PenaltyWarning,
-                stacklevel=5,
-            )
-        elif self.penalty != "auto":
-            # Every start has its own smallest masses; the first speaks for all.
-            threshold = penalty_threshold(
-                support.joint,
-                problem,
-                support.lift(starts[0]),
-                formulation=formulation.name,
-                relaxation=self.relaxation,
-            )
-            if self.penalty < threshold.c:
-                warnings.warn(
-                    f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the smallest that {threshold.theorem} asks of "
-                    f"{formulation.name} at the start's masses. The theorem is sufficient, not necessary; penalty='auto' needs no tuning.",
-                    PenaltyWarning,
-                    stacklevel=5,
+                raise InvalidOptionError(
+                    "the problems of one batch need different formulations; name one, or batch them apart."
                 )
+        return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
 
 
 class SplittingBatch:
@@ -203,11 +198,11 @@ class SplittingBatch:
         running = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(running.any())
 
-    def runs(self) -> list[Run]:
+    def runs(self, traces: bool = True) -> list[Run]:
         """Every run as it stands."""
-        return [self._run(index) for index in range(len(self.state.iterations))]
+        return [self._run(index, traces) for index in range(len(self.state.iterations))]
 
-    def _run(self, index: int) -> Run:
+    def _run(self, index: int, traces: bool) -> Run:
         state = self.state
         alive = int(state.alive[index])
         residuals = Residuals(*(float(r) for r in state.residuals[index]))
@@ -217,13 +212,13 @@ class SplittingBatch:
             otherwise = Status.ITERATION_LIMIT if ended else Status.INTERRUPTED
         else:
             otherwise = Status.STALLED
-        trace = Trace.from_columns(np.concatenate(self.recorded[index])) if self.record and self.recorded[index] else None
+        recorded = self.recorded[index] if traces else []
         return Run(
             encoder=state.W[index, :alive].copy(),
             status=self.stopping.judge(residuals, otherwise),
             iterations=int(state.iterations[index]),
             residuals=residuals,
             died=self.clusters - alive,
-            trace=trace,
+            trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
             found_by=self.found_by,
         )
