@@ -141,6 +141,15 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
 def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
     """The results as Markdown: a row a joint, formulation and parameter."""
     lines = [
+        "# How often each formulation converges",
+        "",
+        "Printed by `benchmarks/convergence.py`. Each entry: the share of random starts that end STATIONARY at tol 1e-8 (primal, dual",
+        "and stationarity residual); the median number of iterations, runs at the limit included. The parameter is gamma for ib, beta",
+        'for pf. `penalty="auto"`: 100 starts on the built-in joints, 20 on the random ones, limit '
+        f"{all_cells[0].max_iter:,} iterations. One",
+        f"scalar c, the paper's where it gives one: 20 starts, limit {all_cells[-1].max_iter:,}. The last column says what the others",
+        f"did in the {WATCHED} iterations after the limit: contract slowly, or not at all (a plateau beside a saddle).",
+        "",
         "| joint | formulation | parameter | auto, alpha 1 | auto, alpha 1.618 | scalar c, alpha 1 | scalar c, alpha 1.618 "
         "| shortfall of auto |",
         "|---|---|---|---|---|---|---|---|",

@@ -1,10 +1,20 @@
 """One battery for every solver x problem x joint: what is reported is true, whoever found it."""
 
+import dataclasses
+
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.solver import Support
+from infoplane.splitting.formulations import FORMULATIONS
+from infoplane.splitting.solver import SplittingBatch
+from infoplane.starts import random_encoder
+from infoplane.stopping import Stopping
+from strategies import joints
 
 PROBLEMS = {
     "bottleneck 0.2": ip.bottleneck(0.2),
@@ -95,6 +105,38 @@ def test_formulations_agree_at_convergence(make):
         assert all(one.status is ip.Status.STATIONARY for one in found)
         losses = [one.loss for one in found]
         assert max(losses) - min(losses) < 1e-7
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    joint=joints(), solver=st.sampled_from(sorted(ip.SOLVERS)), gamma=st.floats(0.01, 1.0), beta=st.floats(0.3, 30.0)
+)
+def test_any_joint_any_solver(joint, solver, gamma, beta):
+    """Random joints, zeros and empty letters included: numbers true, inequalities kept, however few iterations were allowed."""
+    problem = ip.funnel(beta) if solver.startswith("pf") else ip.bottleneck(gamma)
+    found = ip.solve(joint, problem, solver, starts=2, rng=0, max_iter=60)
+    verify.check_solution(dense(joint), problem.rho, found, tol=1e-10)
+    assert -1e-12 <= found.iyz <= found.ixz + 1e-12
+    assert found.iyz <= joint.mutual_information + 1e-12
+    assert found.ixz <= joint.entropy_x + 1e-12
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "pf-2"])
+def test_solver_one_and_solver_two_agree_at_convergence(formulation):
+    """The same blocks in the other order: a different path, the same stationary point from a start near it."""
+    joint = ip.datasets.paper_uniform()
+    problem = ip.bottleneck(0.2) if formulation == "ib-1" else ip.funnel(2.5)
+    reference = ip.solve(joint, problem, formulation, starts=4, rng=0)
+    near = 0.9 * reference.encoder + 0.1 * random_encoder(reference.clusters, 3, np.random.default_rng(0))
+    for order in (1, 2):
+        form = dataclasses.replace(FORMULATIONS[formulation], order=order)
+        options = ip.DouglasRachford(formulation, relaxation=1.0)
+        batch = SplittingBatch(options, form, Support(joint), [problem], near[None], Stopping(), False)
+        while batch.advance(500):
+            pass
+        run = batch.runs()[0]
+        assert run.status is ip.Status.STATIONARY
+        assert problem.value(joint, run.encoder) == pytest.approx(reference.loss, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")

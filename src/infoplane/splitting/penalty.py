@@ -1,8 +1,8 @@
 """How large the penalty c must be: Theorems 1-6 as functions, and the factor of the automatic choice.
 
-Th. 1 (Solver I),  0 < alpha <= 2:  c > max{ omega_G, (L_p + sigma_F) / (alpha mu_A^2) }
-Th. 2 (Solver II), 0 < alpha < 2:   c > [alpha sigma_G + sqrt(alpha^2 sigma_G^2 + 8 (2-alpha) L_q^2 mu_B^4)] / [(4-2 alpha) mu_B^2]
-Th. 3 (Solver II), 0 < alpha < 2:   c > M_q [M_q alpha sigma_G + sqrt((M_q alpha sigma_G)^2 + 8 (2-alpha) (L_q lambda_B)^2 mu_BB)] / (4-2 alpha)
+Th. 1, Solver I,  alpha <= 2:  c > max{ omega_G, (L_p + sigma_F) / (alpha mu_A^2) }
+Th. 2, Solver II, alpha < 2:   c > [alpha sigma_G + sqrt(alpha^2 sigma_G^2 + 8 (2-alpha) L_q^2 mu_B^4)] / [(4-2 alpha) mu_B^2]
+Th. 3, Solver II, alpha < 2:   c > M_q [M_q alpha sigma_G + sqrt((M_q alpha sigma_G)^2 + 8 (2-alpha) (L_q lambda_B)^2 mu_BB)] / (4-2 alpha)
 
 Theorems 4-6 put in the constants of the bottleneck and the funnel (`penalty_threshold`); the paper's slips are repaired. They are
 sufficient and very conservative, because one scalar c must suit rows whose masses differ by orders of magnitude. The automatic
