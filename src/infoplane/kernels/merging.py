@@ -17,9 +17,9 @@ import math
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from ..information import Array
+from .jit import entry, part
 
 IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -56,7 +56,7 @@ def singletons(p_xy: Array, *, remember: bool) -> Clusters:
     )
 
 
-@njit(cache=True, nogil=True)
+@part
 def log_ratio(p: float, q: float, difference: float) -> float:
     """log(p / q), from p - q where the two are close: p may have lost that difference to rounding."""
     if abs(difference) < 0.5 * q:
@@ -64,7 +64,7 @@ def log_ratio(p: float, q: float, difference: float) -> float:
     return math.log(p) - math.log(q)
 
 
-@njit(cache=True, nogil=True)
+@part
 def falls(p_zy: Array, p_z: Array, i: int, j: int) -> tuple[float, float]:
     """(fall of I(Y;Z), fall of I(X;Z)) in the divergence form: accurate also for rows that are all but equal."""
     if p_z[i] > p_z[j]:
@@ -87,7 +87,7 @@ def falls(p_zy: Array, p_z: Array, i: int, j: int) -> tuple[float, float]:
     return max(fall_y, 0.0), -p_z[i] * log_w - p_z[j] * log_v
 
 
-@njit(cache=True, nogil=True)
+@part
 def cost(c: Clusters, a: float, b: float, i: int, j: int) -> float:
     """Cost of the pair i < j, by differences of p log p wherever these are accurate."""
     total = c.p_z[i] + c.p_z[j]
@@ -103,13 +103,13 @@ def cost(c: Clusters, a: float, b: float, i: int, j: int) -> float:
     return a * fall_y + b * fall_x
 
 
-@njit(cache=True, nogil=True)
+@part
 def before(n: int, i: int) -> int:
     """Where row i would have its entry j = 0 in the table; the entry of (i, j) is j places further."""
     return i * (2 * n - i - 1) // 2 - i - 1
 
 
-@njit(cache=True, nogil=True)
+@part
 def price_row(c: Clusters, a: float, b: float, count: int, place: int) -> None:
     """Compute every cost of the row at this place among the living, and its cheapest pair."""
     i = c.alive[place]
@@ -125,7 +125,7 @@ def price_row(c: Clusters, a: float, b: float, count: int, place: int) -> None:
     c.bound[i], c.partner[i] = best, partner
 
 
-@njit(cache=True, nogil=True)
+@part
 def scan_row(c: Clusters, count: int, place: int) -> None:
     """Look up the cheapest pair of the row at this place among the living."""
     i = c.alive[place]
@@ -138,7 +138,7 @@ def scan_row(c: Clusters, count: int, place: int) -> None:
     c.bound[i], c.partner[i] = best, partner
 
 
-@njit(cache=True, nogil=True)
+@part
 def cheapest(c: Clusters, a: float, b: float, count: int) -> int:
     """Place of the row that holds the cheapest pair of all: the row of smallest bound, once that bound is attained."""
     while True:
@@ -154,7 +154,7 @@ def cheapest(c: Clusters, a: float, b: float, count: int) -> int:
             price_row(c, a, b, count, place)
 
 
-@njit(cache=True, nogil=True)
+@part
 def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
     """Merge the row at this place with its partner, leaving count - 1 clusters and every row's bound true."""
     i = c.alive[place]
@@ -188,14 +188,14 @@ def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
     price_row(c, a, b, count - 1, place)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def open_rows(c: Clusters, a: float, b: float, first: int, last: int) -> None:
     """Price the rows first, ..., last - 1 of the singletons."""
     for place in range(first, last):
         price_row(c, a, b, len(c.p_z), place)
 
 
-@njit(cache=True, nogil=True)
+@entry
 def merge(c: Clusters, a: float, b: float, count: int, pairs: IntArray, fall: Array) -> None:
     """Do ``len(pairs)`` merges from `count` clusters on; write each pair (i, j) and its falls of I(Y;Z) and I(X;Z)."""
     for step in range(len(pairs)):
