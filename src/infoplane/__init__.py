@@ -21,7 +21,7 @@ from .errors import (
     PenaltyWarning,
     UnsupportedProblemError,
 )
-from .frontier import Frontier, FrontierRun, SweepProgress, sweep
+from .frontier import Frontier, FrontierRun
 from .joint import Joint
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .registry import SOLVERS
@@ -31,6 +31,7 @@ from .splitting.pair import PairSolution, douglas_rachford
 from .splitting.penalty import Threshold, penalty_threshold
 from .splitting.solver import DouglasRachford
 from .stopping import Residuals, Status
+from .sweep import SweepProgress, sweep
 
 __version__ = "0.1.0"
 

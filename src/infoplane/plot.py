@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from .archive import write_whole
 from .errors import InvalidOptionError, MissingExtraError
-from .frontier import Frontier, write_whole
+from .frontier import Frontier
 from .information import Array, bits
 from .solution import Solution
 

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .frontier import SweepProgress
+    from .sweep import SweepProgress
 
 
 @contextmanager

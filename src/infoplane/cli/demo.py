@@ -10,9 +10,10 @@ import click
 import numpy as np
 
 from ..datasets import heart
-from ..frontier import Frontier, sweep
+from ..frontier import Frontier
 from ..progress import bar
 from ..registry import SOLVERS
+from ..sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import as_table

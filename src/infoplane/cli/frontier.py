@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..frontier import Frontier, sweep
+from ..frontier import Frontier
 from ..information import bits
 from ..progress import bar
 from ..registry import resolve
+from ..sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options

@@ -18,8 +18,9 @@ import click
 import numpy as np
 
 from .. import kernels
+from ..archive import write_whole
 from ..datasets import paper_uniform
-from ..frontier import Frontier, write_whole
+from ..frontier import Frontier
 from ..solve import solve
 from .inputs import require_parquet
 
