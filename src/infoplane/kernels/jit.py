@@ -25,5 +25,8 @@ def inlined(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Compile on the first call, once per machine: the result is cached on disk."""
-    return njit(cache=True, **FLAGS)(function)  # type: ignore[no-any-return]
+    """Compile on the first call, once per machine: the result is cached on disk, where there is a place to write to."""
+    try:
+        return njit(cache=True, **FLAGS)(function)  # type: ignore[no-any-return]
+    except RuntimeError:  # numba found no writable folder, neither beside the source nor in the user's cache
+        return njit(**FLAGS)(function)  # type: ignore[no-any-return]
