@@ -21,7 +21,7 @@ from .errors import (
     PenaltyWarning,
     UnsupportedProblemError,
 )
-from .frontier import Frontier, FrontierRun
+from .frontier import Frontier
 from .joint import Joint
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .registry import SOLVERS
@@ -40,7 +40,6 @@ __all__ = [
     "BlahutArimoto",
     "DouglasRachford",
     "Frontier",
-    "FrontierRun",
     "InfoplaneError",
     "InvalidEncoderError",
     "InvalidJointError",

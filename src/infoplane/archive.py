@@ -15,9 +15,10 @@ import numpy as np
 import scipy.sparse
 
 from .errors import InvalidOptionError
-from .frontier import Frontier, FrontierRun
+from .frontier import Frontier
 from .joint import Joint
 from .problem import MarkovLagrangian
+from .solution import Solution
 from .stopping import Residuals, Status
 
 FORMAT = 1
@@ -79,10 +80,8 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "p_column": P.col.astype(np.int64),
         "p_value": P.data,
         "rho": np.array([run.problem.rho for run in runs]).reshape(-1, 3),
-        "numbers": np.array(
-            [(run.parameter, run.loss, run.ixz, run.iyz, run.seconds, *run.residuals) for run in runs]
-        ).reshape(-1, 8),
-        "counts": np.array([(run.start, run.iterations, run.died, len(run.encoder)) for run in runs]).reshape(-1, 4),
+        "numbers": np.array([(run.parameter, run.seconds, *run.residuals) for run in runs]).reshape(-1, 5),
+        "counts": np.array([(run.start, run.iterations, run.died, run.clusters) for run in runs]).reshape(-1, 4),
         "encoders": np.concatenate([run.encoder for run in runs] or [np.empty((0, joint.shape[0]))]),
     }
 
@@ -101,7 +100,8 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     )
     rows = np.cumsum([0, *(int(count[3]) for count in arrays["counts"])])
     runs = [
-        FrontierRun(
+        Solution(
+            joint=joint,
             problem=MarkovLagrangian(
                 float(rho[0]), float(rho[1]), float(rho[2]), meta["families"][index], meta["problem_parameters"][index]
             ),
@@ -109,13 +109,10 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             start=int(counts[0]),
             solver=meta["solvers"][index],
             encoder=arrays["encoders"][rows[index] : rows[index + 1]],
-            loss=float(numbers[1]),
-            ixz=float(numbers[2]),
-            iyz=float(numbers[3]),
             status=Status[meta["statuses"][index]],
             iterations=int(counts[1]),
-            seconds=float(numbers[4]),
-            residuals=Residuals(*(float(r) for r in numbers[5:8])),
+            seconds=float(numbers[1]),
+            residuals=Residuals(*(float(r) for r in numbers[2:5])),
             died=int(counts[2]),
             lower_bound=meta["lower_bounds"][index],
         )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,32 +12,10 @@ import numpy as np
 from .errors import InvalidOptionError
 from .information import Array, bits
 from .joint import Joint
-from .problem import MarkovLagrangian
 from .solution import Solution
-from .stopping import Residuals, Status
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-
-@dataclass(frozen=True)
-class FrontierRun:
-    """One run of a sweep: a parameter, a start, and where it ended; nats."""
-
-    problem: MarkovLagrangian
-    parameter: float
-    start: int
-    solver: str
-    encoder: Array
-    loss: float
-    ixz: float
-    iyz: float
-    status: Status
-    iterations: int
-    seconds: float
-    residuals: Residuals
-    died: int
-    lower_bound: float | None = None
 
 
 class Frontier:
@@ -47,7 +25,7 @@ class Frontier:
     other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
     """
 
-    def __init__(self, joint: Joint, runs: Sequence[FrontierRun], *, complete: bool = True) -> None:
+    def __init__(self, joint: Joint, runs: Sequence[Solution], *, complete: bool = True) -> None:
         self.joint = joint
         self.runs = tuple(runs)
         self.complete = complete
@@ -86,11 +64,11 @@ class Frontier:
                     "loss_nats": run.loss,
                     "ixz_bits": bits(run.ixz),
                     "iyz_bits": bits(run.iyz),
-                    "clusters": len(run.encoder),
+                    "clusters": run.clusters,
                     "status": run.status.name,
                     "iterations": run.iterations,
                     "seconds": run.seconds,
-                    "gap_nats": None if run.lower_bound is None else run.loss - run.lower_bound,
+                    "gap_nats": run.gap,
                 }
                 for run in (self.runs[row] for row in chosen)
             ],
@@ -136,21 +114,8 @@ class Frontier:
         return self.runs[row].encoder.copy()
 
     def solution(self, row: int) -> Solution:
-        """A run as a `Solution` (without a trace: sweeps keep none)."""
-        run = self.runs[row]
-        return Solution(
-            joint=self.joint,
-            problem=run.problem,
-            encoder=self.encoder(row),
-            status=run.status,
-            solver=run.solver,
-            iterations=run.iterations,
-            seconds=run.seconds,
-            residuals=run.residuals,
-            start=run.start,
-            died=run.died,
-            lower_bound=run.lower_bound,
-        )
+        """A run, its encoder yours to change (and without a trace: sweeps keep none)."""
+        return replace(self.runs[row], encoder=self.encoder(row))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot]."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -70,6 +71,8 @@ class Solution:
     seconds: float
     residuals: Residuals
     trace: Trace | None = field(default=None, repr=False)
+    parameter: float = math.nan
+    """gamma, beta, or whatever else the sweep varied; NaN if the problem has none."""
     start: int = 0
     """Which start found it."""
     died: int = 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
@@ -167,6 +168,7 @@ def best_solution(
         seconds=seconds,
         residuals=run.residuals,
         trace=run.trace,
+        parameter=math.nan if problem.parameter is None else problem.parameter,
         start=best,
         died=run.died,
         starts=tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True)),

@@ -15,14 +15,14 @@ from typing import Protocol
 import numpy as np
 
 from .errors import InvalidOptionError, PenaltyWarning
-from .frontier import Frontier, FrontierRun
+from .frontier import Frontier
 from .information import Array
 from .joint import Joint
 from .problem import MarkovLagrangian
 from .registry import resolve
 from .solution import Solution
 from .solve import block_length
-from .solver import Run, Solver, Support
+from .solver import Solver, Support
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Stopping
 
@@ -97,10 +97,10 @@ def sweep(
     if sentence := chosen.caution(support, tasks[0][1], tasks[0][2][0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     stop = threading.Event()
-    done: dict[int, list[FrontierRun]] = {}
+    done: dict[int, list[Solution]] = {}
     complete = True
     with _executor(executor) as pool, _listener(progress, len(tasks)) as tell:
-        futures: dict[Future[list[FrontierRun]], int] = {
+        futures: dict[Future[list[Solution]], int] = {
             pool.submit(_solve_parameter, chosen, support, task, stopping, stop): index
             for index, task in enumerate(tasks)
         }
@@ -124,7 +124,7 @@ def _solve_parameter(
     task: tuple[float, MarkovLagrangian, Array],
     stopping: Stopping,
     stop: threading.Event,
-) -> list[FrontierRun]:
+) -> list[Solution]:
     """All starts of one parameter; a share of the batch's time by iterations is each run's own."""
     parameter, problem, W = task
     began = time.perf_counter()
@@ -135,48 +135,24 @@ def _solve_parameter(
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     return [
-        _frontier_run(support, problem, parameter, start, solver, run, seconds * run.iterations / iterations)
+        Solution(
+            joint=support.joint,
+            problem=problem,
+            encoder=support.lift(run.encoder),
+            status=run.status,
+            solver=run.found_by or solver.name,
+            iterations=run.iterations,
+            seconds=seconds * run.iterations / iterations,
+            residuals=run.residuals,
+            parameter=parameter,
+            start=start,
+            died=run.died,
+        )
         for start, run in enumerate(runs)
     ]
 
 
-def _frontier_run(
-    support: Support,
-    problem: MarkovLagrangian,
-    parameter: float,
-    start: int,
-    solver: Solver,
-    run: Run,
-    seconds: float,
-) -> FrontierRun:
-    solution = Solution(
-        joint=support.joint,
-        problem=problem,
-        encoder=support.lift(run.encoder),
-        status=run.status,
-        solver=run.found_by or solver.name,
-        iterations=run.iterations,
-        seconds=seconds,
-        residuals=run.residuals,
-    )
-    return FrontierRun(
-        problem=problem,
-        parameter=parameter,
-        start=start,
-        solver=solution.solver,
-        encoder=solution.encoder,
-        loss=solution.loss,
-        ixz=solution.ixz,
-        iyz=solution.iyz,
-        status=run.status,
-        iterations=run.iterations,
-        seconds=seconds,
-        residuals=run.residuals,
-        died=run.died,
-    )
-
-
-def _told(done: dict[int, list[FrontierRun]], index: int, total: int) -> SweepProgress:
+def _told(done: dict[int, list[Solution]], index: int, total: int) -> SweepProgress:
     runs = [run for one in done.values() for run in one]
     return SweepProgress(
         done=len(done),

@@ -7,12 +7,14 @@ With lam the multiplier of sum v = 1, stationarity is c v - h (log v + 1) = c x 
 safeguarded one-dimensional Newton search.
 """
 
+import math
+
 import numpy as np
 
 from ..information import Array
 from .jit import part
 from .roots import safe_log, upper_root, wright_omega
-from .split import Split
+from .split import Flags, Split
 
 
 @part
@@ -38,33 +40,61 @@ def _entropy_root(k: float, c: float, y: float) -> tuple[float, float]:
     """The v with k log v + c v = y (for k = 0, max(y, 0) / c), and its slope in lam, -v / (k + c v)."""
     if k == 0.0:
         return (y / c, -1.0 / c) if y > 0.0 else (0.0, 0.0)
-    v = (k / c) * wright_omega(y / k + np.log(c / k))
+    v = (k / c) * wright_omega(y / k + math.log(c / k))
     return v, -v / (k + c * v)
 
 
 @part
-def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
-    """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
-    n = x.shape[0]
-    y = c * x + s - k
-    low = np.max(y - c)  # some v_i = 1 there, so the total is at least one
-    high = np.max(y - c / n + k * np.log(n))  # every v_i <= 1/n there
+def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, out: Array) -> tuple[float, float]:
+    """Sum v(lam) - 1 and its slope in lam; leaves v(lam) in out."""
+    total, slope = -1.0, 0.0
+    for i in range(x.shape[0]):
+        if emptied[i]:
+            out[i] = 0.0
+        elif h > 0.0:
+            t = upper_root((c[i] * x[i] + s[i] + h - lam) / h + math.log(h / c[i]))
+            out[i] = (h / c[i]) * math.exp(t)
+            fall = -math.expm1(-t) * c[i]  # c - h/v, the curvature of the row
+            if fall > 0.0:
+                slope -= 1.0 / fall
+        else:
+            out[i], fall = _entropy_root(-h, c[i], c[i] * x[i] + s[i] + h - lam)
+            slope += fall
+        total += out[i]
+    return total, slope
+
+
+@part
+def _search(h: float, x: Array, s: Array, c: Array, low: float, high: float, emptied: Flags, out: Array) -> None:
+    """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket; v into out."""
     lam = 0.5 * (low + high)
     for _ in range(200):
-        total, slope = -1.0, 0.0
-        for i in range(n):
-            out[i], dv = _entropy_root(k, c[i], y[i] - lam)
-            total += out[i]
-            slope += dv
+        total, slope = _total(h, x, s, c, lam, emptied, out)
         if total > 0.0:
             low = lam
         else:
             high = lam
         if abs(total) <= 1e-15 or high - low <= 1e-16 * (abs(low) + abs(high)):
             break
-        lam_new = lam - total / slope if slope < 0.0 else 0.5 * (low + high)
+        lam_new = lam - total / slope if slope < 0.0 else low
         lam = lam_new if low < lam_new < high else 0.5 * (low + high)
-    out /= out.sum()
+    total = 0.0
+    for i in range(out.shape[0]):
+        total += out[i]
+    for i in range(out.shape[0]):
+        out[i] /= total
+
+
+@part
+def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
+    """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
+    n = x.shape[0]
+    low, high = -math.inf, -math.inf
+    for i in range(n):
+        y = c[i] * x[i] + s[i] - k
+        low = max(low, y - c[i])  # some v_i = 1 there, so the total is at least one
+        high = max(high, y - c[i] / n + k * math.log(n))  # every v_i <= 1/n there
+    _search(-k, x, s, c, low, high, np.zeros(n, dtype=np.bool_), out)
 
 
 @part
@@ -76,64 +106,29 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
     """
     n = x.shape[0]
     emptied = np.zeros(n, dtype=np.bool_)
+    left = n
     for _ in range(60 + n):
-        edge, at = np.inf, -1
+        edge, at = math.inf, -1
         for i in range(n):
-            if not emptied[i]:
-                here = c[i] * x[i] + s[i] + k + k * (np.log(k / c[i]) - 1.0)
-                if here < edge:
-                    edge, at = here, i
-        total = -1.0
-        for i in range(n):
-            if not emptied[i]:
-                total += (k / c[i]) * np.exp(upper_root((c[i] * x[i] + s[i] + k - edge) / k + np.log(k / c[i])))
-        if total <= 0.0:
+            here = c[i] * x[i] + s[i] + k * math.log(k / c[i])
+            if not emptied[i] and here < edge:
+                edge, at = here, i
+        if _total(k, x, s, c, edge, emptied, out)[0] <= 0.0:
             break
         if adaptive:
             c[at] *= 2.0
-        elif emptied.sum() < n - 1:
+        elif left > 1:
             emptied[at] = True
+            left -= 1
         else:
-            out[:] = 0.0  # one row is left, and the simplex leaves it no choice
-            out[at] = 1.0
-            return
-    # total(lam) grows without bound as lam falls: walk down until it is positive, then close in.
+            break  # one row is left, and the simplex leaves it no choice: normalising gives it everything
+    # The total grows without bound as lam falls: walk down until it is positive, then close in.
     high, width = edge, k
     low = edge - width
     for _ in range(200):
-        if _concave_total(k, x, s, c, low, emptied, out)[0] >= 0.0:
+        if _total(k, x, s, c, low, emptied, out)[0] >= 0.0:
             break
         high = low
         width *= 2.0
         low -= width
-    lam = 0.5 * (low + high)
-    for _ in range(200):
-        total, slope = _concave_total(k, x, s, c, lam, emptied, out)
-        if total > 0.0:
-            low = lam
-        else:
-            high = lam
-        if abs(total) <= 1e-15 or high - low <= 1e-16 * (abs(low) + abs(high)):
-            break
-        lam_new = lam - total / slope if slope < 0.0 else 0.5 * (low + high)
-        lam = lam_new if low < lam_new < high else 0.5 * (low + high)
-    out /= out.sum()
-
-
-@part
-def _concave_total(
-    k: float, x: Array, s: Array, c: Array, lam: float, emptied: np.ndarray, out: Array
-) -> tuple[float, float]:
-    """Sum v(lam) - 1 and its slope; leaves v(lam) in out."""
-    total, slope = -1.0, 0.0
-    for i in range(x.shape[0]):
-        if emptied[i]:
-            out[i] = 0.0
-            continue
-        t = upper_root((c[i] * x[i] + s[i] + k - lam) / k + np.log(k / c[i]))
-        out[i] = (k / c[i]) * np.exp(t)
-        total += out[i]
-        fall = -np.expm1(-t) * c[i]  # c - k/v, the curvature of the row; dv/dlam = -1/(c - k/v)
-        if fall > 0.0:
-            slope -= 1.0 / fall
-    return total, slope
+    _search(k, x, s, c, low, high, emptied, out)
