@@ -1,5 +1,7 @@
 """Certified optima of the paper's uniform data, found by the default solver and by each bottleneck formulation on its own."""
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -44,3 +46,20 @@ def test_funnel_is_never_above_merge_two_and_somewhere_below(name, solver):
         margins.append(float(path.losses(problem).min()) - found.loss)
     assert min(margins) > -1e-6
     assert max(margins) > 1e-2
+
+
+@pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform"])
+@pytest.mark.parametrize("gamma", [0.1, 0.2, 0.4])
+def test_deterministic_bottleneck_finds_the_best_of_all_maps(name, gamma):
+    """Concave in p(z|x), so some map x -> z is optimal: all 27 are tried."""
+    joint, problem = ip.datasets.load(name), ip.deterministic_bottleneck(gamma)
+    best = min(problem.value(joint, np.eye(3)[:, list(labels)]) for labels in itertools.product(range(3), repeat=3))
+    found = ip.solve(joint, problem, rng=0)
+    assert found.converged
+    assert found.loss == pytest.approx(best, abs=1e-8)
+
+
+def test_a_convex_lagrangian_has_its_uniform_optimum():
+    """All coefficients negative, summing to -1: every entropy is largest, log |Z|, at the uniform encoder."""
+    found = ip.solve(ip.datasets.heart(), ip.MarkovLagrangian(-0.4, -0.4, -0.2), rng=0, starts=4)
+    assert found.loss == pytest.approx(-np.log(16), abs=1e-9)
