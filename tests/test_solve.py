@@ -37,6 +37,19 @@ def test_generators_seeds_and_nothing_are_all_accepted():
     assert ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2).converged
 
 
+def test_blas_has_one_thread_while_runs_go_side_by_side_and_all_of_them_afterwards():
+    from threadpoolctl import threadpool_info
+
+    def blas():
+        return [library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"]
+
+    before, during = blas(), []
+    ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=0, callback=lambda _progress: during.extend(blas()))
+    assert during
+    assert set(during) == {1}
+    assert blas() == before
+
+
 def test_init_by_the_user_is_used_and_left_alone():
     W = near_identity(3, 3)
     before = W.copy()

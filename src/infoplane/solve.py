@@ -20,6 +20,7 @@ from .solution import Solution, StartSummary
 from .solver import Batch, Run, Solver, Support
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Status, Stopping
+from .threads import all_cores, one_blas_thread
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -101,7 +102,7 @@ def solve(
     support = Support(joint)
     if sentence := chosen.caution(support, problem, W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with one_blas_thread(), all_cores() as pool:
         parts = np.array_split(np.arange(len(W)), min(len(W), os.cpu_count() or 1))
         batches = [chosen.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
         _drive(batches, block_length(W), pool, callback, support, problem)

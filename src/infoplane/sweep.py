@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, ThreadPoolExecutor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
@@ -25,6 +24,7 @@ from .solve import block_length
 from .solver import Solver, Support
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Stopping
+from .threads import all_cores, one_blas_thread
 
 Family = Callable[[float], MarkovLagrangian]
 
@@ -99,7 +99,7 @@ def sweep(
     stop = threading.Event()
     done: dict[int, list[Solution]] = {}
     complete = True
-    with _executor(executor) as pool, _listener(progress, len(tasks)) as tell:
+    with one_blas_thread(), _executor(executor) as pool, _listener(progress, len(tasks)) as tell:
         futures: dict[Future[list[Solution]], int] = {
             pool.submit(_solve_parameter, chosen, support, task, stopping, stop): index
             for index, task in enumerate(tasks)
@@ -170,7 +170,7 @@ def _executor(executor: Executor | None) -> Iterator[Executor]:
     if executor is not None:
         yield executor
         return
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with all_cores() as pool:
         yield pool
 
 
