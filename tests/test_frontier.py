@@ -118,7 +118,9 @@ def test_bar_is_silent_when_stderr_is_not_a_terminal(capsys):
 
 
 def test_interruption_keeps_the_parameters_that_were_finished():
-    ip.solve(UNIFORM, ip.funnel(10.0), "pf-2v", starts=1, max_iter=1)  # the kernels are compiled before the clock starts
+    ip.solve(
+        UNIFORM, ip.funnel(10.0), "pf-2v", starts=1, max_iter=1
+    )  # the kernels are compiled before the clock starts
     timer = threading.Timer(2.0, signal.raise_signal, (signal.SIGINT,))
     timer.start()
     grid = [50.0, *np.linspace(5, 20, 40)]  # the first is trivial; the others would take minutes at this tolerance

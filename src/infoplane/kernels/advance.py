@@ -12,6 +12,7 @@ import numpy as np
 
 from ..information import Array
 from ..splitting.douglas_rachford import solver_one, solver_two
+from .acceleration import STRIDE, leap
 from .encoder import argmin_encoder
 from .gradient import gradient_encoder, gradient_marginal
 from .jit import entry, inlined, part
@@ -185,6 +186,7 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
             W, v, nu = load(state.W, r, n), load(state.v, r, n), load(state.nu, r, n)
             c, boost = load(state.c, r, n), load(state.boost, r, n)
             u = matmul(W, tables.M)
+            W_1, W_0, nu_1, looks = load(state.W_1, r, n), load(state.W_0, r, n), load(state.nu_1, r, n), state.looks[r]
             for step in range(trace.shape[1]):
                 if state.iterations[r] >= setting.limit:
                     break
@@ -238,6 +240,16 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
                     nu, c = kept_rows(nu, keep, kept, False), kept_rows(c, keep, kept, False)
                     boost = kept_rows(boost, keep, kept, False)
                     u = matmul(W, tables.M)
+                    W_0, W_1, nu_1, looks = W, W, nu, 0  # earlier iterates have other rows
+                elif setting.accelerate and state.iterations[r] % STRIDE == 0:
+                    if looks >= 2:
+                        leaped, W_new, nu_new = leap(split, rho, W, W_1, W_0, nu, nu_1)
+                        if leaped:
+                            W, nu = W_new, nu_new
+                            u = matmul(W, tables.M)
+                            v = u.copy()
+                            looks = -1
+                    W_0, W_1, nu_1, looks = W_1, W, nu, looks + 1
             if not record:
                 state.residuals[r, 2] = stationarity(split, W, rho, setting.width[r])
             state.alive[r] = W.shape[0]
@@ -246,6 +258,10 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
             save(state.nu, r, nu)
             save(state.c, r, c)
             save(state.boost, r, boost)
+            save(state.W_1, r, W_1)
+            save(state.W_0, r, W_0)
+            save(state.nu_1, r, nu_1)
+            state.looks[r] = looks
 
     return inlined(advance)
 

@@ -49,6 +49,7 @@ class Setting(NamedTuple):
     tol: float  # primal, dual and stationarity residual must be at most this
     primal_tol: float  # > 0: the paper's rule instead, total variation of the primal residual at most this
     limit: int  # iterations in all
+    accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
 
 
 class State(NamedTuple):
@@ -59,6 +60,10 @@ class State(NamedTuple):
     nu: Array  # (R, |Z|, m)
     c: Array  # (R, |Z|, m)
     boost: Array  # (R, |Z|, m)  factors by which steps had to raise the automatic penalty
+    W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `acceleration.leap`
+    W_0: Array  # (R, |Z|, |X|)  ... and two strides ago
+    nu_1: Array  # (R, |Z|, m)
+    looks: Integers  # (R,)      how many of these are from the present tail
     alive: Integers  # (R,)      clusters left; they come first
     outcome: Integers  # (R,)    RUNNING, STATIONARY, ...
     still: Integers  # (R,)      iterations without movement

@@ -44,6 +44,9 @@ class DouglasRachford:
         ``"auto"``: every row of the constraint gets kappa times the curvature of its own entropy; or one number c for all rows.
     relaxation
         alpha, 0 < alpha <= 2; 1 is ADMM, 2 is Peaceman-Rachford.
+    acceleration
+        Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="exact"`` and
+        ``penalty="auto"``.
     inner
         Majorise-minimise steps an argmin; None chooses 10 for pf-2 and 1 elsewhere.
     proximal
@@ -61,6 +64,7 @@ class DouglasRachford:
     step: Literal["exact", "gradient"] = "exact"
     penalty: float | Literal["auto"] = "auto"
     relaxation: float = GOLDEN
+    acceleration: bool = True
     inner: int | None = None
     proximal: float = 0.0
 
@@ -170,6 +174,7 @@ class SplittingBatch:
             tol=float(stopping.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
             limit=stopping.max_iter,
+            accelerate=options.acceleration and auto and options.step == "exact",
         )
         v = starts @ M
         self.state = State(
@@ -178,6 +183,10 @@ class SplittingBatch:
             nu=np.zeros_like(v),
             c=np.zeros_like(v) if options.penalty == "auto" else np.full_like(v, options.penalty),
             boost=np.ones_like(v),
+            W_1=np.zeros_like(starts),
+            W_0=np.zeros_like(starts),
+            nu_1=np.zeros_like(v),
+            looks=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
             outcome=np.full(runs, kernel.RUNNING, dtype=np.int64),
             still=np.zeros(runs, dtype=np.int64),
