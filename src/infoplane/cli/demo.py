@@ -37,7 +37,7 @@ class Part:
     max_iter: int
 
 
-FULL = (Part("bottleneck", 16, 16, 3000), Part("funnel", 12, 4, 2000))
+FULL = (Part("bottleneck", 16, 16, 3000), Part("funnel", 12, 4, 4000))
 QUICK = (Part("bottleneck", 6, 4, 1000), Part("funnel", 6, 4, 300))
 
 
