@@ -161,7 +161,7 @@ def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
         f"{limits[True]:,} iterations at most (the default of `solve`), 20",
         f"starts on five random joints that nothing was tuned on, with {limits[False]:,}. One scalar c, the paper's where it gives one:",
         f"20 starts, {all_cells[-1].max_iter:,} iterations. The last column says what runs that did not converge did in the {WATCHED}",
-        "iterations after the limit: contract slowly, or not at all (a plateau beside a saddle).",
+        "iterations after the limit: contract slowly, or not at all (a plateau beside a saddle). A dash: not run.",
         "",
         "| joint | formulation | parameter | auto, alpha 1 | auto, alpha 1.618 | scalar c, alpha 1 | scalar c, alpha 1.618 "
         "| shortfall of auto |",
