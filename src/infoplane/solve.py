@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 import time
 import warnings
@@ -17,7 +16,7 @@ from .errors import InvalidOptionError, PenaltyWarning
 from .information import Array
 from .registry import resolve
 from .solution import Solution, StartSummary
-from .solver import Batch, Run, Solver, Support
+from .solver import Batch, Run, Solver, Support, finished
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Status, Stopping
 from .threads import all_cores, one_blas_thread
@@ -107,7 +106,7 @@ def solve(
         batches = [chosen.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
         _drive(batches, block_length(W), pool, callback, support, problem)
         runs = [run for batch in batches for run in batch.runs()]
-    return best_solution(support, problem, chosen, runs, time.perf_counter() - began)
+    return best_solution(support, problem, runs, time.perf_counter() - began)
 
 
 def block_length(starts: Array) -> int:
@@ -145,32 +144,15 @@ def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian)
     )
 
 
-def best_solution(
-    support: Support, problem: MarkovLagrangian, solver: Solver, runs: list[Run], seconds: float
-) -> Solution:
+def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
     """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
     if not runs:
         raise InvalidOptionError("there is no run to choose from.")
-    encoders = [support.lift(run.encoder) for run in runs]
-    losses = [problem.value(support.joint, encoder) for encoder in encoders]
+    losses = [problem.value(support.joint, support.lift(run.encoder)) for run in runs]
     lowest = min(losses)
     best = min(
         (index for index, loss in enumerate(losses) if loss <= lowest + 1e-9),
         key=lambda index: (not runs[index].status.converged, losses[index]),
     )
-    run = runs[best]
-    return Solution(
-        joint=support.joint,
-        problem=problem,
-        encoder=encoders[best],
-        status=run.status,
-        solver=run.found_by or solver.name,
-        iterations=run.iterations,
-        seconds=seconds,
-        residuals=run.residuals,
-        trace=run.trace,
-        parameter=math.nan if problem.parameter is None else problem.parameter,
-        start=best,
-        died=run.died,
-        starts=tuple(StartSummary(loss, one.status, one.iterations) for loss, one in zip(losses, runs, strict=True)),
-    )
+    summaries = tuple(StartSummary(loss, run.status, run.iterations) for loss, run in zip(losses, runs, strict=True))
+    return finished(support, problem, runs[best], seconds=seconds, start=best, starts=summaries)

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,7 +15,7 @@ import numpy as np
 
 from .errors import InvalidJointError
 from .information import Array
-from .solution import Trace
+from .solution import Solution, StartSummary, Trace
 from .stopping import Residuals, Status, Stopping
 
 if TYPE_CHECKING:
@@ -76,6 +77,38 @@ class Run:
     died: int = 0
     trace: Trace | None = None
     found_by: str = ""
+    lower_bound: float | None = None
+    """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
+
+
+def finished(
+    support: Support,
+    problem: MarkovLagrangian,
+    run: Run,
+    *,
+    seconds: float,
+    parameter: float | None = None,
+    start: int = 0,
+    starts: tuple[StartSummary, ...] = (),
+) -> Solution:
+    """A run as the user sees it, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
+    parameter = problem.parameter if parameter is None else parameter
+    return Solution(
+        joint=support.joint,
+        problem=problem,
+        encoder=support.lift(run.encoder),
+        status=run.status,
+        solver=run.found_by,
+        iterations=run.iterations,
+        seconds=seconds,
+        residuals=run.residuals,
+        trace=run.trace,
+        parameter=math.nan if parameter is None else parameter,
+        start=start,
+        died=run.died,
+        starts=starts,
+        lower_bound=run.lower_bound,
+    )
 
 
 class Batch(Protocol):

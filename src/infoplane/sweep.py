@@ -21,7 +21,7 @@ from .problem import MarkovLagrangian
 from .registry import resolve
 from .solution import Solution
 from .solve import block_length
-from .solver import Solver, Support
+from .solver import Solver, Support, finished
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Stopping
 from .threads import all_cores, one_blas_thread
@@ -135,19 +135,7 @@ def _solve_parameter(
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     return [
-        Solution(
-            joint=support.joint,
-            problem=problem,
-            encoder=support.lift(run.encoder),
-            status=run.status,
-            solver=run.found_by or solver.name,
-            iterations=run.iterations,
-            seconds=seconds * run.iterations / iterations,
-            residuals=run.residuals,
-            parameter=parameter,
-            start=start,
-            died=run.died,
-        )
+        finished(support, problem, run, seconds=seconds * run.iterations / iterations, parameter=parameter, start=start)
         for start, run in enumerate(runs)
     ]
 
