@@ -89,7 +89,8 @@ def test_compilation_is_told_only_when_it_happens(capsys, monkeypatch):
 
     monkeypatch.setattr(advance, "pretended", Kernel, raising=False)
     told = threading.Event()
-    monkeypatch.setattr(output, "note", lambda text: (told.set(), print(text, file=sys.stderr)))
+    said = output.note
+    monkeypatch.setattr(output, "note", lambda text: (said(text), told.set()))
     with output._telling_of_compilation():
         assert not told.wait(0.3)
     with output._telling_of_compilation():
