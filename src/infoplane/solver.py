@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
@@ -142,3 +142,46 @@ class Solver(Protocol):
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> Batch:
         """A batch with run i for problems[i] from starts[i] (R, |Z|, |X|); with ``record`` it keeps traces."""
+
+
+class PathSolver(Solver, Protocol):
+    """A solver that is better at many parameters than at one: each problem begins from what its neighbour has found."""
+
+    @property
+    def segment(self) -> int | None:
+        """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""
+
+    def follow(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    ) -> Iterator[Run | None]:
+        """One Run a problem, in order. None after every bounded piece of work, so that a caller can look, or stop, in between.
+
+        ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from.
+        """
+
+
+class PathBatch:
+    """The problems of a path solver, one after another: a `Batch`."""
+
+    def __init__(
+        self,
+        solver: PathSolver,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+    ) -> None:
+        self.total = len(problems)
+        self.path = solver.follow(support, problems, starts, stopping)
+        self.done: list[Run] = []
+
+    def advance(self, _iterations: int) -> bool:
+        """One bounded piece of work."""
+        run = next(self.path)
+        if run is not None:
+            self.done.append(run)
+        return len(self.done) < self.total
+
+    def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
+        """The problems that have ended."""
+        return list(self.done)
