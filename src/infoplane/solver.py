@@ -9,9 +9,10 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
+from scipy import sparse
 
 from .errors import InvalidJointError
 from .information import Array
@@ -22,28 +23,53 @@ if TYPE_CHECKING:
     from .joint import Joint
     from .problem import MarkovLagrangian
 
-Mask = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 LARGEST_TABLE = 50_000_000
-"""Cells of the dense |X| x |Y| table that solvers work on."""
+"""Cells of the dense |X| x |Y| table that solvers without a sparse path may make of a sparse joint."""
+
+SPARSE_CELLS, SPARSE_SHARE = 1_000_000, 0.1
+"""A sparse joint is worked on as such from so many cells on, if at most this share of them holds mass: BLAS wins below."""
+
+
+class Rows(NamedTuple):
+    """P row by row (CSR): row x has its cells at indptr[x]:indptr[x+1], in columns ``indices`` with probabilities ``data``."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: Array
 
 
 class Support:
-    """A joint on its letters of positive mass, as dense C-contiguous tables; and the way back."""
+    """A joint on its letters of positive mass, as dense C-contiguous tables or as sparse rows; and the way back."""
 
     def __init__(self, joint: Joint) -> None:
         self.joint = joint
         self.x, self.y = joint.support()
-        cells = int(self.x.sum()) * int(self.y.sum())
-        if cells > LARGEST_TABLE:
+        self.p_x: Array = joint.p_x[self.x]
+        self.p_y: Array = joint.p_y[self.y]
+        self.cells = len(self.p_x) * len(self.p_y)
+        self.sparse = bool(
+            joint.is_sparse and self.cells >= SPARSE_CELLS and joint.p_xy.nnz <= SPARSE_SHARE * self.cells
+        )
+
+    @cached_property
+    def P(self) -> Array:
+        """p(x, y), dense."""
+        if self.cells > LARGEST_TABLE:
             raise InvalidJointError(
-                f"solvers work on a dense table; this joint has {self.x.sum()} x {self.y.sum()} letters of positive mass, more than "
-                f"{LARGEST_TABLE:,} cells. Group rare letters first."
+                f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
+                f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
-        p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
-        self.P: Array = np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
-        self.p_x: Array = self.P.sum(axis=1)
-        self.p_y: Array = self.P.sum(axis=0)
+        p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
+        return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
+
+    @cached_property
+    def csr(self) -> Rows:
+        """p(x, y), sparse."""
+        rows = sparse.csr_array(self.joint.p_xy)[self.x][:, self.y]
+        rows.sort_indices()
+        return Rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float))
 
     @cached_property
     def T(self) -> Array:
