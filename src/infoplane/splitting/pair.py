@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
-import scipy.optimize
 
 from ..errors import InvalidOptionError
 from ..information import Array
@@ -149,6 +148,7 @@ def _argmin(block: Block, matrix: Array | None, apply: Callable[[Any, Array], Ar
     gradient = getattr(block, "gradient", None)
     if gradient is None:
         raise InvalidOptionError(f"{type(block).__name__} must have a method argmin(target, c, start) or gradient(u).")
+    from scipy.optimize import minimize  # slow to import: paid only for a block without its own argmin
 
     def search(_data: Any, x: Array, s: Array, c: Array, u: Array) -> Array:
         def objective(flat: Array) -> tuple[float, Array]:
@@ -157,7 +157,7 @@ def _argmin(block: Block, matrix: Array | None, apply: Callable[[Any, Array], Ar
             slope = c * miss if matrix is None else matrix.T @ (c * miss)
             return block.value(w) + 0.5 * float((c * miss * miss).sum()), (gradient(w) + slope).ravel()
 
-        found = scipy.optimize.minimize(
+        found = minimize(
             objective, u.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 500, "ftol": 1e-16, "gtol": 1e-12}
         )
         return np.asarray(found.x).reshape(u.shape)
