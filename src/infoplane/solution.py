@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -119,6 +119,11 @@ class Solution:
     def p_z(self) -> Array:
         """p(z) = sum_x p(z|x) p(x)."""
         return self.encoder @ self.joint.p_x
+
+    def bounded(self, lower_bound: float, tol: float) -> Solution:
+        """The same with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
+        status = Status.CERTIFIED if self.loss - lower_bound <= tol else self.status
+        return replace(self, lower_bound=lower_bound, status=status)
 
     def encoder_frame(self) -> Any:
         """The encoder as a pandas frame: a row a letter x with the joint's labels, a column a cluster, p(z|x) inside."""

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .errors import InvalidOptionError, PenaltyWarning
+from .certificate.certify import certifier, tolerance
+from .errors import PenaltyWarning
 from .information import Array
 from .registry import resolve
 from .solution import Solution, StartSummary
@@ -57,6 +59,7 @@ def solve(
     max_iter: int = 20_000,
     tol: float = 1e-8,
     init: str | Array | None = None,
+    certify: bool | float = False,
     callback: Callback | None = None,
 ) -> Solution:
     """Minimise rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) over encoders p(z|x).
@@ -77,6 +80,9 @@ def solve(
         Iterations a start; residuals that count as stationary.
     init
         ``"mixed"`` (default: one near-identity start, the others random), ``"random"`` (the paper's), ``"identity"``, or encoders.
+    certify
+        True, or a gap in nats (1e-6): prove the answer globally optimal to that gap. Without a solver the certifying one runs alone, from no
+        random start; with one, its best run is where the proof begins, and a better encoder that the proof meets replaces it.
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
 
@@ -93,7 +99,9 @@ def solve(
     'STATIONARY'
     """
     began = time.perf_counter()
-    chosen = resolve(solver, problem)
+    gap = tolerance(certify)
+    proof = None if gap is None else certifier(problem, gap)
+    chosen = proof if proof is not None and solver in (None, proof) else resolve(solver, problem)
     stopping = Stopping(tol=tol, max_iter=max_iter)
     W = make_starts(joint, clusters, starts, seed_sequence(rng), init)
     if chosen.deterministic:
@@ -101,12 +109,35 @@ def solve(
     support = Support(joint)
     if sentence := chosen.caution(support, problem, W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
+    found, interrupted = _best_of(chosen, support, problem, W, stopping, callback, began)
+    if proof is None or chosen is proof or interrupted:
+        return found
+    warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
+    proven, _ = _best_of(proof, support, problem, warm, stopping, callback, began)
+    if proven.lower_bound is None or gap is None:
+        return found
+    better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - 1e-9 else found
+    return better.bounded(proven.lower_bound, gap)
+
+
+def _best_of(
+    solver: Solver,
+    support: Support,
+    problem: MarkovLagrangian,
+    W: Array,
+    stopping: Stopping,
+    callback: Callback | None,
+    began: float,
+) -> tuple[Solution, bool]:
+    """The best run from starts W, and whether the user, or the callback, ended them early."""
     with one_blas_thread(), all_cores() as pool:
         parts = np.array_split(np.arange(len(W)), min(len(W), os.cpu_count() or 1))
-        batches = [chosen.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
-        _drive(batches, block_length(W), pool, callback, support, problem)
+        batches = [solver.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
+        interrupted = not _drive(batches, block_length(W), pool, callback, support, problem)
         runs = [run for batch in batches for run in batch.runs()]
-    return best_solution(support, problem, runs, time.perf_counter() - began)
+    if not runs:
+        raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
+    return best_solution(support, problem, runs, time.perf_counter() - began), interrupted
 
 
 def block_length(starts: Array) -> int:
@@ -121,33 +152,32 @@ def _drive(
     callback: Callback | None,
     support: Support,
     problem: MarkovLagrangian,
-) -> None:
-    """Advance until every run has ended, the callback says stop, or the user interrupts."""
+) -> bool:
+    """Advance until every run has ended; False if the callback says stop, or the user interrupts, before."""
     going = list(batches)
     try:
         while going:
             on = list(pool.map(lambda batch: batch.advance(block), going))
             going = [batch for batch, more in zip(going, on, strict=True) if more]
             if callback is not None and callback(_progress(batches, support, problem)):
-                return
+                return not going
     except KeyboardInterrupt:
-        return
+        return False
+    return True
 
 
 def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian) -> Progress:
     runs = [run for batch in batches for run in batch.runs(traces=False)]
     return Progress(
-        iterations=max(run.iterations for run in runs),
+        iterations=max((run.iterations for run in runs), default=0),
         runs=len(runs),
         running=sum(run.status is Status.INTERRUPTED for run in runs),
-        best_loss=min(problem.value(support.joint, support.lift(run.encoder)) for run in runs),
+        best_loss=min((problem.value(support.joint, support.lift(run.encoder)) for run in runs), default=math.inf),
     )
 
 
 def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
     """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
-    if not runs:
-        raise InvalidOptionError("there is no run to choose from.")
     losses = [problem.value(support.joint, support.lift(run.encoder)) for run in runs]
     lowest = min(losses)
     best = min(

@@ -17,10 +17,12 @@ from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 import click
 import numpy as np
 
+from ..certificate.certificate import Limits
+from ..certificate.certify import certifier
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from ..registry import DESCRIPTIONS, SOLVERS
+from ..registry import DESCRIPTIONS, SOLVERS, resolve
 from ..solver import Solver
 from ..starts import KINDS
 from ..stopping import Stopping
@@ -267,6 +269,13 @@ def configured(name: str, options: dict[str, Any]) -> Solver:
     return dataclasses.replace(solver, **given)  # type: ignore[type-var]
 
 
+def choose(name: str | None, options: dict[str, Any], problem: MarkovLagrangian, certify: float | None) -> Solver:
+    """The solver that a command runs: the one named, or drs if only its options were given, or the default."""
+    if name is None and all(value is None for value in options.values()):
+        return resolve(None, problem) if certify is None else certifier(problem, certify)
+    return resolve(configured(name or "drs", options), problem)
+
+
 def has_option(solver: Solver, key: str) -> bool:
     """Whether a solver's class declares the option."""
     return key in {field.name for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
@@ -285,6 +294,15 @@ run_options = several(
     click.option("--max-iter", type=_count, default=Stopping.max_iter, show_default=True, help="Iterations a start."),
     click.option("--tol", type=float, default=Stopping.tol, show_default=True, help="Residuals that are small enough."),
     click.option("--init", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="Where starts begin."),
+)
+
+certify = click.option(
+    "--certify",
+    type=float,
+    is_flag=False,
+    flag_value=Limits.tol,
+    metavar="[NATS]",
+    help=f"Prove the answer globally optimal to a gap in nats  [default gap: {Limits.tol:g}]",
 )
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

@@ -7,7 +7,6 @@ from typing import Any
 import click
 
 from ..information import bits
-from ..registry import resolve
 from ..solution import Solution
 from ..solve import solve as run
 from ..stopping import Status
@@ -24,6 +23,7 @@ LETTERS, CLUSTERS = 3, 20
 @options.one_problem
 @options.one_solver
 @options.run_options
+@options.certify
 @options.as_json
 @click.pass_context
 def solve(
@@ -38,6 +38,7 @@ def solve(
     max_iter: int,
     tol: float,
     init: str,
+    certify: float | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -49,12 +50,13 @@ def solve(
     \b
     Examples:
       infoplane solve heart --gamma 0.2
+      infoplane solve heart --gamma 0.2 --certify
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
     wanted = options.make_problem(problem, **{key: rest.pop(key) for key in ("gamma", "beta", "a", "rho")})
-    chosen = resolve(options.configured(solver or "drs", rest), wanted)
+    chosen = options.choose(solver, rest, wanted, certify)
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         output.prepare(chosen, wanted, interruption)
@@ -69,6 +71,7 @@ def solve(
                 max_iter=max_iter,
                 tol=tol,
                 init=init,
+                certify=False if certify is None else certify,
                 callback=tell,
             )
         interrupted = interruption.seen
@@ -81,6 +84,9 @@ def solve(
         context.exit(INTERRUPTED)
     if not found.converged:
         output.note(f"Not converged: {found.status.value}.")
+        context.exit(NOT_CONVERGED)
+    if certify is not None and found.status is not Status.CERTIFIED:
+        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
         context.exit(NOT_CONVERGED)
 
 
@@ -121,6 +127,11 @@ def show(found: Solution, title: str) -> None:
     facts.show_header = False
     for name, text in (
         ("loss", f"{found.loss:.9f} nats"),
+        *(
+            ()
+            if found.gap is None
+            else (("proven", f"the optimum is at least {found.lower_bound:.9f}; gap {found.gap:.1e} nats"),)
+        ),
         ("I(X;Z)", f"{bits(found.ixz):.9f} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
         ("I(Y;Z)", f"{bits(found.iyz):.9f} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
         ("status", found.status.value),

@@ -1,0 +1,105 @@
+"""`certify`: how far an encoder is from the global optimum, proven; and `certifier`, the solver that ends in such a proof.
+
+When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
+p(x|z), and every affine function below that function proves a bound: `envelope` for the bottleneck, `supports` for the funnel.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..information import Array
+from ..problem import ROUNDING, MarkovLagrangian, check_encoder
+from ..solver import PathSolver
+from .certificate import Certificate, Limits
+
+if TYPE_CHECKING:
+    from ..joint import Joint
+
+
+def certify(
+    joint: Joint,
+    problem: MarkovLagrangian,
+    encoder: Array,
+    *,
+    tol: float = Limits.tol,
+    max_cells: int = Limits.max_cells,
+    max_seconds: float = Limits.max_seconds,
+) -> Certificate:
+    """A proven lower bound of min L, and with it how far L(encoder) is from the global optimum.
+
+    Parameters
+    ----------
+    joint, problem, encoder
+        p(x, y); a bottleneck or a funnel, or any multiple of one; p(z|x) as (|Z|, |X|).
+    tol
+        Gap in nats that counts as certified; the search ends once it is reached.
+    max_cells, max_seconds
+        When to give up. The bound returned holds all the same; it is only not as high as it might be.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
+    >>> s = ip.solve(joint, problem, "blahut-arimoto", starts=4, rng=0, tol=1e-12)
+    >>> ip.certify(joint, problem, s.encoder).certified
+    True
+    """
+    W = check_encoder(joint, encoder)
+    limits = Limits(tol, max_cells, max_seconds)
+    if is_bottleneck(problem):
+        from .envelope import certify_bottleneck
+
+        return certify_bottleneck(joint, problem, W, limits)
+    if is_funnel(problem):
+        from .supports import certify_funnel
+
+        return certify_funnel(joint, problem, W, limits)
+    raise UnsupportedProblemError(no_certificate(problem))
+
+
+def certifier(problem: MarkovLagrangian, tol: float = Limits.tol) -> PathSolver:
+    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
+    if is_bottleneck(problem):
+        from .escape import Envelope
+
+        return Envelope(tol=tol)
+    if is_funnel(problem):
+        from .columns import Columns
+
+        return Columns(tol=tol)
+    raise UnsupportedProblemError(no_certificate(problem))
+
+
+def tolerance(certify: bool | float) -> float | None:
+    """What ``certify=`` asks for: True is 1e-6 nats, a number is itself, False is nothing."""
+    if isinstance(certify, bool):
+        return Limits.tol if certify else None
+    if not (isinstance(certify, (int, float)) and 0.0 < certify < math.inf):
+        raise InvalidOptionError(f"certify must be True, False or a positive gap in nats; found {certify!r}.")
+    return float(certify)
+
+
+def is_bottleneck(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
+    return _has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy
+
+
+def is_funnel(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of beta I(Y;Z) - I(X;Z), beta > 0."""
+    return _has_posterior_form(problem) and problem.rho_zy < 0.0 < problem.rho_zx
+
+
+def _has_posterior_form(problem: MarkovLagrangian) -> bool:
+    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
+
+
+def no_certificate(problem: MarkovLagrangian) -> str:
+    """Why a problem has none."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    return (
+        "a global certificate needs rho_z + rho_zx + rho_zy = 0 and rho_zx, rho_zy of opposite signs, as the bottleneck and the funnel have; "
+        f"found rho_z = {rho_z:g}, rho_zx = {rho_zx:g}, rho_zy = {rho_zy:g}, with sum {sum(problem.rho):g}."
+    )
