@@ -1,0 +1,53 @@
+"""Times that can be compared: contestants take turns in one process, and the median of the ratios is what counts."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Timed:
+    """Seconds of each contestant, a row a round; answers of the last round."""
+
+    seconds: dict[str, list[float]]
+    answers: dict[str, Any]
+
+    def ratio(self, slow: str, fast: str) -> dict[str, float]:
+        """How many times longer ``slow`` took: median of the rounds' ratios, and quartiles."""
+        ratios = np.array(self.seconds[slow]) / np.array(self.seconds[fast])
+        low, middle, high = np.quantile(ratios, (0.25, 0.5, 0.75))
+        return {"median": float(middle), "low": float(low), "high": float(high), "rounds": len(ratios)}
+
+
+def take_turns(contestants: Mapping[str, Callable[[], Any]], rounds: int, warm: bool = True) -> Timed:
+    """Every contestant once a round, so that a busy moment of the machine hits all of them; one unmeasured round first."""
+    seconds: dict[str, list[float]] = {name: [] for name in contestants}
+    answers: dict[str, Any] = {}
+    if warm:
+        for run in contestants.values():
+            run()
+    for _ in range(rounds):
+        for name, run in contestants.items():
+            began = time.perf_counter()
+            answers[name] = run()
+            seconds[name].append(time.perf_counter() - began)
+    return Timed(seconds, answers)
+
+
+def shown(ratio: Mapping[str, float]) -> str:
+    """A ratio with its spread."""
+    return f"{ratio['median']:.3g} ({ratio['low']:.3g}-{ratio['high']:.3g})"
+
+
+def keep(path: Path, name: str, value: Any) -> None:
+    """One section of the results file, beside what other benchmarks have written there."""
+    kept = json.loads(path.read_text()) if path.exists() else {}
+    kept[name] = value
+    path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
