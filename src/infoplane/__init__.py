@@ -9,6 +9,8 @@ bottleneck (compress X, keep what predicts Y) and the privacy funnel (release X,
 True
 """
 
+__version__ = "0.1.0"
+
 from . import datasets
 from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import MergePath, Merging, agglomerative_bottleneck, merge_two
@@ -32,8 +34,6 @@ from .splitting.penalty import Threshold, penalty_threshold
 from .splitting.solver import DouglasRachford
 from .stopping import Residuals, Status
 from .sweep import SweepProgress, sweep
-
-__version__ = "0.1.0"
 
 __all__ = [
     "SOLVERS",

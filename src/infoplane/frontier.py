@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,9 @@ from .solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .solver import Solver
+    from .suggestion import Suggestion
+
 
 class Frontier:
     """Runs on the information plane of one joint.
@@ -25,11 +28,21 @@ class Frontier:
     other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
     """
 
-    def __init__(self, joint: Joint, runs: Sequence[Solution], *, complete: bool = True) -> None:
+    def __init__(
+        self,
+        joint: Joint,
+        runs: Sequence[Solution],
+        *,
+        complete: bool = True,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
         self.joint = joint
-        self.runs = tuple(runs)
+        # A list may change under our hands; any other sequence, such as the rows of a store, is read where it is.
+        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
         self.complete = complete
         """False if the sweep was interrupted: only the parameters that were finished are here."""
+        self.provenance: dict[str, Any] = dict(provenance or {})
+        """What was run, in plain JSON values: solver, options, seed, starts, grid, version, ...; {} if nobody said."""
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -43,7 +56,13 @@ class Frontier:
         """The runs of both, to be compared on one plane; the joints must be the same."""
         if other.joint != self.joint:
             raise InvalidOptionError("the two frontiers belong to different joints.")
-        return Frontier(self.joint, self.runs + other.runs, complete=self.complete and other.complete)
+        parts = [part for one in (self, other) for part in one.provenance.get("parts", [one.provenance]) if part]
+        return Frontier(
+            self.joint,
+            (*self.runs, *other.runs),
+            complete=self.complete and other.complete,
+            provenance={"parts": parts} if parts else None,
+        )
 
     @property
     def hides_y(self) -> bool:
@@ -122,6 +141,56 @@ class Frontier:
         from .plot import plot_plane
 
         return plot_plane(self, ax)
+
+    def at(
+        self,
+        *,
+        ixz_bits: float | None = None,
+        iyz_bits: float | None = None,
+        solver: Solver | str | None = None,
+        max_iter: int = 20_000,
+        tol: float = 1e-8,
+    ) -> Solution:
+        """An encoder on the frontier with the given I(X;Z) or the given I(Y;Z), met to 1e-6 bits.
+
+        A run that is there already is returned. On a straight piece, two runs are mixed, with Z of their own each (time sharing):
+        both informations are then linear in the weight, so the target is met exactly. Elsewhere the parameter is refined,
+        its neighbours as starts. `Solution.solver` says which. See `targets`.
+
+        Parameters
+        ----------
+        ixz_bits, iyz_bits
+            One of the two, in bits; outside of what the best runs reach it is refused, with the range.
+        solver, max_iter, tol
+            As in `solve`, for the parameters in between.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4], starts=2, rng=0)
+        >>> s = f.at(iyz_bits=0.5)
+        >>> abs(s.iyz / np.log(2) - 0.5) < 1e-6
+        True
+        """
+        from .targets import at
+
+        return at(self, ixz_bits=ixz_bits, iyz_bits=iyz_bits, solver=solver, max_iter=max_iter, tol=tol)
+
+    def suggest(self) -> Suggestion:
+        """The knee of the curve and the phase transitions that the sweep met, each with how it was found; see `suggestion`."""
+        from .suggestion import suggest
+
+        return suggest(self)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, traces: bool = True) -> None:
+        """Write one HTML file, under 1.5 MB, that needs nothing else: plane, encoders, traces, table; needs the extra [report].
+
+        With ``traces``, the best runs of a sweep that says how it was made (`provenance`) are run once more, from the same
+        start, to record how they converged.
+        """
+        from .report import write_report
+
+        write_report(self, path, title=title, traces=traces)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one .npz file, without pickle; the file appears only once it is whole."""

@@ -1,27 +1,67 @@
-"""A bar on stderr for long sweeps; nothing when stderr is not a terminal."""
+"""How far a sweep has come: what a callback is told, and a bar on stderr that is silent when stderr is not a terminal."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import Protocol
 
-if TYPE_CHECKING:
-    from .sweep import SweepProgress
+
+@dataclass(frozen=True)
+class SweepProgress:
+    """What a progress callback sees; nats."""
+
+    done: int
+    """Parameters with all their runs done."""
+    total: int
+    """Parameters in all; with ``points`` the number asked for."""
+    parameter: float
+    """The latest."""
+    best_loss: float
+    """The lowest so far of that parameter."""
+    converged: int
+    runs: int
+    """Runs done, those of earlier calls with the same store included."""
+    total_runs: int
+    seconds: float
+    """Since this call began."""
+    rate: float
+    """Runs a second of this call."""
+
+    @property
+    def seconds_left(self) -> float:
+        """At this rate."""
+        return (self.total_runs - self.runs) / self.rate if self.rate > 0 else float("inf")
+
+
+class Progress(Protocol):
+    """A plain callback, for notebooks and services."""
+
+    def __call__(self, progress: SweepProgress, /) -> object:
+        """Called in the thread of `sweep` after every parameter, and after every 100 runs in between."""
+
+
+BETWEEN = 100
+"""Runs between two calls of a plain callback, where no parameter ends."""
+
+
+class Bar:
+    """A callback that wants to hear of every chunk."""
+
+    def __init__(self, show: Callable[[SweepProgress], None]) -> None:
+        self.show = show
+
+    def __call__(self, progress: SweepProgress, /) -> None:
+        """Move on."""
+        self.show(progress)
 
 
 @contextmanager
-def bar(total: int, title: str = "sweep") -> Iterator[Callable[[SweepProgress], None]]:
-    """A rich bar with rate, time left, the latest loss and the share converged."""
+def bar(total: int, title: str = "sweep") -> Iterator[Bar]:
+    """A rich bar over so many parameters, moved by runs: rate, time left, share converged, best loss of the latest parameter."""
     from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
     columns = (
@@ -30,13 +70,30 @@ def bar(total: int, title: str = "sweep") -> Iterator[Callable[[SweepProgress], 
         MofNCompleteColumn(),
         TextColumn("{task.fields[said]}"),
         TimeElapsedColumn(),
-        TimeRemainingColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
         task = shown.add_task(title, total=total, said="")
 
-        def tell(progress: SweepProgress) -> None:
-            share = f"{progress.converged / progress.runs:.0%} converged, loss {progress.best_loss:.4f} at {progress.parameter:.3g}"
-            shown.update(task, completed=progress.done, said=share)
+        def show(one: SweepProgress) -> None:
+            share = one.runs / max(one.total_runs, 1)
+            shown.update(task, completed=share * one.total, total=one.total, said=sentence(one))
 
-        yield tell
+        yield Bar(show)
+
+
+def sentence(progress: SweepProgress) -> str:
+    """The bar's words."""
+    return (
+        f"{progress.rate:.3g} runs/s, {duration(progress.seconds_left)} left, "
+        f"{progress.converged / max(progress.runs, 1):.0%} converged, "
+        f"best loss {progress.best_loss:.4f} nats at {progress.parameter:.3g}"
+    )
+
+
+def duration(seconds: float) -> str:
+    """Seconds as people say them."""
+    if not seconds < 359_999:
+        return "long"
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes:02} min" if hours else f"{minutes} min {rest:02} s" if minutes else f"{rest} s"

@@ -81,7 +81,7 @@ def solve(
     init
         ``"mixed"`` (default: one near-identity start, the others random), ``"random"`` (the paper's), ``"identity"``, or encoders.
     certify
-        True, or a gap in nats (1e-6): prove the answer globally optimal to that gap. Without a solver the certifying one runs alone, from no
+        True, or a gap in nats (1e-6): prove the answer optimal to that gap. Without a solver the certifying one runs alone, with no
         random start; with one, its best run is where the proof begins, and a better encoder that the proof meets replaces it.
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.

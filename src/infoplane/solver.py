@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from scipy import sparse
@@ -65,10 +65,16 @@ class Support:
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
 
     @cached_property
-    def csr(self) -> Rows:
-        """p(x, y), sparse."""
+    def rows(self) -> Any:
+        """p(x, y) as a scipy.sparse CSR array."""
         rows = sparse.csr_array(self.joint.p_xy)[self.x][:, self.y]
         rows.sort_indices()
+        return rows
+
+    @cached_property
+    def csr(self) -> Rows:
+        """p(x, y) as the arrays that compiled code takes."""
+        rows = self.rows
         return Rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float))
 
     @cached_property

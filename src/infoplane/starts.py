@@ -12,13 +12,15 @@ from .problem import check_encoder
 
 if TYPE_CHECKING:
     from .joint import Joint
+    from .problem import MarkovLagrangian
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 CLUSTER_CAP = 64
 """|Z| defaults to |X| up to this many clusters; a larger |X| needs `clusters` to ask for more."""
 
-KINDS = ("mixed", "random", "identity")
+KINDS = ("mixed", "random", "identity", "half")
+"""What starts are: one near-identity and the others random; all random (the paper's); the near-identity one; half identity, half random."""
 
 
 def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Array:
@@ -33,6 +35,18 @@ def near_identity(clusters: int, letters: int) -> Array:
     W = np.full((clusters, letters), 0.05 / clusters)
     W[np.arange(letters) % clusters, np.arange(letters)] += 0.95
     return W
+
+
+def half_identity(clusters: int, letters: int, rng: np.random.Generator) -> Array:
+    """0.5 I + 0.5 random: the funnel's clusters hold few letters each, and random encoders end far above the optimum."""
+    W = 0.5 * random_encoder(clusters, letters, rng)
+    W[np.arange(letters) % clusters, np.arange(letters)] += 0.5
+    return W
+
+
+def default_init(problem: MarkovLagrangian) -> str:
+    """The kind of starts that was measured to work: half-identity where H(Z|Y) is to be large (the funnel), mixed elsewhere."""
+    return "half" if problem.rho_zy < 0.0 else "mixed"
 
 
 def default_clusters(letters: int) -> int:
@@ -62,8 +76,8 @@ def make_starts(
         raise InvalidOptionError(f"clusters must be a positive whole number, found {clusters!r}.")
     if kind == "identity":
         return near_identity(clusters, letters)[None]
-    children = seed.spawn(starts)
-    W = np.stack([random_encoder(clusters, letters, np.random.default_rng(child)) for child in children])
+    make = half_identity if kind == "half" else random_encoder
+    W = np.stack([make(clusters, letters, np.random.default_rng(child)) for child in seed.spawn(starts)])
     if kind == "mixed":
         W[0] = near_identity(clusters, letters)
     return W

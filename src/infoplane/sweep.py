@@ -1,51 +1,39 @@
-"""`sweep`: a whole frontier in one call, parameters side by side in threads."""
+"""`sweep`: a whole frontier in one call, on all cores or on a cluster, that can be killed and resumed."""
 
 from __future__ import annotations
 
-import threading
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor, Future, as_completed
-from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import Protocol
+from concurrent.futures import Executor
+from contextlib import ExitStack, closing, contextmanager
 
 import numpy as np
 
+from .book import Book, Memory, places_done
+from .certificate.certify import certifier, tolerance
+from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .errors import InvalidOptionError, PenaltyWarning
 from .frontier import Frontier
 from .information import Array
 from .joint import Joint
+from .plan import Grid, Plan
+from .plan import Seed as Root
 from .problem import MarkovLagrangian
+from .progress import BETWEEN, Bar, Progress, SweepProgress, bar
 from .registry import resolve
-from .solution import Solution
-from .solve import block_length
-from .solver import Solver, Support, finished
+from .shelf import seed_of
+from .solver import Solver
 from .starts import Seed, make_starts, seed_sequence
 from .stopping import Stopping
-from .threads import all_cores, one_blas_thread
+from .store import Store
+from .tally import Tally
+from .threads import one_blas_thread
+
+__all__ = ["SweepProgress", "sweep"]
 
 Family = Callable[[float], MarkovLagrangian]
-
-
-@dataclass(frozen=True)
-class SweepProgress:
-    """What a progress callback sees after every parameter."""
-
-    done: int
-    total: int
-    parameter: float
-    best_loss: float
-    converged: int
-    runs: int
-
-
-class Progress(Protocol):
-    """A plain callback, for notebooks and services."""
-
-    def __call__(self, progress: SweepProgress, /) -> object:
-        """Called in the thread of `sweep` after every parameter."""
 
 
 def sweep(
@@ -61,7 +49,12 @@ def sweep(
     tol: float = 1e-8,
     init: str | Array | None = None,
     executor: Executor | None = None,
+    engine: str | None = None,
+    store: str | os.PathLike[str] | None = None,
+    certify: bool | float = False,
+    points: int | None = None,
     progress: bool | Progress = False,
+    chunk_seconds: float = CHUNK_SECONDS,
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep all of it.
 
@@ -70,11 +63,29 @@ def sweep(
     joint, family, parameters
         p(x, y); a function from a parameter to a problem, such as `bottleneck` or `funnel`; the grid.
     solver, clusters, starts, rng, max_iter, tol, init
-        As in `solve`. Start i of a parameter depends on the seed, the parameter's place in the grid and i only.
-    executor
-        Where parameters run; default threads on all cores (kernels release the GIL). Results do not depend on it.
+        As in `solve`. Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are
+        the same to the bit whatever the engine, the number of its workers and of resumes.
+    executor, engine
+        Where runs go: threads on all cores (kernels release the GIL); any `concurrent.futures.Executor`; or ``"dask"`` (the client in
+        use, else a cluster of this machine's cores) and ``"dask:ADDRESS"``, with the extra [dask].
+    store
+        A file, such as ``"runs.db"``, that every finished chunk of runs is written to. The same call with the same store
+        continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
+        encoders of the best run of each parameter and solver, and the numbers of all.
+    certify
+        True, or a gap in nats (1e-6): prove lower bounds along the grid. Without a solver the certifying one runs alone.
+    points
+        So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
+        in the end where it jumps.
     progress
-        True shows a bar on stderr; a callable gets a `SweepProgress` after every parameter.
+        True shows a bar on stderr; a callable gets a `SweepProgress` after every parameter, and every 100 runs in between.
+    chunk_seconds
+        About how long a worker is left alone with a chunk of runs, and how much of its work a kill can undo.
+
+    Returns
+    -------
+    Frontier
+        Every run; after Ctrl-C those of the parameters that were finished, and ``complete`` is False.
 
     Examples
     --------
@@ -83,83 +94,99 @@ def sweep(
     >>> f
     Frontier(4 parameters, 8 runs, 8 converged)
     """
-    grid = np.array(parameters, dtype=float)
-    if grid.ndim != 1 or grid.size == 0:
-        raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {grid.shape}.")
-    stopping = Stopping(tol=tol, max_iter=max_iter)
-    problems = [family(float(parameter)) for parameter in grid]
-    chosen = resolve(solver, *problems)
-    support = Support(joint)
-    tasks = []
-    for parameter, problem, seed in zip(grid, problems, seed_sequence(rng).spawn(len(grid)), strict=True):
-        W = make_starts(joint, clusters, starts, seed, init)
-        tasks.append((float(parameter), problem, W[:1] if chosen.deterministic else W))
-    if sentence := chosen.caution(support, tasks[0][1], tasks[0][2][0]):
+    values = np.array(parameters, dtype=float)
+    if values.ndim != 1 or values.size == 0:
+        raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
+    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < values.size):
+        raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
+    if not (isinstance(chunk_seconds, (int, float)) and chunk_seconds > 0.0):
+        raise InvalidOptionError(f"chunk_seconds must be a positive number, found {chunk_seconds!r}.")
+    grid = Grid(family, values.tolist(), points)
+    problems = list(grid.problems.values())
+    gap = tolerance(certify)
+    proof = None if gap is None else resolve(certifier(problems[0], gap), *problems)
+    named = resolve(solver, *problems) if proof is None or solver is not None else proof
+    solvers = (named,) if proof is None or named == proof else (named, proof)
+    # One start is enough to refuse options that are none.
+    W = make_starts(joint, clusters, min(starts, 1) if isinstance(starts, int) else starts, seed_sequence(0), init)
+    plan = Plan(
+        joint=joint,
+        solvers=solvers,
+        stopping=Stopping(tol=tol, max_iter=max_iter),
+        seed=(seed_of(store) if store is not None and rng is None else None) or Root.of(seed_sequence(rng)),
+        starts=starts,
+        clusters=clusters,
+        init=init,
+        gap=gap,
+    )
+    if sentence := plan.solvers[0].caution(plan.support, problems[0], W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
-    stop = threading.Event()
-    done: dict[int, list[Solution]] = {}
-    complete = True
-    with one_blas_thread(), _executor(executor) as pool, _listener(progress, len(tasks)) as tell:
-        futures: dict[Future[list[Solution]], int] = {
-            pool.submit(_solve_parameter, chosen, support, task, stopping, stop): index
-            for index, task in enumerate(tasks)
-        }
+    with ExitStack() as stack:
+        workers = stack.enter_context(opened(executor, engine))
+        book: Book = Memory(plan, grid)
+        if store is not None:
+            book = stack.enter_context(Store(store, plan, grid, workers.name))
+        stack.enter_context(one_blas_thread())
+        tell = stack.enter_context(_listener(progress, grid.total))
+        complete = True
         try:
-            for future in as_completed(futures):
-                runs = future.result()
-                done[futures[future]] = runs
-                if tell is not None:
-                    tell(_told(done, futures[future], len(tasks)))
+            _run(plan, grid, book, workers, tell, chunk_seconds)
         except KeyboardInterrupt:
             complete = False
-            stop.set()
-            for future in futures:
-                future.cancel()
-    return Frontier(joint, [run for index in sorted(done) for run in done[index]], complete=complete)
+        return book.frontier(complete)
 
 
-def _solve_parameter(
-    solver: Solver,
-    support: Support,
-    task: tuple[float, MarkovLagrangian, Array],
-    stopping: Stopping,
-    stop: threading.Event,
-) -> list[Solution]:
-    """All starts of one parameter; a share of the batch's time by iterations is each run's own."""
-    parameter, problem, W = task
-    began = time.perf_counter()
-    batch = solver.begin(support, [problem] * len(W), W, stopping, False)
-    while batch.advance(block_length(W)) and not stop.is_set():
-        pass
-    runs = batch.runs()
-    seconds = time.perf_counter() - began
-    iterations = max(sum(run.iterations for run in runs), 1)
-    return [
-        finished(support, problem, run, seconds=seconds * run.iterations / iterations, parameter=parameter, start=start)
-        for start, run in enumerate(runs)
-    ]
+def _run(plan: Plan, grid: Grid, book: Book, workers: Engine, tell: Progress | None, chunk_seconds: float) -> None:
+    """Round after round, until there is nothing left to insert; the first is the grid as given."""
+    told = Account(plan, grid, book.tally)
+    places = grid.given
+    while places:
+        units = [unit for unit in plan.units(places) if not book.has(unit)]
+        chunks = completed(workers, plan, grid.problems, units, seconds=chunk_seconds, begin=book.begin)
+        with closing(chunks):
+            for number, chunk in chunks:
+                book.record(number, chunk)
+                if tell is not None:
+                    _tell(tell, told, [one.place for one in chunk.results])
+        places = grid.refined(book.tally)
 
 
-def _told(done: dict[int, list[Solution]], index: int, total: int) -> SweepProgress:
-    runs = [run for one in done.values() for run in one]
+class Account:
+    """What a callback is told from: the tally, since when, and what was there before."""
+
+    def __init__(self, plan: Plan, grid: Grid, tally: Tally) -> None:
+        self.plan, self.grid, self.tally = plan, grid, tally
+        self.began, self.before = time.perf_counter(), tally.runs
+        self.done = len(places_done(plan, grid, tally))
+        self.heard = tally.runs
+
+
+def _tell(tell: Progress, account: Account, places: list[int]) -> None:
+    """After a chunk with runs at these places: once for each that is now done; if there is none, a bar, or those who wait long."""
+    tally, full = account.tally, account.plan.runs_a_place
+    ended = [place for place in dict.fromkeys(places) if tally.at_place[place] == full]
+    for place in ended:
+        account.done += 1
+        tell(_told(account, place))
+    if places and not ended and (isinstance(tell, Bar) or tally.runs - account.heard >= BETWEEN):
+        tell(_told(account, places[-1]))
+
+
+def _told(account: Account, place: int) -> SweepProgress:
+    grid, tally = account.grid, account.tally
+    account.heard = tally.runs
+    seconds = time.perf_counter() - account.began
     return SweepProgress(
-        done=len(done),
-        total=total,
-        parameter=done[index][0].parameter,
-        best_loss=min(run.loss for run in done[index]),
-        converged=sum(run.status.converged for run in runs),
-        runs=len(runs),
+        done=account.done,
+        total=grid.total,
+        parameter=grid.values[place],
+        best_loss=tally.best(place).loss,
+        converged=tally.converged,
+        runs=tally.runs,
+        total_runs=grid.total * account.plan.runs_a_place,
+        seconds=seconds,
+        rate=(tally.runs - account.before) / max(seconds, 1e-9),
     )
-
-
-@contextmanager
-def _executor(executor: Executor | None) -> Iterator[Executor]:
-    """The user's executor, left open; or threads on all cores, closed at the end."""
-    if executor is not None:
-        yield executor
-        return
-    with all_cores() as pool:
-        yield pool
 
 
 @contextmanager
@@ -168,8 +195,6 @@ def _listener(progress: bool | Progress, total: int) -> Iterator[Progress | None
     if progress is False:
         yield None
     elif progress is True:
-        from .progress import bar
-
         with bar(total) as tell:
             yield tell
     else:

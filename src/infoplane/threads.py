@@ -7,11 +7,14 @@ iteration makes them wait for each other, and everything several times slower.
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 
 from threadpoolctl import threadpool_limits
+
+_lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
 
 @contextmanager
@@ -23,6 +26,16 @@ def all_cores() -> Iterator[ThreadPoolExecutor]:
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS on a single thread until the end of the block; enter it once, in the caller's thread: the setting is the process's."""
-    with threadpool_limits(limits=1, user_api="blas"):
+    """BLAS on a single thread until the last of those who are inside has left: the setting is the whole process's."""
+    global _inside
+    with _lock:
+        if _inside == 0:
+            _limited.enter_context(threadpool_limits(limits=1, user_api="blas"))
+        _inside += 1
+    try:
         yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limited.close()

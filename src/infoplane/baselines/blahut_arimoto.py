@@ -12,11 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..information import Array
-from ..kernels.blahut_arimoto import advance_blahut_arimoto
+from ..kernels.blahut_arimoto import advance_blahut_arimoto, advance_blahut_arimoto_sparse
+from ..mapping import MapBatch
 from ..problem import MarkovLagrangian
 from ..solver import Support
-from ..splitting.formulations import FORMULATIONS
-from ..splitting.solver import DouglasRachford, SplittingBatch
 from ..stopping import Stopping
 
 
@@ -57,19 +56,13 @@ class BlahutArimoto:
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> SplittingBatch:
+    ) -> BlahutArimotoBatch:
         """A batch of runs."""
         return BlahutArimotoBatch(support, problems, starts, stopping, record)
 
 
-class BlahutArimotoBatch(SplittingBatch):
-    """The same bookkeeping as a splitting, with one block and no constraint: primal and dual residual are zero."""
+class BlahutArimotoBatch(MapBatch):
+    """One evaluation of the map an iteration; nothing is split, so primal and dual residual are zero."""
 
-    def __init__(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> None:
-        formulation = FORMULATIONS["ib-1"]
-        super().__init__(DouglasRachford("ib-1"), formulation, support, problems, starts, stopping, record)
-        self.kernel = advance_blahut_arimoto
-        self.found_by = "blahut-arimoto"
-        self.state.residuals[:, :2] = 0.0
+    found_by = "blahut-arimoto"
+    kernels = (advance_blahut_arimoto, advance_blahut_arimoto_sparse)

@@ -9,8 +9,10 @@ from .compare import compare
 from .datasets import datasets
 from .demo import demo
 from .exits import Commands
+from .export import export
 from .frontier import frontier
 from .solve import solve
+from .status import status
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -22,8 +24,8 @@ def infoplane() -> None:
     encoder p(z|x). Results go to stdout, everything else to stderr.
 
     \b
-    Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged,
-    130 interrupted, 1 a bug.
+    Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged or certified,
+    130 interrupted and, with --store, resumable, 1 a bug.
 
     \b
     infoplane demo                                  both problems on built-in data, with a picture
@@ -32,7 +34,7 @@ def infoplane() -> None:
     """
 
 
-for command in (solve, frontier, compare, datasets, demo):
+for command in (solve, frontier, compare, status, export, datasets, demo):
     infoplane.add_command(command)
 for documented in (infoplane, *infoplane.commands.values()):
     # Docstrings are raw; click keeps the lines of a paragraph that begins with the backspace character itself.

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..engine import CHUNK_SECONDS, EngineError
 from ..frontier import Frontier
 from ..information import bits
 from ..progress import bar
 from ..registry import resolve
+from ..solution import Solution
+from ..stopping import Status
+from ..storefile import StoreError
 from ..sweep import sweep
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
+from .exits import INTERRUPTED, NOT_CONVERGED, Interrupted, interruptible
 from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
@@ -38,8 +45,24 @@ COLUMNS = (
 @options.family_of_problems
 @options.one_solver
 @options.run_options
+@options.certify
+@click.option(
+    "--points", type=click.IntRange(min=2), metavar="N", help="So many parameters, spaced evenly along the curve."
+)
+@click.option(
+    "--store",
+    type=click.Path(path_type=Path),
+    help="Write every finished run to this file; the same command then continues where it was ended.",
+)
+@click.option(
+    "--engine",
+    metavar="NAME",
+    help="Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
+)
+@click.option("--chunk-seconds", type=float, default=CHUNK_SECONDS, hidden=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
+@click.option("--report", type=click.Path(path_type=Path), help="One HTML page with everything to look at, offline.")
 @options.as_json
 @click.pass_context
 def frontier(
@@ -57,31 +80,42 @@ def frontier(
     max_iter: int,
     tol: float,
     init: str,
+    certify: float | None,
+    points: int | None,
+    store: Path | None,
+    engine: str | None,
+    chunk_seconds: float,
     out: Path | None,
     plot: Path | None,
+    report: Path | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
     r"""Sweep a grid of parameters of JOINT and show where the best encoders lie on the information plane.
 
     JOINT is a built-in name (infoplane datasets), a table (.csv or .parquet, with --x and --y), or with --matrix p(x,y)
-    itself. Exit code 4 means that the best run of some parameter did not converge.
+    itself. Exit code 4 means that the best run of some parameter did not converge, or is not certified as asked. With
+    --store, a command that was interrupted or killed goes on when it is repeated (infoplane status looks on).
 
     \b
     Examples:
       infoplane frontier heart --plot plane.png
       infoplane frontier heart --problem funnel --grid 0.5:20:20 --solver pf-2v --out funnel.npz
+      infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
+    if points is not None and grid is None and grid_values is None:
+        grid = coarse_grid(problem, points)
     family, parameters = options.make_family(problem, a, grid, grid_values)
     problems = [family(float(parameter)) for parameter in parameters]
-    chosen = resolve(options.configured(solver or "drs", rest), *problems)
+    chosen = resolve(options.choose(solver, rest, problems[0], certify), *problems)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
+    check_report(report)
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         output.prepare(chosen, problems[0], interruption)
-        with bar(len(parameters), problem) as tell:
+        with resumable(store), bar(points or len(parameters), problem) as tell:
             found = sweep(
                 joint,
                 family,
@@ -93,21 +127,60 @@ def frontier(
                 max_iter=max_iter,
                 tol=tol,
                 init=init,
+                engine=engine,
+                store=store,
+                certify=False if certify is None else certify,
+                points=points,
                 progress=tell,
+                chunk_seconds=chunk_seconds,
             )
     if found.runs:
-        write(found, source, out, plot)
+        write(found, source, out, plot, report)
     if as_json:
         output.print_json(record(found, problem, seed))
     elif found.runs:
         output.console().print(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"))
     if not found.complete:
-        output.note(f"Interrupted: {len(found.best_rows())} of {len(parameters)} parameters were finished.")
+        how = (
+            "Nothing is kept without --store."
+            if store is None
+            else f"All finished runs are in {store}: repeat the same command to continue."
+        )
+        output.note(
+            f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
+        )
         context.exit(INTERRUPTED)
     exit_unless_converged(context, found)
+    exit_unless_certified(context, found, certify)
 
 
-def write(found: Frontier, source: Source, out: Path | None, plot: Path | None) -> None:
+def coarse_grid(problem: str, points: int) -> tuple[float, float, int] | None:
+    """A quarter of the points over the problem's own range; refinement places the others."""
+    default = options.KINDS_OF_PROBLEM[problem].grid
+    return None if default is None else (default[0], default[1], min(points, max(3, points // 4)))
+
+
+def check_report(path: Path | None) -> None:
+    """A usage error, before any work, if no report can be written there."""
+    output.check_target(path, "--report", (".html",))
+    if path is not None:
+        from ..report.page import vega_library
+
+        vega_library()
+
+
+@contextmanager
+def resumable(store: Path | None) -> Iterator[None]:
+    """A disk that is full, or workers that are lost, end a sweep with a store like Ctrl-C does: it can go on."""
+    try:
+        yield
+    except (EngineError, StoreError) as error:
+        if store is None or not error.resumable:
+            raise
+        raise Interrupted(f"{error} All runs finished before are in {store}.") from error
+
+
+def write(found: Frontier, source: Source, out: Path | None, plot: Path | None, report: Path | None = None) -> None:
     """The files that were asked for."""
     if out is not None:
         output.write_frontier(found, out)
@@ -118,6 +191,10 @@ def write(found: Frontier, source: Source, out: Path | None, plot: Path | None) 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         plot_planes([(f"{family} of {source.title}", found)], plot)
         output.note(f"wrote {plot}")
+    if report is not None:
+        family = found.runs[0].problem.family.replace("_", " ").capitalize()
+        found.report(report, title=f"{family} frontier of {source.title}")
+        output.note(f"wrote {report}")
 
 
 def exit_unless_converged(context: click.Context, found: Frontier) -> None:
@@ -133,6 +210,20 @@ def exit_unless_converged(context: click.Context, found: Frontier) -> None:
         context.exit(NOT_CONVERGED)
 
 
+def exit_unless_certified(context: click.Context, found: Frontier, certify: float | None) -> None:
+    """Exit code 4 if a proof was asked for and some parameter's best run has none."""
+    best = [found.runs[row] for row in found.best_rows()]
+    open_ends = [run for run in best if run.status is not Status.CERTIFIED]
+    if certify is not None and open_ends:
+        worst = max(open_ends, key=lambda run: math.inf if run.gap is None else run.gap)
+        gap = "no lower bound" if worst.gap is None else f"a gap of {worst.gap:.1e} nats"
+        output.note(
+            f"Not certified: the best run of {len(open_ends)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has "
+            f"{gap}; {certify:g} was asked for."
+        )
+        context.exit(NOT_CONVERGED)
+
+
 def as_table(found: Frontier, title: str) -> Table:
     """A row a parameter: its best run, and how many of its runs converged in how many seconds."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
@@ -140,15 +231,18 @@ def as_table(found: Frontier, title: str) -> Table:
     runs = f"{starts} start{'s' if starts > 1 else ''} of {', '.join(solvers)}"
     made = output.table(f"{title}: {runs}", COLUMNS, left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
+    by_parameter: dict[float, list[Solution]] = {}
+    for run in found.runs:
+        by_parameter.setdefault(run.parameter, []).append(run)
     for row in found.best_rows():
         run = found.runs[row]
-        same = [one for one in found.runs if one.parameter == run.parameter]
+        same = by_parameter[run.parameter]
         made.add_row(
             f"{run.parameter:.4g}",
             output.rounded(run.loss),
             output.rounded(bits(run.ixz)),
             output.rounded(bits(run.iyz)),
-            str(len(run.encoder)),
+            str(run.clusters),
             run.status.name.lower().replace("_", " "),
             f"{run.iterations:,}",
             f"{sum(one.status.converged for one in same)}/{len(same)}",

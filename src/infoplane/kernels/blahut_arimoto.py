@@ -1,44 +1,168 @@
-"""Blahut-Arimoto for many runs: W <- W exp(-g/k) normalised, which for the bottleneck are the self-consistent equations
+"""Blahut-Arimoto for many runs: the map of `selfmap`, iterated. For the bottleneck these are the self-consistent equations
 
 p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(x),  p(y|z) = p(z,y) / p(z).
 """
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
 from ..information import Array
-from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, count_dead, kept_rows, load, save, split_of
-from .jit import entry
-from .measure import fixed_point, lagrangian, largest_difference
-from .split import Setting, State, Tables, matmul
+from .advance import DEAD, LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
+from .jit import entry, inlined, part
+from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, weights_of, work_for
+from .split import Flags, Integers
+
+
+class MapSetting(NamedTuple):
+    """What a batch is to do; runs may differ in rho."""
+
+    rho: Array  # (R, 3)
+    width: Array  # (R,)
+    h_y: float  # H(Y)
+    tol: float  # max |W - map(W)| must be at most this
+    limit: int  # iterations in all
+
+
+class MapState(NamedTuple):
+    """Where the runs of a batch stand; every array has one run a row and is updated in place."""
+
+    W: Array  # (R, blocks, |Z|, BLOCK)  the encoder, written when it is looked at
+    L: Array  # (R, blocks, |Z|, BLOCK)  its logarithm, if the map needs it; else (R, 0, 0, 0)
+    q: Array  # (R, |Z|, |Y|)            q(z, y)
+    h_zx: Array  # (R,)                  H(Z|X)
+    armed: Integers  # (R,)              0: far from the end; 1: W is to be written; 2: W is to be compared
+    alive: Integers  # (R,)              clusters left; they come first
+    outcome: Integers  # (R,)            RUNNING, STATIONARY
+    iterations: Integers  # (R,)
+    residuals: Array  # (R, 3)           primal and dual are 0
+
+
+@part
+def mark_dead(q: Array, keep: Flags) -> int:
+    """Marks the clusters with mass; returns how many have none."""
+    dead = 0
+    for z in range(q.shape[0]):
+        mass = 0.0
+        for y in range(q.shape[1]):
+            mass += q[z, y]
+        keep[z] = mass >= DEAD
+        dead += not keep[z]
+    return dead
+
+
+@part
+def keep_rows(table: Array, keep: Flags) -> None:
+    """Moves the marked rows of every block to the front, in place."""
+    for c in range(table.shape[0]):
+        row = 0
+        for z in range(keep.shape[0]):
+            if keep[z]:
+                for i in range(table.shape[2]):
+                    table[c, row, i] = table[c, z, i]
+                row += 1
+
+
+@part
+def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
+    """Max |q' - q| / p(y), which is at most max |W' - W|, since q = W P: a cheap sign that the end may be near."""
+    far = 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            far = max(far, abs(q_new[z, y] - q[z, y]) / p_y[y])
+    return far
+
+
+@part
+def kept(table: Array, keep: Flags, rows: int) -> Array:
+    """The marked rows."""
+    out, row = np.empty((rows, table.shape[1])), 0
+    for z in range(keep.shape[0]):
+        if keep[z]:
+            for y in range(table.shape[1]):
+                out[row, y] = table[z, y]
+            row += 1
+    return out
+
+
+def _advancing(evaluate: Callable[..., tuple[float, float, float]]) -> Callable[..., None]:
+    """The loop, for one way to evaluate the map."""
+
+    def advance(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
+        record, peek = trace.shape[2] > 0, trace.shape[1] == 0
+        steps = 2 if peek else trace.shape[1]
+        for r in range(state.q.shape[0]):
+            if state.outcome[r] != RUNNING:
+                continue
+            rho, width = setting.rho[r], setting.width[r]
+            on_W = 1.0 + rho[1] / width
+            n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
+            q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
+            W, L, q_new = state.W[r], state.L[r], np.empty_like(q)
+            if peek:
+                armed, L = 1, L.copy()
+            step, again, L_now = 0, False, L
+            while step < steps and (peek or state.iterations[r] < setting.limit):
+                looking = armed == 2
+                h_z, h_zy = weights_of(q, rho, width, A)
+                mode = KEEP if again or armed == 1 else 0
+                if looking and not again:
+                    mode = COMPARE
+                elif record:
+                    mode = KEEP | COMPARE
+                if looking and record and not again:
+                    L_now = L.copy()
+                _, h_new, far = evaluate(channel, A, on_W, L_now, L, W, mode, q_new, work)
+                if not again:
+                    step += 1
+                    if not peek:
+                        state.iterations[r] += 1
+                    if record:
+                        trace[r, step - 1, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
+                        trace[r, step - 1, STATIONARITY] = far
+                    if looking:
+                        state.residuals[r, 2] = far
+                        if peek:
+                            break
+                        if far <= setting.tol:
+                            state.outcome[r] = STATIONARY
+                            break
+                        again = record  # the next comparison is to be with this encoder
+                        if again:
+                            continue
+                again, L_now = False, L
+                armed = 2 if armed == 1 else 1 if lowest_residual(q_new, q, channel.p_y) <= setting.tol else 0
+                h_zx = h_new
+                q, q_new = q_new, q
+                keep = np.empty(n, dtype=np.bool_)
+                dead = mark_dead(q, keep)
+                if dead > 0 and not peek:
+                    keep_rows(W, keep)
+                    keep_rows(L, keep)
+                    n, armed = n - dead, 0
+                    q = kept(q, keep, n)
+                    q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
+            if not peek:
+                state.alive[r], state.armed[r], state.h_zx[r] = n, armed, h_zx
+                save(state.q, r, q)
+
+    return inlined(advance)
+
+
+_advance_dense, _advance_sparse = _advancing(evaluate_dense), _advancing(evaluate_sparse)
 
 
 @entry
-def advance_blahut_arimoto(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations; stops at W with max |W - BA(W)| <= tol."""
-    record = trace.shape[2] > 0
-    for r in range(state.W.shape[0]):
-        if state.outcome[r] != RUNNING:
-            continue
-        rho = setting.rho[r]
-        split = split_of(tables, setting, r, 1.0)
-        W = load(state.W, r, state.alive[r])
-        for step in range(trace.shape[1]):
-            if state.iterations[r] >= setting.limit:
-                break
-            W_new = fixed_point(split, W, rho, setting.width[r])
-            state.iterations[r] += 1
-            state.residuals[r, 2] = largest_difference(W, W_new)
-            if record:
-                trace[r, step, LOSS] = lagrangian(split, W, rho)
-                trace[r, step, STATIONARITY] = state.residuals[r, 2]
-            if state.residuals[r, 2] <= setting.tol:
-                state.outcome[r] = STATIONARY
-                break
-            W = W_new
-            u = matmul(W, tables.M)
-            keep = np.empty(W.shape[0], dtype=np.bool_)
-            dead = count_dead(u, u, keep)
-            if dead > 0:
-                W = kept_rows(W, keep, W.shape[0] - dead, True)
-        state.alive[r] = W.shape[0]
-        save(state.W, r, W)
+def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
+    """Advance every running run by at most trace.shape[1] iterations; stops at W with max |W - BA(W)| <= tol.
+
+    With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
+    """
+    _advance_dense(channel, setting, state, trace)
+
+
+@entry
+def advance_blahut_arimoto_sparse(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
+    """The same for a sparse joint."""
+    _advance_sparse(channel, setting, state, trace)

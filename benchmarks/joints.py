@@ -1,0 +1,71 @@
+"""The joints that benchmarks are run on: built in, real tables beside the project, and random ones that nothing was tuned on."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+import infoplane as ip
+
+DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+KINDS = ("smooth", "peaked", "zeros", "duplicates", "nearly deterministic")
+
+
+def built_in() -> dict[str, ip.Joint]:
+    """The data sets that the package has."""
+    return {name: ip.datasets.load(name) for name in ip.datasets.names()}
+
+
+def random_joint(kind: str, n_x: int, n_y: int, rng: np.random.Generator) -> ip.Joint:
+    """A joint of one of the `KINDS`."""
+    concentration = {"smooth": 1.0, "nearly deterministic": 0.05}.get(kind, 0.3)
+    T = rng.dirichlet(np.full(n_y, concentration), size=n_x)
+    if kind == "zeros":
+        T[rng.random(T.shape) < 0.4] = 0.0
+        T[T.sum(axis=1) == 0.0] = 1.0
+    if kind == "duplicates":
+        T = T[rng.integers(0, max(n_x // 2, 1), n_x)]
+    if kind == "nearly deterministic":
+        T = np.maximum(T, 1e-4)
+    return ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
+
+
+def random_joints(count: int, largest_x: int = 30, largest_y: int = 4, seed: int = 0) -> Iterator[tuple[str, ip.Joint]]:
+    """So many, kinds in turn."""
+    rng = np.random.default_rng(seed)
+    for number in range(count):
+        kind = KINDS[number % len(KINDS)]
+        n_x, n_y = int(rng.integers(3, largest_x + 1)), int(rng.integers(2, largest_y + 1))
+        yield f"{number} {kind} {n_x}x{n_y}", random_joint(kind, n_x, n_y, rng)
+
+
+def adult(size: str) -> ip.Joint:
+    """Adult as a joint: small 225x10, medium 1,038x4, large 5,361x10."""
+    import pandas as pd
+
+    y = {"small": ["sex", "race"], "medium": ["sex", "income"], "large": ["sex", "race"]}[size]
+    table = pd.read_csv(DATA / f"adult_joint_{size}.csv", keep_default_na=False)
+    x = [column for column in table.columns if column not in (*y, "count")]
+    return ip.Joint.from_frame(table, x=x, y=y, weight="count")
+
+
+def words(name: str = "newsgroups_word_group_top2000") -> ip.Joint:
+    """20 Newsgroups, words by groups."""
+    with open(DATA / f"{name}.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))[1:]
+    return ip.Joint.from_counts(np.array([[float(value) for value in row[1:]] for row in rows]))
+
+
+def large_sparse(n_x: int = 100_000, n_y: int = 2_000, entries: int = 2_000_000, topics: int = 40) -> ip.Joint:
+    """A sparse joint with structure: every letter draws its y from one of the topics, Zipf-like."""
+    from scipy import sparse
+
+    rng = np.random.default_rng(0)
+    x = rng.integers(0, n_x, entries)
+    topic = rng.integers(0, topics, n_x)[x]
+    rank = np.minimum(rng.zipf(1.4, entries), n_y) - 1
+    y = (rank * (2 * topic + 1) + 37 * topic) % n_y
+    return ip.Joint.from_counts(sparse.coo_array((np.ones(entries), (x, y)), shape=(n_x, n_y)).tocsr())

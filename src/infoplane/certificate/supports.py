@@ -1,0 +1,132 @@
+"""Certificates for the privacy funnel: how far is an encoder from the best one there is?
+
+    L = a (beta I(Y;Z) - I(X;Z)) = a (beta H(Y) - H(X) + sum_z p(z) f(q_z)),   f(q) = H(q) - beta H(Tq),   q_z = p(x|z)
+
+so that min L is a constant plus the lower convex envelope of f at p_x. Any lambda with f(q) - lambda.q >= m on the whole simplex proves
+min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most rank(T) letters (docs/exact_funnel.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from scipy.special import entr
+
+from ..baselines.merging import agglomerative_bottleneck
+from ..errors import UnsupportedProblemError
+from ..information import Array
+from ..joint import Joint
+from ..problem import MarkovLagrangian, check_encoder
+from ..solver import Support
+from .certificate import Certificate, Limits
+from .pricing import EPS
+from .programme import Meter, Outcome, Programme, generate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CANCELS = 1e-12
+"""|rho_z + rho_zx + rho_zy| up to this share of the largest is rounding."""
+
+
+class Scaled(NamedTuple):
+    """L = scale (beta I(Y;Z) - I(X;Z))."""
+
+    scale: float
+    beta: float
+
+
+def refusal(problem: MarkovLagrangian) -> str | None:
+    """Why a problem is no multiple of the privacy funnel, or None."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    if not (rho_zx > 0.0 and rho_zy <= 0.0 and abs(rho_z + rho_zx + rho_zy) <= CANCELS * max(rho_zx, -rho_zy)):
+        return (
+            "columns solves the privacy funnel and its multiples, rho_zx > 0 >= rho_zy with rho_z + rho_zx + rho_zy = 0; found rho = "
+            f"({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+        )
+    return None
+
+
+def scaled(problem: MarkovLagrangian) -> Scaled:
+    """A funnel's scale and beta."""
+    if reason := refusal(problem):
+        raise UnsupportedProblemError(reason)
+    return Scaled(problem.rho_zx, max(-problem.rho_zy, 0.0) / problem.rho_zx)
+
+
+def constant(support: Support, beta: float) -> float:
+    """Beta H(Y) - H(X): what turns the programme's value into beta I(Y;Z) - I(X;Z)."""
+    return beta * float(entr(support.p_y).sum()) - float(entr(support.p_x).sum())
+
+
+def simple_bound(support: Support, beta: float) -> float:
+    """Beta I(Y;Z) - I(X;Z) >= min(0, beta - 1) I(X;Y) - H(X|Y), with nothing to search.
+
+    I(X;Z) = I(Y;Z) + I(X;Z|Y) <= I(Y;Z) + H(X|Y), and 0 <= I(Y;Z) <= I(X;Y).
+    """
+    H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
+    bound = min(0.0, beta - 1.0) * (H_x + H_y - H_xy) - (H_xy - H_y)
+    return bound - (support.P.size + 16) * EPS * (1.0 + beta) * (1.0 + H_xy)
+
+
+def coarser(joint: Joint, letters: int) -> Joint:
+    """The joint with Y merged to so many letters, greedily, at the smallest loss of I(X;Y).
+
+    Y' is a function of Y, so that I(Y';Z) <= I(Y;Z) for every encoder, and a lower bound of beta I(Y';Z) - I(X;Z) is one of
+    beta I(Y;Z) - I(X;Z).
+    """
+    P = joint.p_xy.toarray() if joint.is_sparse else np.asarray(joint.p_xy)
+    labels = agglomerative_bottleneck(Joint.from_counts(P.T)).labels_at(letters)
+    merged = np.zeros((P.shape[0], letters))
+    for y, label in enumerate(labels):
+        if label >= 0:
+            merged[:, label] += P[:, y]
+    return Joint.from_matrix(merged)
+
+
+def posteriors(support: Support, W: Array) -> Array:
+    """q_z = p(x|z), a column a cluster of positive mass."""
+    joint = (W * support.p_x).T
+    return joint[:, joint.sum(axis=0) > 0.0]
+
+
+def proven(
+    support: Support, beta: float, programme: Programme, tol: float, meter: Meter
+) -> Generator[None, None, tuple[Outcome, float]]:
+    """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z): that of a coarser Y, if the limits end the search."""
+    outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
+    bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
+    return outcome, bound
+
+
+def certify_funnel(
+    joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits | None = None
+) -> Certificate:
+    """Prove how far an encoder is from the optimum of a funnel (any positive multiple, nats).
+
+    The encoder's own posteriors begin the linear programme; the posterior reported is the first that lowers its value.
+    """
+    limits = limits or Limits()
+    scale, beta = scaled(problem)
+    W = check_encoder(joint, encoder)
+    support = Support(joint)
+    programme = Programme(support)
+    programme.add(posteriors(support, W[:, support.x]))
+    meter = Meter(limits)
+    steps = proven(support, beta, programme, limits.tol / scale, meter)
+    outcome, bound = finish(steps)
+    loss = problem.value(joint, W)
+    violated = outcome.first if loss - scale * bound > limits.tol else None
+    return Certificate(
+        problem=problem,
+        loss=loss,
+        lower_bound=scale * bound,
+        tol=limits.tol,
+        cells=meter.cells,
+        left=outcome.left,
+        seconds=meter.seconds,
+        posterior=violated,
+    )

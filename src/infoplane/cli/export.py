@@ -1,0 +1,35 @@
+"""``infoplane export``: the runs of a store as a table or an archive."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..shelf import read_store, store_status
+from . import output
+
+
+@click.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    required=True,
+    help="Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders of the best.",
+)
+def export(store: Path, out: Path) -> None:
+    r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
+
+    \b
+    Examples:
+      infoplane export heart.db --out frontier.csv
+      infoplane export heart.db --out frontier.npz
+    """
+    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
+    found = read_store(store)
+    output.write_frontier(found, out)
+    output.note(f"wrote {out}: {len(found):,} runs of {len(found.best_rows()):,} parameters")
+    if not found.complete:
+        left = store_status(store)
+        output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")

@@ -1,0 +1,68 @@
+"""``infoplane status``: how far the sweep of a store has come."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import click
+
+from ..book import said
+from ..progress import duration
+from ..shelf import StoreStatus, store_status
+from . import options, output
+
+
+@click.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@options.as_json
+def status(store: Path, as_json: bool) -> None:
+    r"""Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
+
+    \b
+    Example:
+      infoplane status heart.db
+    """
+    found = store_status(store)
+    if as_json:
+        facts = dataclasses.asdict(found)
+        manifest = facts.pop("manifest")
+        output.print_json({**said(manifest, manifest["grid"]), **facts, "seconds_left": found.seconds_left})
+        return
+    made = output.table(f"{store}: {state(found)}", ("", " "), left=("", " "))
+    made.show_header = False
+    for name, text in lines(found):
+        made.add_row(name, text)
+    output.console().print(made)
+
+
+def state(found: StoreStatus) -> str:
+    """In a word."""
+    if found.complete:
+        return "complete"
+    return "running" if found.running else "stopped; the command that made it continues it"
+
+
+def lines(found: StoreStatus) -> list[tuple[str, str]]:
+    """What a person wants to know of it."""
+    made = found.manifest
+    grid = made["grid"]
+    points = "" if made["points"] is None else f", refined to {made['points']}"
+    share = found.runs / found.total_runs
+    facts = [
+        (
+            "problem",
+            f"{made['family'].replace('_', ' ')}, {len(grid)} parameters from {min(grid):g} to {max(grid):g}{points}",
+        ),
+        ("joint", f"{made['shape'][0]} x {made['shape'][1]}, sha256 {made['joint_sha256'][:16]}"),
+        ("solver", f"{made['solver']}, {made['starts']} starts, seed {made['seed']}"),
+        ("parameters", f"{found.parameters:,} of {found.total_parameters:,} done"),
+        ("runs", f"{found.runs:,} of {found.total_runs:,} done ({share:.0%}), {found.under_way:,} under way"),
+        ("converged", f"{found.converged:,} ({found.converged / max(found.runs, 1):.0%})"),
+    ]
+    if found.best_loss is not None and found.parameter is not None:
+        facts.append(("latest", f"best loss {found.best_loss:.6f} nats at {found.parameter:.4g}"))
+    if found.seconds_left is not None and not found.complete:
+        facts.append(("rate", f"{found.rate:.3g} runs/s, {duration(found.seconds_left)} left"))
+    facts.append(("calls", f"{found.sessions}"))
+    return facts

@@ -1,0 +1,257 @@
+"""The map whose fixed points are the stationary encoders, on blocks of letters x that stay in the cache.
+
+score[z, x] = on_W log W[z, x] + sum_y A[z, y] p(y|x),   A[z, y] = (rho_z log q(z) + rho_zy log q(z, y)) / k
+W'[z, x] = exp(score) / sum_z exp(score),                q'(z, y) = sum_x W'[z, x] p(x, y)
+
+k is `MarkovLagrangian.width` and on_W = 1 + rho_zx / k: the same map as `measure.fixed_point`. For the bottleneck on_W = 0 and k = gamma,
+so that q(z, y) is all there is to know of an encoder: one exponential for each (z, x), logarithms for (z, y) only.
+Joints lie in blocks of letters x, (blocks, |Y|, BLOCK), padded with zeros at the end: loops over x are long and free of offsets, which
+the compiler needs to vectorise them, and no table of the encoder's size is made on the way.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..information import Array
+from .fast import exp, floored_log, log, regrouped
+from .jit import part
+from .roots import LOG_TINY
+from .split import Integers
+
+BLOCK = 128
+"""Letters x a block: 50 clusters fill 50 kB, a tenth of a usual second-level cache."""
+
+KEEP, COMPARE = 1, 2
+"""What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
+
+
+class Channel(NamedTuple):
+    """p(y|x) and p(x), on letters of positive mass; |Y| is padded to a multiple of 4."""
+
+    T: Array  # (blocks, |Y|, BLOCK)  p(y|x); (0, |Y|, BLOCK) if sparse
+    p_x: Array  # (blocks, BLOCK)
+    p_y: Array  # (|Y|,)              1 where padded
+    n_y: int  # |Y| without the padding
+    rows: Integers  # (|X| + 1,)      where each letter's entries begin, if sparse; else (1,)
+    letters: Integers  # (entries,)   y
+    shares: Array  # (entries,)       p(y|x)
+    blas: bool  # are the tables large enough for matrix products to pay?
+
+
+class Work(NamedTuple):
+    """Room for one block."""
+
+    S: Array  # (|Z|, BLOCK)
+    top: Array  # (BLOCK,)
+    total: Array  # (BLOCK,)
+    part_q: Array  # (|Z|, |Y|)
+    A_yz: Array  # (|Y|, |Z|) if sparse
+    q_yz: Array  # (|Y|, |Z|) if sparse
+
+
+@part
+def work_for(channel: Channel, clusters: int) -> Work:
+    """Room for so many clusters."""
+    n_y, width = channel.p_y.shape[0], channel.p_x.shape[1]
+    sparse = n_y if channel.letters.shape[0] > 0 else 0
+    return Work(
+        np.empty((clusters, width)),
+        np.empty(width),
+        np.empty(width),
+        np.empty((clusters, n_y)),
+        np.empty((sparse, clusters)),
+        np.empty((sparse, clusters)),
+    )
+
+
+@regrouped
+def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
+    """S = A t, four letters y at a time."""
+    if blas:
+        np.dot(A, t, S)
+        return
+    for z in range(A.shape[0]):
+        a, b, c, d = A[z, 0], A[z, 1], A[z, 2], A[z, 3]
+        for i in range(S.shape[1]):
+            S[z, i] = (a * t[0, i] + b * t[1, i]) + (c * t[2, i] + d * t[3, i])
+        for y in range(4, A.shape[1], 4):
+            a, b, c, d = A[z, y], A[z, y + 1], A[z, y + 2], A[z, y + 3]
+            for i in range(S.shape[1]):
+                S[z, i] += (a * t[y, i] + b * t[y + 1, i]) + (c * t[y + 2, i] + d * t[y + 3, i])
+
+
+@regrouped
+def _add_marginals(S: Array, t: Array, q: Array, part_q: Array, blas: bool) -> None:
+    """q += S t', four letters y at a time."""
+    if blas:
+        np.dot(S, t.T, part_q)
+        for z in range(S.shape[0]):
+            for y in range(q.shape[1]):
+                q[z, y] += part_q[z, y]
+        return
+    for z in range(S.shape[0]):
+        for y in range(0, q.shape[1], 4):
+            a = b = c = d = 0.0
+            for i in range(S.shape[1]):
+                a += S[z, i] * t[y, i]
+                b += S[z, i] * t[y + 1, i]
+                c += S[z, i] * t[y + 2, i]
+                d += S[z, i] * t[y + 3, i]
+            q[z, y] += a
+            q[z, y + 1] += b
+            q[z, y + 2] += c
+            q[z, y + 3] += d
+
+
+@regrouped
+def _conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: float) -> float:
+    """H(Z|X): with on_W = 0, log W' = score - log sum exp(score), and sum_x p(x) W' score = sum_zy A q'."""
+    if on_W != 0.0:
+        return -inner
+    for z in range(A.shape[0]):
+        for y in range(A.shape[1]):
+            value -= A[z, y] * q[z, y]
+    return value
+
+
+@regrouped
+def evaluate_dense(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """One evaluation of the map: q receives q'(z, y), L_new log W' (if on_W is not 0), W as `mode` says.
+
+    Returns sum_x p(x) log sum_z exp(score), H(Z|X) of W', and max |W' - W| (0 unless compared).
+    """
+    n_z, width = A.shape[0], channel.p_x.shape[1]
+    S, top, total = work.S, work.top, work.total
+    value, inner, far = 0.0, 0.0, 0.0
+    for z in range(n_z):
+        for y in range(q.shape[1]):
+            q[z, y] = 0.0
+    for c in range(channel.p_x.shape[0]):
+        t, p_x = channel.T[c], channel.p_x[c]
+        _scores(A, t, S, channel.blas)
+        if on_W != 0.0:
+            old = L[c]
+            for z in range(n_z):
+                for i in range(width):
+                    S[z, i] += on_W * old[z, i]
+        for i in range(width):
+            top[i], total[i] = S[0, i], 0.0
+        for z in range(1, n_z):
+            for i in range(width):
+                top[i] = max(top[i], S[z, i])
+        if on_W != 0.0:
+            new = L_new[c]
+            for z in range(n_z):
+                for i in range(width):
+                    new[z, i] = S[z, i] - top[i]
+        for z in range(n_z):
+            for i in range(width):
+                e = exp(S[z, i] - top[i])
+                S[z, i] = e
+                total[i] += e
+        for i in range(width):
+            log_total = log(total[i])
+            value += p_x[i] * (top[i] + log_total)
+            top[i] = log_total
+            total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
+        if mode != 0:
+            w = W[c]
+            for z in range(n_z):
+                if mode & COMPARE:
+                    for i in range(width):
+                        far = max(far, abs(S[z, i] * total[i] - w[z, i]))
+                if mode & KEEP:
+                    for i in range(width):
+                        w[z, i] = S[z, i] * total[i]
+        for i in range(width):
+            total[i] *= p_x[i]
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] *= total[i]
+        if on_W != 0.0:
+            new = L_new[c]
+            for z in range(n_z):
+                for i in range(width):
+                    new[z, i] = max(new[z, i] - top[i], LOG_TINY)
+                    inner += S[z, i] * new[z, i]
+        _add_marginals(S, t, q, work.part_q, channel.blas)
+    return value, _conditional_entropy(A, q, on_W, value, inner), far
+
+
+@regrouped
+def evaluate_sparse(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """The same, a letter x at a time over its own letters y; loops run over z."""
+    n_z, width = A.shape[0], channel.p_x.shape[1]
+    A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
+    value, inner, far = 0.0, 0.0, 0.0
+    for y in range(A.shape[1]):
+        for z in range(n_z):
+            A_yz[y, z] = A[z, y]
+            q_yz[y, z] = 0.0
+    for x in range(channel.rows.shape[0] - 1):
+        c, i = x // width, x % width
+        first, last = channel.rows[x], channel.rows[x + 1]
+        for z in range(n_z):
+            s[z] = 0.0
+        for k in range(first, last):
+            a, share = A_yz[channel.letters[k]], channel.shares[k]
+            for z in range(n_z):
+                s[z] += share * a[z]
+        if on_W != 0.0:
+            for z in range(n_z):
+                s[z] += on_W * L[c, z, i]
+        top = s[0]
+        for z in range(1, n_z):
+            top = max(top, s[z])
+        if on_W != 0.0:
+            for z in range(n_z):
+                L_new[c, z, i] = s[z] - top
+        total = 0.0
+        for z in range(n_z):
+            s[z] = exp(s[z] - top)
+            total += s[z]
+        log_total, p_x = log(total), channel.p_x[c, i]
+        value += p_x * (top + log_total)
+        for z in range(n_z):
+            s[z] /= total
+        if mode != 0:
+            for z in range(n_z):
+                far = max(far, abs(s[z] - W[c, z, i]))
+                if mode & KEEP:
+                    W[c, z, i] = s[z]
+        for z in range(n_z):
+            s[z] *= p_x
+        if on_W != 0.0:
+            for z in range(n_z):
+                L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
+                inner += s[z] * L_new[c, z, i]
+        for k in range(first, last):
+            m, share = q_yz[channel.letters[k]], channel.shares[k]
+            for z in range(n_z):
+                m[z] += share * s[z]
+    for z in range(n_z):
+        for y in range(A.shape[1]):
+            q[z, y] = q_yz[y, z]
+    return value, _conditional_entropy(A, q, on_W, value, inner), far
+
+
+@regrouped
+def weights_of(q: Array, rho: Array, width: float, A: Array) -> tuple[float, float]:
+    """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y); returns H(Z) and H(Z, Y)."""
+    h_z, h_zy = 0.0, 0.0
+    for z in range(q.shape[0]):
+        mass = 0.0
+        for y in range(q.shape[1]):
+            A[z, y] = floored_log(q[z, y])
+            mass += q[z, y]
+            h_zy -= q[z, y] * A[z, y]
+        log_mass = floored_log(mass)
+        h_z -= mass * log_mass
+        for y in range(q.shape[1]):
+            A[z, y] = (rho[0] * log_mass + rho[2] * A[z, y]) / width
+    return h_z, h_zy

@@ -1,0 +1,138 @@
+"""Single runs, iteration by iteration: the loss (the paper's figures of loss decrease) and the iterates (its theorems)."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .. import datasets
+from ..information import NATS_PER_BIT, Array
+from ..solution import Solution
+from ..solve import solve
+from ..solver import Support
+from ..splitting.solver import DouglasRachford
+from ..starts import make_starts, seed_sequence
+from ..stopping import Status, Stopping
+from .methods import FAMILIES, Method
+from .pieces import the_papers_penalties
+from .points import Columns
+from .settings import SEED
+
+
+@dataclass(frozen=True)
+class Descent:
+    """The loss along the fastest of several methods (fewest iterations among those that converge) from one random start.
+
+    If none converges, the one that ends lowest.
+    """
+
+    name: str
+    joint: str
+    family: str
+    parameter: float
+    methods: tuple[Method, ...]
+    clusters: int
+    seed: int = SEED
+
+    def run(self) -> Columns:
+        """``loss`` in bits after every iteration of the ``chosen`` method; how many ``iterations`` each took, and if it converged."""
+        ends = [self._solve(method) for method in self.methods]
+        converged = [method.converged(end) for method, end in zip(self.methods, ends, strict=True)]
+        order = sorted(
+            range(len(ends)), key=lambda i: (not converged[i], ends[i].iterations if converged[i] else self._loss(ends[i]))
+        )
+        chosen = order[0]
+        return {
+            "loss": _trace(ends[chosen]) / self.methods[chosen].scale / NATS_PER_BIT,
+            "chosen": np.array([chosen]),
+            "iterations": np.array([end.iterations for end in ends]),
+            "converged": np.array(converged, dtype=float),
+            "end": np.array([self._loss(end) for end in ends]),
+        }
+
+    def _loss(self, end: Solution) -> float:
+        """The family's own loss in bits, whatever multiple of it was solved."""
+        return FAMILIES[self.family](self.parameter).value(end.joint, end.encoder) / NATS_PER_BIT
+
+    def _solve(self, method: Method) -> Solution:
+        options = method.options()
+        if isinstance(options, DouglasRachford):
+            # An extrapolated tail is not the recursion whose rate is asked for.
+            options = replace(options, acceleration=False)
+        with the_papers_penalties():
+            end = solve(
+                datasets.load(self.joint),
+                method.family(self.family)(self.parameter),
+                options,
+                clusters=self.clusters,
+                starts=1,
+                rng=self.seed,
+                max_iter=method.max_iter,
+                tol=method.tol,
+                init="random",
+            )
+        if end.status is Status.INTERRUPTED:
+            raise KeyboardInterrupt
+        return end
+
+    def estimate(self) -> float:
+        """From the first method, as if all took as long."""
+        began = time.perf_counter()
+        self._solve(self.methods[0])
+        return (time.perf_counter() - began) * len(self.methods)
+
+
+def _trace(end: Solution) -> Array:
+    if end.trace is None:
+        raise KeyboardInterrupt
+    return end.trace.loss
+
+
+@dataclass(frozen=True)
+class Iterates:
+    """How far the collective point w = (p, Bq, nu) of a formulation moves in every iteration; for pf-2 also q itself.
+
+    Exact steps, one scalar c: the recursion of the theorems.
+    """
+
+    name: str
+    joint: str
+    family: str
+    parameter: float
+    method: Method
+    clusters: int
+    seed: int = SEED
+
+    def run(self) -> Columns:
+        """``step``, ||w^{k+1} - w^k|| for every k, in nats; ``converged`` to the method's tol."""
+        joint = datasets.load(self.joint)
+        support = Support(joint)
+        problem = FAMILIES[self.family](self.parameter)
+        options = self.method.options()
+        if not isinstance(options, DouglasRachford):
+            raise TypeError(f"only splittings have iterates; found {options!r}")
+        start = make_starts(joint, self.clusters, 1, seed_sequence(self.seed), "random")
+        stopping = Stopping(tol=self.method.tol, max_iter=self.method.max_iter)
+        batch = options.begin(support, [problem], start, stopping, False)
+        state = batch.state
+
+        def point() -> Array:
+            W, v, nu = state.W[0], state.v[0], state.nu[0]
+            q = W if options.formulation == "pf-2" else W @ batch.tables.M
+            return np.concatenate([v.ravel(), q.ravel(), nu.ravel()])
+
+        steps = []
+        before = point()
+        going = True
+        while going:
+            going = batch.advance(1)
+            now = point()
+            steps.append(float(np.linalg.norm(now - before)))
+            before = now
+        return {"step": np.array(steps), "converged": np.array([float(batch.runs()[0].status.converged)])}
+
+    def estimate(self) -> float:
+        """A second: they are short."""
+        return 1.0

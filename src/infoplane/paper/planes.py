@@ -1,0 +1,139 @@
+"""Questions to information planes: who leaks less, who recovers whom, who is stuck, who spans more. All in bits.
+
+Only runs that converged by their method's own rule count, as in the paper.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..information import Array
+from .points import Columns, Points, excess, least_leakage
+from .settings import SLIGHT, VISIBLE
+from .verdict import Finding
+
+UTILITIES = 200
+"""Levels of I(X;Z) at which two frontiers are compared."""
+
+
+def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float = 0.0, high: float = np.inf) -> Finding:
+    """Whether the first frontier leaks less than the second, on average over the utilities in [low, high] that both reach.
+
+    A frontier at u is the least I(Y;Z) of a run with I(X;Z) >= u. Less means by more than `SLIGHT`.
+    """
+    ours, theirs = ours.ended(), theirs.ended()
+    reach = [float(points.ixz.max(initial=0.0)) for points in (ours, theirs)]
+    top = min(*reach, high)
+    if top <= low:
+        return Finding(
+            None,
+            f"not both reach I(X;Z) > {low:g}: the largest of a converged run is {reach[0]:.3f} ({names[0]}) and "
+            f"{reach[1]:.3f} bits ({names[1]})",
+            {"reach_first_bits": reach[0], "reach_second_bits": reach[1]},
+        )
+    u = np.linspace(low, top, UTILITIES)
+    difference = least_leakage(theirs, u) - least_leakage(ours, u)
+    mean, worst, best = (float(value) for value in (difference.mean(), difference.min(), difference.max()))
+    more = f"{mean:+.4f}" if mean else "0"
+    return Finding(
+        mean > SLIGHT,
+        f"{names[1]} leaks {more} bits more than {names[0]} on average over I(X;Z) in [{low:g}, {top:.2f}] "
+        f"(from {worst:+.4f} to {best:+.4f}); they reach {reach[1]:.2f} and {reach[0]:.2f} bits",
+        {"mean_bits": mean, "least_bits": worst, "most_bits": best},
+    )
+
+
+def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: float = np.inf) -> Finding:
+    """Whether every Merge-Two point in [low, high] is met or beaten by a run, and less leaks in between.
+
+    Met: some run has at most `VISIBLE` less utility and at most `VISIBLE` more leakage. The trivial point (0, 0) does not count.
+    """
+    ours = ours.ended()
+    seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high)
+    utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
+    met = least_leakage(ours, utility - VISIBLE) <= leakage + VISIBLE
+    u = np.linspace(low, min(high, float(utility.max())), UTILITIES)
+    theirs = _staircase(merges, u)
+    difference = theirs - least_leakage(ours, u)
+    reached = np.isfinite(difference)
+    mean = float(difference[reached].mean()) if reached.any() else np.nan
+    worst = float(difference[reached].min()) if reached.any() else np.nan
+    missed = ", ".join(f"{one:.2f}" for one in utility[~met])
+    return Finding(
+        bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE),
+        f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points"
+        + (f" (misses I(X;Z) = {missed})" if missed else "")
+        + f", reaches {reached.mean():.0%} of the range, and there leaks {mean:.4f} bits less on average (worst {worst:+.4f})",
+        {"met": float(met.sum()), "points": float(len(utility)), "reached": float(reached.mean()), "mean_bits": mean},
+    )
+
+
+def _staircase(merges: Columns, utility: Array) -> Array:
+    blank = np.zeros_like(merges["ixz"])
+    return least_leakage(Points(blank, blank, merges["ixz"], merges["iyz"], *[blank] * 6), utility)
+
+
+def stuck(points: Points, certified: Points, family: str, name: str, low: float, high: float, by: float = VISIBLE) -> Finding:
+    """Whether the best run with I(X;Z) in [low, high] is farther than ``by`` from the proven bound; None if there is no run."""
+    near = points.ended().between(low, high)
+    if not len(near):
+        return Finding(None, f"no converged run of {name} has I(X;Z) in [{low:g}, {high:g}]")
+    distances = excess(near, certified, family)
+    row = int(np.argmin(distances))
+    least = float(distances[row])
+    side = "above the least leakage" if family == "funnel" else "below the greatest relevance"
+    return Finding(
+        least > by,
+        f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] the best lies {least:.4f} bits {side} proven "
+        f"possible (parameter {near.parameter[row]:.4g}, start {near.start[row]:.0f})",
+        {"distance_bits": least, "runs": float(len(near))},
+    )
+
+
+def spans_more(ours: Points, theirs: Points, certified: Points, names: tuple[str, str], low: float, high: float) -> Finding:
+    """Whether the first has runs on the bottleneck's frontier in more intervals of `VISIBLE` width of I(X;Z) in [low, high].
+
+    On the frontier: at most `VISIBLE` below the proven bound.
+    """
+    counts = []
+    for points in (ours.ended().between(low, high), theirs.ended().between(low, high)):
+        on = points.where(excess(points, certified, "bottleneck") <= VISIBLE)
+        # The start of both axes is the trivial encoder, which everyone has.
+        counts.append(len(np.unique(np.floor(on.ixz[on.ixz > VISIBLE / 2] / VISIBLE))))
+    intervals = round((high - low) / VISIBLE)
+    return Finding(
+        counts[0] > counts[1],
+        f"on the frontier in [{low:g}, {high:g}] bits, out of {intervals} intervals of {VISIBLE:g}: {names[0]} in {counts[0]}, "
+        f"{names[1]} in {counts[1]}",
+        {"first": float(counts[0]), "second": float(counts[1])},
+    )
+
+
+def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, str], by: float) -> Finding:
+    """Whether the best run of the first is above the optimum at some parameter, and the second at the optimum in all of those.
+
+    At the optimum: within ``by`` bits of the proven lower bound.
+    """
+    gaps = []
+    for points in (theirs.ended(), ours.ended()):
+        gap = np.full(len(certified), np.inf)
+        for row, parameter in enumerate(certified.parameter):
+            losses = points.loss[np.isclose(points.parameter, parameter)]
+            gap[row] = losses.min(initial=np.inf) - certified.lower_bound[row]
+        gaps.append(gap)
+    caught = gaps[0] > by
+    there = gaps[1][caught]
+    where = ", ".join(f"{one:.4g}" for one in certified.parameter[caught])
+    if not caught.any():
+        return Finding(False, f"{names[0]} is at the optimum (within {by:g} bits) at every parameter", {"trapped": 0.0})
+    return Finding(
+        bool((there <= by).all()),
+        f"{names[0]} ends above the optimum at {int(caught.sum())} of {len(certified)} parameters ({where}; by up to "
+        f"{_shown(gaps[0][caught].max())} bits); {names[1]} is at the optimum at {int((there <= by).sum())} of those "
+        f"(worst {_shown(there.max())}), and above it at {int((gaps[1] > by).sum())} in all",
+        {"trapped": float(caught.sum()), "worst_bits": float(gaps[0][caught].max()), "kept": float((there <= by).sum())},
+    )
+
+
+def _shown(value: float) -> str:
+    return f"{value:.1e}" if np.isfinite(value) else "no converged run"

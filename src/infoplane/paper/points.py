@@ -1,0 +1,109 @@
+"""Runs as points of the information plane, in bits; what a solver's frontier leaks or keeps, and how far that is from a proven bound.
+
+A certified lower bound LB of L(parameter) is a straight line that no encoder crosses:
+
+    funnel      beta I(Y;Z) - I(X;Z) >= LB    so    I(Y;Z) >= (I(X;Z) + LB) / beta      the highest line counts
+    bottleneck  gamma I(X;Z) - I(Y;Z) >= LB   so    I(Y;Z) <= gamma I(X;Z) - LB         the lowest line counts
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+
+from ..information import Array
+
+Columns = dict[str, np.ndarray[Any, Any]]
+
+
+@dataclass(frozen=True)
+class Points:
+    """Columns of equal length, a row a run; informations and losses in bits."""
+
+    parameter: Array
+    start: Array
+    ixz: Array
+    iyz: Array
+    loss: Array
+    converged: Array
+    """1 where the run ended by its method's own rule, else 0."""
+    stationary: Array
+    """1 where primal, dual and stationarity residual are all small, else 0."""
+    iterations: Array
+    seconds: Array
+    lower_bound: Array
+    """Proven lower bound of the loss at that parameter; NaN where nothing was proven."""
+
+    def __len__(self) -> int:
+        return len(self.parameter)
+
+    @classmethod
+    def from_columns(cls, columns: Columns) -> Points:
+        """From what a file holds."""
+        return cls(**{field.name: columns[field.name] for field in fields(cls)})
+
+    def columns(self) -> Columns:
+        """What a file holds."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def where(self, rows: Any) -> Points:
+        """Some of the rows."""
+        return Points(**{name: column[rows] for name, column in self.columns().items()})
+
+    def ended(self) -> Points:
+        """The runs that converged by their own rule: what the paper plots."""
+        return self.where(self.converged > 0)
+
+    def within(self, limit: float) -> Points:
+        """The same runs had the iteration limit been lower: later ones count as divergent."""
+        return replace(self, converged=self.converged * (self.iterations < limit))
+
+    def best(self) -> Points:
+        """Of every parameter the run with the lowest loss."""
+        rows = [
+            min(np.flatnonzero(self.parameter == parameter), key=lambda row: self.loss[row])
+            for parameter in np.unique(self.parameter)
+        ]
+        return self.where(np.array(rows, dtype=int))
+
+    def between(self, low: float, high: float) -> Points:
+        """The runs with I(X;Z) in [low, high] bits."""
+        return self.where((self.ixz >= low) & (self.ixz <= high))
+
+
+def least_leakage(points: Points, utility: Array) -> Array:
+    """min I(Y;Z) over points with I(X;Z) >= u, for every u; infinite where no point has that utility."""
+    order = np.argsort(points.ixz)
+    floor = np.append(np.minimum.accumulate(points.iyz[order][::-1])[::-1], np.inf)
+    found: Array = floor[np.searchsorted(points.ixz[order], utility - 1e-9)]
+    return found
+
+
+def leakage_bound(certified: Points, utility: Array) -> Array:
+    """max (u + LB) / beta: no encoder of utility u leaks less."""
+    lines = (utility[:, None] + certified.lower_bound) / certified.parameter
+    return np.maximum(lines.max(axis=1), 0.0)
+
+
+def relevance_bound(certified: Points, complexity: Array) -> Array:
+    """min gamma u - LB: no encoder of complexity u tells more."""
+    lines = complexity[:, None] * certified.parameter - certified.lower_bound
+    found: Array = lines.min(axis=1)
+    return found
+
+
+def excess(points: Points, certified: Points, family: str) -> Array:
+    """Bits of I(Y;Z) between each point and the proven bound at its own I(X;Z); 0 on the frontier."""
+    if family == "funnel":
+        return points.iyz - leakage_bound(certified, points.ixz)
+    return relevance_bound(certified, points.ixz) - points.iyz
+
+
+def optimum(certified: Points, parameter: float) -> tuple[float, float]:
+    """Loss and lower bound of the certified run nearest to a parameter, which must be of the same grid."""
+    row = int(np.argmin(np.abs(certified.parameter - parameter)))
+    if not np.isclose(certified.parameter[row], parameter):
+        raise LookupError(f"nothing was certified at the parameter {parameter:g}.")
+    return float(certified.loss[row]), float(certified.lower_bound[row])

@@ -1,0 +1,121 @@
+"""The bottleneck's frontier upwards in gamma: begin with (almost) every letter in a cluster of its own, and let clusters merge.
+
+At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
+merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ..accelerated import Accelerated
+from ..certificate.certify import is_bottleneck
+from ..errors import InvalidOptionError
+from ..information import Array
+from ..problem import MarkovLagrangian
+from ..solver import PathBatch, Run, Support
+from ..stopping import Stopping
+
+STRIDE = 200
+"""Iterations between two looks."""
+
+
+@dataclass(frozen=True)
+class Annealing:
+    """Upward annealing by the accelerated solver: each gamma warmed by the one below.
+
+    Parameters
+    ----------
+    rungs
+        Steps by which the first gamma is approached, from ``depth`` times smaller.
+    depth
+        How far below the first gamma the path begins.
+
+    Examples
+    --------
+    >>> import numpy as np, infoplane as ip
+    >>> f = ip.sweep(ip.datasets.heart(), ip.bottleneck, np.geomspace(0.05, 1, 8), ip.Annealing())
+    >>> f
+    Frontier(8 parameters, 8 runs, 8 converged)
+    """
+
+    rungs: int = 6
+    depth: float = 8.0
+
+    def __post_init__(self) -> None:
+        if isinstance(self.rungs, bool) or not isinstance(self.rungs, int) or self.rungs < 0:
+            raise InvalidOptionError(f"rungs must be 0 or a positive whole number, found {self.rungs!r}.")
+        if not 1.0 < self.depth < np.inf:
+            raise InvalidOptionError(f"depth must be above 1, found {self.depth!r}.")
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "annealing"
+
+    @property
+    def deterministic(self) -> bool:
+        """It begins from the first start only, which is the near-identity one unless the user brings another."""
+        return True
+
+    @property
+    def segment(self) -> int | None:
+        """The whole grid is one path."""
+        return None
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if not is_bottleneck(problem):
+            return f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
+        return Accelerated().refusal(problem)
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """There is nothing to tune."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
+    ) -> PathBatch:
+        """One path through the problems."""
+        return PathBatch(self, support, problems, starts, stopping)
+
+    def follow(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    ) -> Iterator[Run | None]:
+        """Upwards in gamma, whatever the order asked for."""
+        order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
+        W = starts[0]
+        lowest = gamma_of(problems[order[0]])
+        for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
+            W = (yield from _climb(support, _at(gamma), W, BRIEF)).encoder
+        found: dict[int, Run] = {}
+        told = 0
+        for place in order:
+            found[place] = yield from _climb(support, problems[place], W, stopping)
+            W = found[place].encoder
+            while told in found:
+                yield found[told]
+                told += 1
+
+
+BRIEF = Stopping(tol=1e-4, max_iter=100)
+"""What is enough on a rung that nobody will see."""
+
+
+def _climb(support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping) -> Generator[None, None, Run]:
+    batch = Accelerated().begin(support, [problem], W[None], stopping, False)
+    while batch.advance(STRIDE):
+        yield None
+    return replace(batch.runs()[0], found_by="annealing")
+
+
+def _at(gamma: float) -> MarkovLagrangian:
+    return MarkovLagrangian(gamma - 1.0, -gamma, 1.0)
+
+
+def gamma_of(problem: MarkovLagrangian) -> float:
+    """Gamma of a positive multiple of the bottleneck: -rho_zx / rho_zy."""
+    return -problem.rho_zx / problem.rho_zy

@@ -1,0 +1,209 @@
+"""Several starts, whose clusters are then pooled: a linear programme chooses the best mixture of all posteriors that any run has found.
+
+When rho_z + rho_zx + rho_zy = 0, an encoder is a set of posteriors q_z = p(x|z) with weights p(z), and up to a constant
+
+L = sum_z p(z) f(q_z),  f(q) = rho_zx H(q) + rho_zy H(Tq),  sum_z p(z) q_z = p(x).
+
+Local solvers end with some good clusters and some bad ones, others at every start. Over the posteriors of all runs the weights are found
+by min sum_k w_k f(q_k) subject to sum_k w_k q_k = p(x), w >= 0: never worse than the best run, and where runs are good in different
+places better than all of them. The result is polished by the accelerated solver, and its clusters join the pool, until nothing
+improves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.special import entr
+
+from ..accelerated import Accelerated
+from ..certificate.certify import is_bottleneck, is_funnel
+from ..errors import InvalidOptionError
+from ..information import Array
+from ..problem import MarkovLagrangian
+from ..solver import Batch, Run, Support
+from ..splitting.solver import DouglasRachford
+from ..stopping import Stopping
+
+LARGEST_POOL = 400_000
+"""Letters times posteriors of the linear programme; above it runs are not pooled (64 letters, 100 starts)."""
+
+ROUNDS = 4
+"""Most times that a pool is polished and pooled again."""
+
+GAIN = 1e-10
+"""Fall of the loss, in nats, that is worth another round."""
+
+DUST = 1e-9
+"""Mass below which a cluster is left out of the pool."""
+
+
+@dataclass(frozen=True)
+class Pooling:
+    """Starts, a few splitting iterations, the accelerated solver, and a linear programme over all clusters found.
+
+    Parameters
+    ----------
+    splitting
+        Douglas-Rachford iterations before the accelerated solver: they find better optima from random starts.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2154434690031884), ip.Pooling(), rng=0)
+    >>> round(s.loss, 6)
+    -0.187447
+    """
+
+    splitting: int = 10
+
+    def __post_init__(self) -> None:
+        if isinstance(self.splitting, bool) or not isinstance(self.splitting, int) or self.splitting < 0:
+            raise InvalidOptionError(f"splitting must be 0 or a positive whole number, found {self.splitting!r}.")
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "pooling"
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    @property
+    def segment(self) -> int | None:
+        """Parameters are pooled one by one."""
+        return 1
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if not (is_bottleneck(problem) or is_funnel(problem)):
+            return (
+                "pooling needs the posterior form, rho_z + rho_zx + rho_zy = 0 with rho_zx and rho_zy of opposite signs; "
+                f"found {problem.rho}. Use drs."
+            )
+        return Accelerated().refusal(problem)
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """There is nothing to tune."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> PoolingBatch:
+        """All starts of one problem, pooled at the end."""
+        return PoolingBatch(self, support, problems, starts, stopping, record)
+
+    def follow(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    ) -> Iterator[Run | None]:
+        """The pooled run of each problem."""
+        for problem in problems:
+            batch = self.begin(support, [problem] * len(starts), starts, stopping, False)
+            while batch.advance(STRIDE):
+                yield None
+            runs = batch.runs()
+            best = min(runs, key=lambda run: problem.value(support.joint, support.lift(run.encoder)))
+            yield replace(best, iterations=sum(run.iterations for run in runs))
+
+
+class PoolingBatch:
+    """All starts of one problem: splitting, accelerated, pooled."""
+
+    def __init__(
+        self,
+        options: Pooling,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool,
+    ) -> None:
+        self.support, self.problem, self.stopping, self.record = support, problems[0], stopping, record
+        first = DouglasRachford()
+        splits = options.splitting > 0 and first.refusal(self.problem) is None and not support.sparse
+        self.spent = options.splitting if splits else 0
+        brief = Stopping(stopping.tol, max(1, min(options.splitting, stopping.max_iter)))
+        self.batch: Batch = first.begin(support, problems, starts, brief, False) if splits else self._accelerate(starts)
+        self.splitting = splits
+        self.pooled: Run | None = None
+        self.over = False
+
+    def _accelerate(self, starts: Array) -> Batch:
+        return Accelerated().begin(self.support, [self.problem] * len(starts), starts, self.stopping, self.record)
+
+    def advance(self, iterations: int) -> bool:
+        """At most so many iterations of every start; or one linear programme and its polish."""
+        if self.batch.advance(iterations):
+            return True
+        if self.splitting:
+            self.splitting = False
+            self.batch = self._accelerate(stacked([run.encoder for run in self.batch.runs()]))
+            return True
+        if not self.over:
+            self._pool()
+            self.over = True
+        return False
+
+    def _pool(self) -> None:
+        """Pool, polish, and pool again while the loss falls."""
+        found = [run.encoder for run in self.batch.runs()]
+        best = min(self._loss(W) for W in found)
+        for _ in range(ROUNDS):
+            W = pooled(self.support, self.problem, found)
+            if W is None or self._loss(W) > best - GAIN:
+                return
+            batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
+            while batch.advance(self.stopping.max_iter):
+                pass
+            self.pooled = replace(batch.runs()[0], found_by="pooling")
+            found.append(self.pooled.encoder)
+            best = self._loss(self.pooled.encoder)
+
+    def _loss(self, W: Array) -> float:
+        return self.problem.value(self.support.joint, self.support.lift(W))
+
+    def runs(self, traces: bool = True) -> list[Run]:
+        """Every start as it stands, and the pooled run last, if there is a better one."""
+        found = [self._named(run) for run in self.batch.runs(traces)]
+        return found if self.pooled is None else [*found, self.pooled]
+
+    def _named(self, run: Run) -> Run:
+        if self.spent == 0 or self.splitting:
+            return run
+        return replace(run, found_by=f"drs, {run.found_by}", iterations=run.iterations + self.spent)
+
+
+STRIDE = 100
+"""Iterations between two looks along a path."""
+
+
+def stacked(encoders: Sequence[Array]) -> Array:
+    """Encoders of different |Z| as one table (R, |Z|, |X|), the missing clusters empty."""
+    table = np.zeros((len(encoders), max(len(W) for W in encoders), encoders[0].shape[1]))
+    for row, W in zip(table, encoders, strict=True):
+        row[: len(W)] = W
+    return table
+
+
+def pooled(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> Array | None:
+    """The best encoder whose every cluster is one of those given; None if the programme is too large or fails."""
+    from scipy.optimize import linprog  # slow to import: paid by the first pool
+
+    joint_xz = np.concatenate([W * support.p_x for W in encoders])
+    mass = joint_xz.sum(axis=1)
+    Q = joint_xz[mass > DUST] / mass[mass > DUST, None]
+    if Q.size > LARGEST_POOL:
+        return None
+    f = problem.rho_zx * entr(Q).sum(axis=1) + problem.rho_zy * entr(Q @ support.T.T).sum(axis=1)
+    answer = linprog(f, A_eq=Q.T, b_eq=support.p_x, bounds=(0.0, None), method="highs-ds")
+    if answer.x is None:
+        return None
+    # A letter that rounding left short, or without any cluster, is given its share of the others' weights by the normalisation.
+    W = answer.x[:, None] * Q / support.p_x
+    W = W[answer.x > 0.0]
+    total = W.sum(axis=0)
+    return W / total if np.abs(total - 1.0).max() < 1e-6 else None

@@ -1,0 +1,73 @@
+"""`Portfolio`: the default of `solve`. The bottleneck is annealed and tried from other starts too; the funnel's starts are pooled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ..certificate.certify import is_bottleneck
+from ..information import Array
+from ..problem import MarkovLagrangian
+from ..solver import PathBatch, Run, Support
+from ..stopping import Stopping
+from .annealing import Annealing
+from .pooling import Pooling, PoolingBatch
+
+
+@dataclass(frozen=True)
+class Portfolio:
+    """Annealing where the problem is a bottleneck; `Pooling` from all starts. The best run wins, and says which part it was.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2154434690031884), rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('annealing', -0.187447)
+    """
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "portfolio"
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        return Pooling().refusal(problem)
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """There is nothing to tune."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> PortfolioBatch:
+        """All starts of one problem."""
+        return PortfolioBatch(support, problems, starts, stopping, record)
+
+
+class PortfolioBatch:
+    """The starts, then the path."""
+
+    def __init__(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> None:
+        self.starts: PoolingBatch = Pooling().begin(support, problems, starts, stopping, record)
+        self.path: PathBatch | None = (
+            Annealing().begin(support, problems[:1], starts, stopping, record) if is_bottleneck(problems[0]) else None
+        )
+
+    def advance(self, iterations: int) -> bool:
+        """A bounded piece of the starts' work, or of the path's."""
+        if self.starts.advance(iterations):
+            return True
+        return self.path is not None and self.path.advance(iterations)
+
+    def runs(self, traces: bool = True) -> list[Run]:
+        """Every start as it stands, then what the path has found."""
+        return [*self.starts.runs(traces), *(() if self.path is None else self.path.runs(traces))]

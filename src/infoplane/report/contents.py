@@ -1,0 +1,258 @@
+"""What a page shows of a frontier, as plain JSON values: a table of runs, encoders of the best, traces, and where it all came from.
+
+A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..errors import InfoplaneError
+from ..frontier import Frontier
+from ..information import Array, bits
+from ..joint import Joint
+from ..plot import SYMBOLS
+from ..solution import Trace
+from ..stopping import Status
+from ..suggestion import SAME_POSTERIOR
+from .encoders import encoder_columns, largest
+
+FAMILIES = ("bottleneck", "funnel", "deterministic_bottleneck")
+"""Named by their parameter alone."""
+
+LONGEST_LABEL = 120
+"""Characters of a label that are shown."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much of each kind a page may hold."""
+
+    runs: int = 4000
+    encoders: int = 400
+    letters: int = 60
+    outcomes: int = 30
+    clusters: int = 40
+    points: int = 120
+    """Of a trace."""
+
+    def smaller(self) -> Allowance:
+        """Three quarters of each, but at least a few."""
+        return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+
+
+def contents(
+    frontier: Frontier, title: str, traces: dict[int, Trace], notes: Sequence[str], allowance: Allowance
+) -> dict[str, Any]:
+    """The page of a frontier; ``traces`` are those of runs that kept none of their own, by row."""
+    joint, best = frontier.joint, _best_of_each_solver(frontier)
+    rows = _thinned_rows(frontier, best, allowance.runs)
+    at = {row: index for index, row in enumerate(rows)}
+    letters, outcomes = largest(joint.p_x, allowance.letters), largest(joint.p_y, allowance.outcomes)
+    encoders = _encoders(frontier, best, letters, outcomes, allowance)
+    recorded = {row: trace for row in rows if (trace := frontier.runs[row].trace or traces.get(row)) is not None}
+    family = frontier.runs[0].problem.family
+    suggestion = frontier.suggest()
+    return {
+        "title": title,
+        "symbol": SYMBOLS.get(family, "γ"),
+        "summary": _summary(frontier),
+        "complete": frontier.complete,
+        "joint": {
+            "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
+            "y": _axis(joint.y_names, joint.y_labels, joint.p_y, outcomes),
+            "ixy_bits": bits(joint.mutual_information),
+        },
+        "statuses": {status.name: status.value for status in Status},
+        "converged": [status.name for status in Status if status.converged],
+        "table": _table(frontier, rows),
+        "residuals": [[_number(r) for r in frontier.runs[row].residuals] for row in rows],
+        "best": [at[row] for row in frontier.best_rows()],
+        "best_of_solver": [at[row] for row in best],
+        "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
+        "encoders": {at[row]: encoder for row, encoder in encoders.items()},
+        "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
+        "knee": None if suggestion.knee is None else at.get(suggestion.knee.row),
+        "suggestion": list(suggestion.sentences),
+        "provenance": {"joint": _identity(joint), **_told(frontier.provenance)},
+        "notes": [*notes, *_omissions(frontier, rows, best, encoders, letters, outcomes, allowance)],
+    }
+
+
+def _summary(frontier: Frontier) -> str:
+    joint, runs = frontier.joint, frontier.runs
+    families = ", ".join(dict.fromkeys(run.problem.family.replace("_", " ") for run in runs))
+    parameters = len({run.parameter for run in runs})
+    converged = sum(run.status.converged for run in runs)
+    return (
+        f"{families.capitalize()}: {parameters:,} parameter{'s' if parameters != 1 else ''}, {len(runs):,} runs, "
+        f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
+        f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
+        f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
+    )
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def _best_of_each_solver(frontier: Frontier) -> list[int]:
+    """The best rows, and beside them those of every solver on its own."""
+    by_solver: dict[str, list[int]] = {}
+    for row, run in enumerate(frontier.runs):
+        by_solver.setdefault(run.solver, []).append(row)
+    best = list(frontier.best_rows())
+    if len(by_solver) > 1:
+        for rows in by_solver.values():
+            own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+            best += [rows[row] for row in own.best_rows()]
+    return list(dict.fromkeys(best))
+
+
+def _thinned_rows(frontier: Frontier, best: list[int], most: int) -> list[int]:
+    """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
+    chosen = dict.fromkeys(frontier.best_rows())
+    for more in (best, frontier.pareto_rows(), range(len(frontier))):
+        others = [row for row in more if row not in chosen]
+        chosen.update(dict.fromkeys(_evenly(others, most - len(chosen))))
+    return sorted(chosen)
+
+
+def _evenly(items: Sequence[int], most: int) -> list[int]:
+    """At most so many of them, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    if most <= 0:
+        return []
+    return [items[index] for index in np.unique(np.linspace(0, len(items) - 1, most).round().astype(int))]
+
+
+def _table(frontier: Frontier, rows: list[int]) -> dict[str, Any]:
+    """The frame of these rows by columns, every digit kept; a column of texts as numbers into the list of its values."""
+    frame = frontier.to_frame(rows).reset_index()
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        values = frame[name].tolist()
+        if any(isinstance(value, str) for value in values):
+            names = list(dict.fromkeys(values))
+            columns[name] = {"names": names, "values": [names.index(value) for value in values]}
+        else:
+            columns[name] = [_number(value) for value in values]
+    return columns
+
+
+def _number(value: Any) -> Any:
+    """A number that JSON knows: None for NaN and the infinities."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _trace(trace: Trace, most: int) -> dict[str, Any]:
+    """At most so many iterations, evenly; |loss - final loss| and the residuals to three digits."""
+    kept = np.array(_evenly(range(len(trace)), most), dtype=int)
+    lines = {
+        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
+        "primal residual": trace.primal,
+        "dual residual": trace.dual,
+        "stationarity residual": trace.stationarity,
+    }
+    # A method that splits nothing has residuals 0, which a logarithm cannot show.
+    shown = {
+        name: [float(f"{v:.3g}") if math.isfinite(v) and v > 0 else None for v in values[kept]]
+        for name, values in lines.items()
+    }
+    return {
+        "iterations": (kept + 1).tolist(),
+        "lines": {name: values for name, values in shown.items() if any(v is not None for v in values)},
+    }
+
+
+# -- encoders and labels ------------------------------------------------------------------------------------------------
+
+
+def _encoders(
+    frontier: Frontier, best: list[int], letters: Array, outcomes: Array, allowance: Allowance
+) -> dict[int, dict[str, Any]]:
+    """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for."""
+    first = frontier.best_rows()
+    rows = _evenly(first, allowance.encoders)
+    rows += _evenly([row for row in best if row not in set(first)], allowance.encoders - len(rows))
+    found = {}
+    for row in rows:
+        try:
+            found[row] = encoder_columns(frontier.runs[row], letters, outcomes, allowance.clusters)
+        except InfoplaneError:  # a store keeps the encoders of the best runs only
+            continue
+    return found
+
+
+def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
+    return {
+        "name": _shortened(", ".join(names)),
+        "labels": [label_text(labels[int(i)]) for i in shown],
+        "mass": [float(f"{p[int(i)]:.4g}") for i in shown],
+    }
+
+
+def label_text(label: Hashable) -> str:
+    """A label as text: the values of a tuple with commas between them."""
+    return _shortened(", ".join(str(one) for one in label) if isinstance(label, tuple) else str(label))
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
+
+
+# -- where it came from, and what was left out ---------------------------------------------------------------------------
+
+
+def _identity(joint: Joint) -> dict[str, Any]:
+    return {
+        "X": _shortened(", ".join(joint.x_names)),
+        "Y": _shortened(", ".join(joint.y_names)),
+        "shape": list(joint.shape),
+        "fingerprint": joint.fingerprint,
+    }
+
+
+def _told(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Without what the joint's identity or a named family says already."""
+    said = {"joint_sha256", "shape", *(("rho",) if provenance.get("family") in FAMILIES else ())}
+    told = {name: value for name, value in provenance.items() if name not in said}
+    return {**told, "parts": [_told(part) for part in told["parts"]]} if "parts" in told else told
+
+
+def _omissions(
+    frontier: Frontier,
+    rows: list[int],
+    best: list[int],
+    encoders: dict[int, dict[str, Any]],
+    letters: Array,
+    outcomes: Array,
+    allowance: Allowance,
+) -> list[str]:
+    """A sentence for everything of the frontier that is not on the page."""
+    joint = frontier.joint
+    said = [
+        f"Encoders are rounded to 0.001 and shown for {len(encoders):,} of {len(best):,} best runs; "
+        f"clusters whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation share a column (z4×3: three of them)."
+    ]
+    if len(rows) < len(frontier):
+        said.append(
+            f"{len(rows):,} of {len(frontier):,} runs are on this page, the best of each parameter first, the others evenly; "
+            "Frontier.to_frame() has all."
+        )
+    for shown, alphabet, p, word in (
+        (letters, joint.shape[0], joint.p_x, "x"),
+        (outcomes, joint.shape[1], joint.p_y, "y"),
+    ):
+        if len(shown) < alphabet:
+            said.append(
+                f"Of the {alphabet:,} values of {word} the {len(shown)} most probable are shown, {p[shown].sum():.1%} of the mass."
+            )
+    if any(run["clusters"][-1].endswith("others") for run in encoders.values()):
+        said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
+    return said

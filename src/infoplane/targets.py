@@ -1,0 +1,209 @@
+"""An encoder on the frontier at a target: I(X;Z) = t, or I(Y;Z) = t.
+
+The frontier is concave (bottleneck) or convex (funnel), and the best runs are points on it with their slopes, the parameters. Between
+two neighbours a and b, the chord's slope is the parameter theta for which L_theta(a) = L_theta(b). Solving there from a and b
+either finds something lower, which is a point of the curve between them, or does not: then the piece is straight, and mixtures reach
+all of it. Steps along the chord take turns with secant steps in the parameter, so that a smooth piece is met fast; a jump of the
+encoder at one parameter is a straight piece like any other.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .certificate.certificate import Limits
+from .errors import InvalidOptionError
+from .information import NATS_PER_BIT, bits
+from .mixing import Family, Point, chord_parameter, compact, family_of, kind, length, mixed_encoder, mixture
+from .problem import MarkovLagrangian
+from .solution import Solution
+from .solve import solve
+from .starts import default_clusters, near_identity
+
+if TYPE_CHECKING:
+    from .frontier import Frontier
+    from .joint import Joint
+    from .solver import Solver
+
+MET = 1e-6 * NATS_PER_BIT
+"""Distance to the target that counts as none, in nats."""
+
+STRAIGHT = 1e-8
+"""A gain over the chord, as a share of parameter x length, that counts as none. A smooth piece has more, until it is shorter than `MET`."""
+
+ROUNDING = 1e-13
+"""A difference of losses, in nats, that counts as none."""
+
+JUMP = 1e-10
+"""Parameters that are equal but for this share: what lies between the two encoders is a jump."""
+
+ROUNDS = 60
+BLEND = 0.01
+"""Share of the uniform encoder in starts that may bring clusters back to life."""
+
+
+def at(
+    frontier: Frontier,
+    *,
+    ixz_bits: float | None = None,
+    iyz_bits: float | None = None,
+    solver: Solver | str | None = None,
+    max_iter: int = 20_000,
+    tol: float = 1e-8,
+) -> Solution:
+    """The encoder at a target; see `Frontier.at`."""
+    began = time.perf_counter()
+    given = {"ixz": ixz_bits, "iyz": iyz_bits}
+    axis = [name for name, value in given.items() if value is not None]
+    if len(axis) != 1:
+        raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(axis)}.")
+    target = _checked(given[axis[0]], axis[0]) * NATS_PER_BIT
+    curve = vertices(frontier)
+    a, b = _bracket(curve, axis[0], target)
+    for end in (a, b):
+        if abs(end.along(axis[0]) - target) <= MET:
+            return replace(end.run, encoder=end.run.encoder.copy())
+    family = family_of(a.run.problem)
+    search = Search(frontier.joint, axis[0], target, family, solver, max_iter, tol)
+    found = mixture(a, b, axis[0], target, None, tol) if family is None else search.between(a, b)
+    found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
+    bound = proven_bound(frontier, found)
+    return found if bound is None else found.bounded(bound, Limits.tol)
+
+
+def vertices(frontier: Frontier) -> list[Point]:
+    """Corners of the concave (funnel: convex) hull of the best runs, by I(X;Z), as far as it rises."""
+    best = [frontier.runs[row] for row in frontier.best_rows()]
+    if len({kind(run.problem) for run in best}) > 1:
+        raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
+    sign = -1.0 if frontier.hides_y else 1.0
+    hull: list[Solution] = []
+    # Of two runs at one place the better Lagrangian counts, so ties go by I(Y;Z).
+    for run in sorted(best, key=lambda run: (run.ixz, sign * run.iyz)):
+        while hull and sign * (run.iyz - hull[-1].iyz) >= 0.0 and run.ixz - hull[-1].ixz <= 1e-12:
+            hull.pop()
+        while len(hull) > 1 and sign * _turn(hull[-2], hull[-1], run) >= 0.0:
+            hull.pop()
+        hull.append(run)
+    rising = (
+        hull[: 1 + int(np.argmax([run.iyz for run in hull]))]
+        if sign > 0
+        else hull[int(np.argmin([r.iyz for r in hull])) :]
+    )
+    return [Point(run, run.parameter) for run in rising]
+
+
+def _turn(a: Solution, b: Solution, c: Solution) -> float:
+    """Positive if the way a, b, c turns left."""
+    return (b.ixz - a.ixz) * (c.iyz - a.iyz) - (c.ixz - a.ixz) * (b.iyz - a.iyz)
+
+
+def _bracket(curve: list[Point], axis: str, target: float) -> tuple[Point, Point]:
+    if not curve:
+        raise InvalidOptionError("a frontier without runs has no encoder to offer.")
+    low, high = curve[0].along(axis), curve[-1].along(axis)
+    if not low - MET <= target <= high + MET:
+        name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
+        raise InvalidOptionError(
+            f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
+            "Sweep further parameters to go beyond."
+        )
+    after = next((i for i, point in enumerate(curve) if point.along(axis) >= target), len(curve) - 1)
+    return curve[max(after - 1, 0)], curve[after]
+
+
+def _checked(value: float | None, axis: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
+    return float(value)
+
+
+class Search:
+    """Between two points of the frontier, towards the target."""
+
+    def __init__(
+        self,
+        joint: Joint,
+        axis: str,
+        target: float,
+        family: Family | None,
+        solver: Solver | str | None,
+        max_iter: int,
+        tol: float,
+    ) -> None:
+        self.joint, self.axis, self.target, self.family = joint, axis, target, family
+        self.solver, self.max_iter, self.tol = solver, max_iter, tol
+        self.iterations = 0
+
+    def between(self, a: Point, b: Point) -> Solution:
+        """A run at the target, or the mixture of the two nearest to it."""
+        assert self.family is not None
+        for number in range(ROUNDS):
+            chord = chord_parameter(a, b) if number % 2 == 0 else None
+            theta = self.secant(a, b, bisect=number % 4 == 2) if chord is None else chord
+            if theta in (a.parameter, b.parameter) or abs(a.parameter - b.parameter) <= JUMP * abs(a.parameter):
+                break
+            problem = self.family(theta)
+            here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
+            nothing = max(ROUNDING, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
+            c = self.solved(problem, a, b, mixed=number == 0)
+            if chord is not None and min(here) - c.run.loss <= nothing:
+                c = self.solved(problem, a, b, mixed=True)
+            if abs(c.along(self.axis) - self.target) <= MET:
+                return replace(c.run, solver=f"{c.run.solver} (refined)")
+            if min(here) - c.run.loss <= nothing:
+                if chord is not None:
+                    break
+                c = Point(a.run if here[0] <= here[1] else b.run, theta)  # an end that is optimal here, too
+            a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
+        return mixture(a, b, self.axis, self.target, self.family, self.tol)
+
+    def secant(self, a: Point, b: Point, bisect: bool) -> float:
+        """The parameter at which a straight line from a to b meets the target; halfway between theirs if asked."""
+        u, v = a.along(self.axis), b.along(self.axis)
+        share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
+        return a.parameter + share * (b.parameter - a.parameter)
+
+    def solved(self, problem: MarkovLagrangian, a: Point, b: Point, mixed: bool) -> Point:
+        """The best encoder from each of the two ends and from a near-identity one; or from the mixture of the ends.
+
+        The clusters of both together find what is lower, if the ends are not optimal for one parameter after all.
+        """
+        letters = self.joint.shape[0]
+        starts = [b.run.encoder, a.run.encoder, near_identity(default_clusters(letters), letters)]
+        if mixed:
+            starts = [compact(mixed_encoder(a, b, self.axis, self.target)[1], self.joint.p_x), *starts]
+        rows = max(len(W) for W in starts)
+        padded = [np.vstack([W, np.zeros((rows - len(W), letters))]) for W in starts]
+        blended = [(1.0 - BLEND) * W + BLEND / rows for W in padded[:-1]]
+        run = solve(
+            self.joint,
+            problem,
+            self.solver,
+            init=np.stack([*blended, *padded]),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.iterations += sum(one.iterations for one in run.starts)
+        return Point(run, run.parameter)
+
+
+def proven_bound(frontier: Frontier, found: Solution) -> float | None:
+    """A lower bound of min L at a parameter between two that have one: min L is concave in the parameter, so the chord is below it."""
+    proven = sorted(
+        (run.parameter, run.lower_bound)
+        for row in frontier.best_rows()
+        if (run := frontier.runs[row]).lower_bound is not None and kind(run.problem) == kind(found.problem)
+    )
+    below = [(p, bound) for p, bound in proven if p <= found.parameter]
+    above = [(p, bound) for p, bound in proven if p >= found.parameter]
+    if family_of(found.problem) is None or not below or not above:
+        return None
+    (p, low), (q, high) = below[-1], above[0]
+    share = 0.0 if p == q else (found.parameter - p) / (q - p)
+    return float((1.0 - share) * low + share * high)

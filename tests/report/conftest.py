@@ -1,0 +1,113 @@
+"""A frontier whose every label is markup, its page, and a real browser to open it in."""
+
+import os
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+
+NASTY = [
+    "<img src=x onerror=\"document.title='owned'\">",
+    "</script><script>document.title='owned'</script>",
+    "<!--<script>",
+    "${contents}$title{{x}}",
+    "a.b[c]['d'](e)",
+    "line\u2028separator\u2029paragraph\r\nnewline\x00nul",
+    "\"'`\\\" & &lt;b&gt;",
+    "half \ud800 a surrogate",
+]
+
+
+@pytest.fixture(scope="session")
+def marked():
+    """Markup in every label, name and solver, two solvers, a run that did not converge, one with a trace."""
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(
+        rng.random((8, 3)) ** 3 + 0.01,
+        x_labels=NASTY,
+        y_labels=NASTY[:3],
+        x_names=["<u>x</u></title>"],
+        y_names=["<svg onload=\"document.title='owned'\">"],
+    )
+    swept = ip.sweep(joint, ip.bottleneck, [0.05, 0.1, 0.3, 0.6], "blahut-arimoto", starts=2, rng=0)
+    runs = [*swept.runs, *ip.sweep(joint, ip.bottleneck, [0.05, 0.1], "merging").runs]
+    runs.append(ip.solve(joint, ip.bottleneck(0.2), "ib-1", starts=1, rng=0))
+    runs.append(ip.solve(joint, ip.bottleneck(0.1), "ib-2", starts=1, rng=0, init="random", max_iter=2))
+    runs = [replace(run, solver="<b>merging</b>") if run.solver == "merging" else run for run in runs]
+    return ip.Frontier(joint, runs, provenance={"solver": NASTY[1], "options": {"<b>": NASTY[0]}, "grid": [0.05, 0.1]})
+
+
+@pytest.fixture(scope="session")
+def nasty():
+    return NASTY
+
+
+@pytest.fixture(scope="session")
+def marked_page(marked, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "marked.html"
+    marked.report(path, title=NASTY[1] + NASTY[3])
+    return path
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """Debian's Chromium, driven by playwright; only INFOPLANE_NO_BROWSER lets these tests be skipped."""
+    if os.environ.get("INFOPLANE_NO_BROWSER"):
+        pytest.skip("INFOPLANE_NO_BROWSER is set")
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.fail(
+            "the report's tests need a browser: apt-get install -y --no-install-recommends chromium. "
+            "Set INFOPLANE_NO_BROWSER=1 to skip them knowingly."
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
+
+
+class Opened:
+    """A page in the browser, offline, and everything that it asked for or complained about."""
+
+    def __init__(self, browser, path, **options):
+        self.context = browser.new_context(offline=True, accept_downloads=True, **options)
+        self.page = self.context.new_page()
+        self.requests, self.complaints = [], []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("console", lambda message: self.complaints.append(f"{message.type}: {message.text}"))
+        self.page.on("pageerror", lambda error: self.complaints.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.complaints.append(f"dialog: {dialog.message}"))
+        self.address = path.as_uri()
+        self.page.goto(self.address)
+        self.settle()
+
+    def settle(self):
+        """Until the charts are drawn: the picture of the plane and the ring around the chosen run."""
+        self.page.wait_for_function("document.querySelector('#plane svg, #plane canvas') !== null")
+        self.page.wait_for_function("document.querySelector('#cells svg, #no-encoder:not([hidden])') !== null")
+
+    def text(self, selector):
+        return self.page.locator(selector).inner_text()
+
+    def quiet(self):
+        """Nothing was asked for but the page itself, and nothing was said on the console."""
+        assert self.requests == [self.address]
+        assert self.complaints == []
+
+
+@pytest.fixture
+def opened(chromium):
+    pages = []
+
+    def open_page(path, **options):
+        pages.append(Opened(chromium, path, **options))
+        return pages[-1]
+
+    yield open_page
+    for one in pages:
+        one.context.close()

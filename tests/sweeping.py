@@ -1,0 +1,62 @@
+"""What the tests of sweeps share: frontiers compared to the bit, and path solvers small enough to read."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import infoplane as ip
+from infoplane.solver import Run
+
+NUMBERS = ("parameter", "start", "solver", "loss", "ixz", "iyz", "status", "iterations", "residuals", "died", "clusters")
+
+
+def assert_same_runs(found, expected, encoders="best"):
+    """The same runs in the same order, every number to the bit; encoders of the best runs, or of all."""
+    assert len(found) == len(expected)
+    for one, other in zip(found.runs, expected.runs, strict=True):
+        for name in NUMBERS:
+            assert getattr(one, name) == getattr(other, name), name
+        assert one.lower_bound == other.lower_bound
+    assert found.best_rows() == expected.best_rows()
+    for row in expected.best_rows() if encoders == "best" else range(len(expected)):
+        ours, theirs = found.runs[row].encoder, expected.runs[row].encoder
+        assert (ours.shape, ours.tobytes()) == (theirs.shape, theirs.tobytes())
+
+
+@dataclass(frozen=True)
+class Warm:
+    """Each problem from the encoder that its neighbour has found; a lower bound, if it claims one, lies so far below."""
+
+    segment: int | None = None
+    claims: float | None = None
+    tol: float = 1e-6
+
+    name = "warm"
+    deterministic = False
+
+    def refusal(self, _problem):
+        return None
+
+    def caution(self, _support, _problem, _start):
+        return None
+
+    def begin(self, support, problems, starts, stopping, record):
+        raise AssertionError("a sweep follows a path")
+
+    def follow(self, support, problems, starts, stopping):
+        W = starts[:1]
+        for problem in problems:
+            batch = ip.DouglasRachford().begin(support, [problem], W, stopping, False)
+            while batch.advance(50):
+                yield None
+            run = batch.runs()[0]
+            # Every cluster must live for the next one to start from.
+            W = np.ascontiguousarray(0.98 * _padded(run.encoder, starts.shape[1]) + 0.02 / starts.shape[1])[None]
+            bound = None
+            if self.claims is not None:
+                bound = problem.value(support.joint, support.lift(run.encoder)) - self.claims
+            yield Run(run.encoder, run.status, run.iterations, run.residuals, run.died, found_by="warm", lower_bound=bound)
+
+
+def _padded(W, clusters):
+    return np.concatenate([W, np.zeros((clusters - len(W), W.shape[1]))])
