@@ -15,21 +15,15 @@ and I(Y;Z), and the loss gamma I(X;Z) - I(Y;Z) is compared with the lowest that 
 from __future__ import annotations
 
 import argparse
-import os
-import sys
 import warnings
 from pathlib import Path
-
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS"):
-    os.environ.setdefault(name, "1")
 
 import numpy as np
 
 import infoplane as ip
-from timing import keep, shown, take_turns
+from timing import checker, keep, shown, take_turns
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-import verify
+verify = checker()
 
 GAMMAS = np.geomspace(0.1, 1.0, 16)
 JOINT = ip.datasets.paper_uniform()

@@ -28,7 +28,7 @@ NEAR = 1e-6
 BOTTLENECK: dict[str, Callable[[ip.Joint, ip.MarkovLagrangian], ip.Solution]] = {
     "Blahut-Arimoto, random": lambda j, p: ip.solve(j, p, "blahut-arimoto", init="random", starts=STARTS, rng=0),
     "accelerated, random": lambda j, p: ip.solve(j, p, "accelerated", init="random", starts=STARTS, rng=0),
-    "drs, then accelerated, random": lambda j, p: ip.solve(j, p, Pooling(20), init="random", starts=STARTS, rng=0),
+    "drs, then accelerated, random": lambda j, p: ip.solve(j, p, Pooling(10), init="random", starts=STARTS, rng=0),
     "accelerated, near-identity": lambda j, p: ip.solve(j, p, "accelerated", init="identity"),
     "annealing": lambda j, p: ip.solve(j, p, Annealing()),
     "default": lambda j, p: ip.solve(j, p, starts=STARTS, rng=0),
@@ -36,10 +36,10 @@ BOTTLENECK: dict[str, Callable[[ip.Joint, ip.MarkovLagrangian], ip.Solution]] = 
 FUNNEL: dict[str, Callable[[ip.Joint, ip.MarkovLagrangian], ip.Solution]] = {
     "merging": lambda j, p: ip.solve(j, p, "merging"),
     "accelerated, random": lambda j, p: ip.solve(j, p, "accelerated", init="random", starts=STARTS, rng=0),
-    "accelerated, half-identity": lambda j, p: ip.solve(j, p, "accelerated", init="half", starts=STARTS, rng=0),
+    "accelerated, spread": lambda j, p: ip.solve(j, p, "accelerated", init="spread", starts=STARTS, rng=0),
     "pooled, random": lambda j, p: ip.solve(j, p, Pooling(0), init="random", starts=STARTS, rng=0),
-    "pooled, half-identity": lambda j, p: ip.solve(j, p, Pooling(0), init="half", starts=STARTS, rng=0),
-    "drs, pooled, half-identity": lambda j, p: ip.solve(j, p, Pooling(20), init="half", starts=STARTS, rng=0),
+    "pooled, spread": lambda j, p: ip.solve(j, p, Pooling(0), init="spread", starts=STARTS, rng=0),
+    "drs, pooled, spread": lambda j, p: ip.solve(j, p, Pooling(10), init="spread", starts=STARTS, rng=0),
     "default": lambda j, p: ip.solve(j, p, starts=STARTS, rng=0),
 }
 
@@ -80,7 +80,7 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
         "# What the default runs, and why",
         "",
         "Written by `benchmarks/portfolio.py`. Share of cells (joint x parameter) whose answer is within 1e-6 nats of the best that anybody",
-        "found; mean and worst distance above it; median time relative to the slowest contestant's. Where the joint has at most 150 cells the",
+        "found; mean and worst distance above it; median time relative to the slowest. Where the joint has at most 150 cells the",
         "best was also held against a certified bound.",
     ]
     for family, contestants in (("bottleneck", BOTTLENECK), ("funnel", FUNNEL)):
@@ -100,7 +100,9 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
         for name in contestants:
             gaps = np.array([one[name]["loss"] - one["reference"]["loss"] for one in rows])
             times = np.median([one[name]["seconds"] / most for one, most in zip(rows, slowest, strict=True)])
-            lines.append(f"| {name} | {np.mean(gaps <= NEAR):.2f} | {gaps.mean():.1e} | {gaps.max():.1e} | {times:.2f} |")
+            lines.append(
+                f"| {name} | {np.mean(gaps <= NEAR):.2f} | {gaps.mean():.1e} | {gaps.max():.1e} | {times:.2f} |"
+            )
     return "\n".join(lines) + "\n"
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -39,6 +41,14 @@ def take_turns(contestants: Mapping[str, Callable[[], Any]], rounds: int, warm: 
             answers[name] = run()
             seconds[name].append(time.perf_counter() - began)
     return Timed(seconds, answers)
+
+
+def checker() -> ModuleType:
+    """tests/verify.py: the independent checker that an answer must pass before its time counts."""
+    spec = importlib.util.spec_from_file_location("verify", Path(__file__).parent.parent / "tests" / "verify.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
 
 
 def shown(ratio: Mapping[str, float]) -> str:

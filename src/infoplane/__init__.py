@@ -12,8 +12,11 @@ True
 __version__ = "0.1.0"
 
 from . import datasets
+from .accelerated import Accelerated
 from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import MergePath, Merging, agglomerative_bottleneck, merge_two
+from .certificate.certificate import Certificate
+from .certificate.certify import certify
 from .errors import (
     InfoplaneError,
     InvalidEncoderError,
@@ -25,6 +28,9 @@ from .errors import (
 )
 from .frontier import Frontier
 from .joint import Joint
+from .portfolio.annealing import Annealing
+from .portfolio.pooling import Pooling
+from .portfolio.portfolio import Portfolio
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .registry import SOLVERS
 from .solution import Rate, Solution, Trace
@@ -37,7 +43,10 @@ from .sweep import SweepProgress, sweep
 
 __all__ = [
     "SOLVERS",
+    "Accelerated",
+    "Annealing",
     "BlahutArimoto",
+    "Certificate",
     "DouglasRachford",
     "Frontier",
     "InfoplaneError",
@@ -51,6 +60,8 @@ __all__ = [
     "MissingExtraError",
     "PairSolution",
     "PenaltyWarning",
+    "Pooling",
+    "Portfolio",
     "Progress",
     "Rate",
     "Residuals",
@@ -62,6 +73,7 @@ __all__ = [
     "UnsupportedProblemError",
     "agglomerative_bottleneck",
     "bottleneck",
+    "certify",
     "datasets",
     "deterministic_bottleneck",
     "douglas_rachford",

@@ -11,7 +11,6 @@ import heapq
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from .information import Array
 from .solver import IntArray, Support
@@ -85,7 +84,8 @@ def _sums(rows: Any, axis: int) -> Array:
 
 
 def _values(rows: Any) -> Array:
-    return rows.data if sparse.issparse(rows) else rows.ravel()
+    stored: Any = rows.data if not isinstance(rows, np.ndarray) else rows
+    return np.asarray(stored, dtype=float).ravel()
 
 
 def _xlogx(p: Any) -> float:

@@ -11,7 +11,8 @@ from scipy.special import entr
 
 from .information import Array
 from .kernels import advance as kernel
-from .kernels.blahut_arimoto import MapSetting, MapState
+from .kernels.blahut_arimoto import MapSetting
+from .kernels.roots import LOG_TINY, TINY
 from .kernels.selfmap import BLOCK, Channel
 from .problem import MarkovLagrangian
 from .solution import Trace
@@ -60,26 +61,24 @@ def channel_of(support: Support) -> Channel:
     )
 
 
-def marginals_of(support: Support, starts: Array, padded: int) -> Array:
-    """q(z, y) = W P of every start, (R, |Z|, padded |Y|)."""
-    q = np.zeros((*starts.shape[:2], padded))
-    shape = len(support.p_x), len(support.p_y)
-    P: Any = (
-        sparse.csr_array((support.csr.data, support.csr.indices, support.csr.indptr), shape)
-        if support.sparse
-        else support.P
-    )
-    for run, W in enumerate(starts):
-        q[run, :, : shape[1]] = W @ P
-    return q
+def logs_of(p: Array) -> Array:
+    """log p, floored as in the kernels."""
+    return np.where(p > TINY, np.log(np.maximum(p, TINY)), LOG_TINY)
+
+
+def needs_encoder(problems: Sequence[MarkovLagrangian]) -> bool:
+    """Whether W' depends on W itself, on_W != 0, and not on q(z, y) alone."""
+    return any(1.0 + problem.rho_zx / problem.width != 0.0 for problem in problems)
 
 
 class MapBatch:
     """Runs of one map, each stopping by itself."""
 
     found_by: str
-    kernels: tuple[Callable[..., Any], Callable[..., Any]]
-    """The compiled loop for dense and for sparse joints."""
+    kernel: Callable[..., Any]
+    """The compiled loop, as a static method."""
+    state: Any
+    """A named tuple of arrays, which the loop updates in place."""
 
     def __init__(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
@@ -94,20 +93,33 @@ class MapBatch:
             tol=float(stopping.tol),
             limit=stopping.max_iter,
         )
-        blocks, width = self.channel.p_x.shape
-        with_logs = bool(np.any(1.0 + self.setting.rho[:, 1] / self.setting.width != 0.0))
-        self.state = MapState(
-            W=blocks_of(starts, width) if record else np.zeros((runs, blocks, self.clusters, width)),
-            L=_logs(blocks_of(starts, width)) if with_logs else np.zeros((runs, 0, 0, 0)),
-            q=marginals_of(support, starts, len(self.channel.p_y)),
-            h_zx=np.array([float((entr(W).sum(axis=0) * support.p_x).sum()) for W in starts]),
-            armed=np.zeros(runs, dtype=np.int64),
-            alive=np.full(runs, self.clusters, dtype=np.int64),
-            outcome=np.full(runs, kernel.RUNNING, dtype=np.int64),
-            iterations=np.zeros(runs, dtype=np.int64),
-            residuals=np.tile([0.0, 0.0, np.inf], (runs, 1)),
-        )
         self.recorded: list[list[Array]] = [[] for _ in range(runs)]
+
+    def marginals(self, starts: Array) -> Array:
+        """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
+        q, support = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.support
+        shape = len(support.p_x), len(support.p_y)
+        P: Any = (
+            sparse.csr_array((support.csr.data, support.csr.indices, support.csr.indptr), shape)
+            if support.sparse
+            else support.P
+        )
+        for run, W in enumerate(starts):
+            q[run, :, : shape[1]] = W @ P
+        return q
+
+    def room(self, runs: int) -> Array:
+        """For an encoder a run, in blocks."""
+        blocks, width = self.channel.p_x.shape
+        return np.zeros((runs, blocks, self.clusters, width))
+
+    def outcomes(self, runs: int) -> dict[str, Any]:
+        """What every state holds of how its runs stand."""
+        return {
+            "outcome": np.full(runs, kernel.RUNNING, dtype=np.int64),
+            "iterations": np.zeros(runs, dtype=np.int64),
+            "residuals": np.tile([0.0, 0.0, np.inf], (runs, 1)),
+        }
 
     def advance(self, iterations: int) -> bool:
         """At most so many iterations of every run; False once all have ended."""
@@ -118,11 +130,15 @@ class MapBatch:
         if self.record:
             for run, done in enumerate(self.state.iterations - before):
                 self.recorded[run].append(trace[run, :done].copy())
+        self.continue_stationary()
         running = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(running.any())
 
+    def continue_stationary(self) -> None:
+        """Called after every block: a solver that doubts a stationary point may set its run going again."""
+
     def _call(self, trace: Array) -> None:
-        self.kernels[self.support.sparse](self.channel, self.setting, self.state, trace)
+        self.kernel(self.channel, self.setting, self.state, trace)
 
     def runs(self, traces: bool = True) -> list[Run]:
         """Every run as it stands."""
@@ -153,10 +169,3 @@ class MapBatch:
             piece = W[:, c * width : (c + 1) * width]
             piece[:] = block[:alive, : piece.shape[1]]
         return W
-
-
-def _logs(W: Array) -> Array:
-    """log W, floored as in the kernels."""
-    from .kernels.roots import LOG_TINY, TINY
-
-    return np.where(W > TINY, np.log(np.maximum(W, TINY)), LOG_TINY)

@@ -8,49 +8,13 @@ optimal for it, so are all their mixtures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-
 import numpy as np
 
+from .curve import Family, Point
 from .information import Array
-from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .solution import Solution
 from .stopping import Residuals, Status, Stopping
 from .suggestion import SAME_POSTERIOR
-
-Family = Callable[[float], MarkovLagrangian]
-
-
-@dataclass(frozen=True)
-class Point:
-    """A run on the frontier and a parameter that it is optimal for."""
-
-    run: Solution
-    parameter: float
-
-    def along(self, axis: str) -> float:
-        """I(X;Z) or I(Y;Z), in nats."""
-        return float(getattr(self.run, axis))
-
-
-def family_of(problem: MarkovLagrangian) -> Family | None:
-    """The function from a parameter to a problem that a problem came from; None if it has no name."""
-    named: dict[str, Family] = {
-        "bottleneck": bottleneck,
-        "funnel": funnel,
-        "deterministic_bottleneck": deterministic_bottleneck,
-    }
-    if problem.family == "generalised_bottleneck" and problem.parameter:
-        return partial(generalised_bottleneck, a=-problem.rho_zx / problem.parameter)
-    return named.get(problem.family)
-
-
-def kind(problem: MarkovLagrangian) -> tuple[str, float]:
-    """What two problems must share to differ in nothing but the parameter: the family's name, and its a."""
-    a = -problem.rho_zx / problem.parameter if problem.family == "generalised_bottleneck" and problem.parameter else 1.0
-    return problem.family, round(a, 12)
 
 
 def chord_parameter(a: Point, b: Point) -> float | None:
@@ -115,5 +79,8 @@ def compact(W: Array, p_x: Array) -> Array:
         elif same is not None:
             merged[same] += W[z]
     alive: Array = merged[kept]
+    alive[:, p_x == 0.0] = (
+        p_z[kept, None] / p_z[kept].sum()
+    )  # a letter without mass may have been all in a cluster without mass
     alive /= alive.sum(axis=0)
     return alive

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from .accelerated import Accelerated
 from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import Merging
 from .errors import InvalidOptionError, UnsupportedProblemError
+from .portfolio.annealing import Annealing
+from .portfolio.pooling import Pooling
+from .portfolio.portfolio import Portfolio
 from .problem import MarkovLagrangian
 from .solver import Solver
 from .splitting.solver import DouglasRachford
+from .starts import CLUSTER_CAP
 
 SOLVERS: dict[str, Solver] = {
+    "portfolio": Portfolio(),
+    "annealing": Annealing(),
+    "pooling": Pooling(),
+    "accelerated": Accelerated(),
     "drs": DouglasRachford(),
     "ib-1": DouglasRachford("ib-1"),
     "ib-2": DouglasRachford("ib-2"),
@@ -22,7 +31,11 @@ SOLVERS: dict[str, Solver] = {
 }
 
 DESCRIPTIONS: dict[str, str] = {
-    "drs": "Douglas-Rachford splitting, formulation chosen by the problem (the default)",
+    "portfolio": "the default of solve: annealing for the bottleneck, pooling from all starts",
+    "annealing": "the bottleneck upwards in gamma, each warmed by the one below (the default of its sweeps)",
+    "pooling": "all starts, accelerated, their clusters mixed by a linear programme (the default of funnel sweeps)",
+    "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
+    "drs": "Douglas-Rachford splitting, formulation chosen by the problem (the default for other Lagrangians)",
     "ib-1": "Solver I for the bottleneck: p(z) against p(z|x)",
     "ib-2": "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
     "ib-1v": "variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
@@ -34,11 +47,28 @@ DESCRIPTIONS: dict[str, str] = {
 }
 
 
-def resolve(solver: Solver | str | None, *problems: MarkovLagrangian) -> Solver:
+def default(problem: MarkovLagrangian, letters: int = 0, *, along_a_path: bool = False) -> Solver:
+    """The best that we know, from measurements (docs/portfolio.md): what ``solver=None`` means.
+
+    A bottleneck is annealed: alone in a sweep, where one path serves all parameters, or if X has more letters than |Z| clusters by
+    default, where more starts would cost more than they find; else with other starts beside it. A funnel is pooled. All else is split.
+    """
+    if Annealing().refusal(problem) is None:
+        return SOLVERS["annealing" if along_a_path or letters > CLUSTER_CAP else "portfolio"]
+    if Pooling().refusal(problem) is None:
+        return SOLVERS["pooling"]
+    return SOLVERS["drs"]
+
+
+def resolve(
+    solver: Solver | str | None, *problems: MarkovLagrangian, letters: int = 0, along_a_path: bool = False
+) -> Solver:
     """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
     if isinstance(solver, str) and solver not in SOLVERS:
         raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
-    chosen = SOLVERS["drs"] if solver is None else SOLVERS[solver] if isinstance(solver, str) else solver
+    if solver is None:
+        solver = default(problems[0], letters, along_a_path=along_a_path)
+    chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     for problem in problems:
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)

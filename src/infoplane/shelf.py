@@ -22,7 +22,7 @@ from .plan import Seed
 from .problem import MarkovLagrangian
 from .stopping import Status
 from .store import encoder_of, manifest_of, runs_of
-from .storefile import StoreError, is_being_written, read
+from .storefile import is_being_written, making_sense, read
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
         values = [fields[place]["parameter"] for place in sorted(fields)]
         return Frontier(joint, runs, complete=_is_complete(connection), provenance=said(manifest, values))
 
-    return _understood(where, look)
+    return _read(where, look)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,7 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
             parameter=parameter,
         )
 
-    return _understood(where, look)
+    return _read(where, look)
 
 
 def seed_of(path: str | os.PathLike[str]) -> Seed | None:
@@ -141,19 +141,14 @@ def seed_of(path: str | os.PathLike[str]) -> Seed | None:
     where = Path(path)
     if not where.exists():
         return None
-    manifest = _understood(where, manifest_of)
+    manifest = _read(where, manifest_of)
     entropy = manifest["seed"]
     return Seed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
 
 
-def _understood(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """What ``look`` finds; contents that make no sense are a damaged store."""
-    try:
+def _read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    with making_sense(path):
         return read(path, look)
-    except (LookupError, TypeError, ValueError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(f"{path} is damaged: {type(error).__name__}, {error}. It was left as it is.") from error
 
 
 def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:

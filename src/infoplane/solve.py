@@ -18,8 +18,8 @@ from .errors import PenaltyWarning
 from .information import Array
 from .registry import resolve
 from .solution import Solution, StartSummary
-from .solver import Batch, Run, Solver, Support, finished
-from .starts import Seed, make_starts, seed_sequence
+from .solver import Batch, Run, Solver, Support, finished, is_path
+from .starts import Seed, default_init, make_starts, seed_sequence
 from .stopping import Status, Stopping
 from .threads import all_cores, one_blas_thread
 
@@ -101,12 +101,13 @@ def solve(
     began = time.perf_counter()
     gap = tolerance(certify)
     proof = None if gap is None else certifier(problem, gap)
-    chosen = proof if proof is not None and solver in (None, proof) else resolve(solver, problem)
-    stopping = Stopping(tol=tol, max_iter=max_iter)
-    W = make_starts(joint, clusters, starts, seed_sequence(rng), init)
-    if chosen.deterministic:
-        W = W[:1]
     support = Support(joint)
+    certain = proof is not None and solver in (None, proof)
+    chosen = proof if proof is not None and certain else resolve(solver, problem, letters=len(support.p_x))
+    stopping = Stopping(tol=tol, max_iter=max_iter)
+    W = make_starts(joint, clusters, starts, seed_sequence(rng), default_init(problem) if init is None else init)
+    if chosen.deterministic:
+        W = W[:1].copy()
     if sentence := chosen.caution(support, problem, W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     found, interrupted = _best_of(chosen, support, problem, W, stopping, callback, began)
@@ -131,7 +132,8 @@ def _best_of(
 ) -> tuple[Solution, bool]:
     """The best run from starts W, and whether the user, or the callback, ended them early."""
     with one_blas_thread(), all_cores() as pool:
-        parts = np.array_split(np.arange(len(W)), min(len(W), os.cpu_count() or 1))
+        # What looks at all its starts together is one batch; else each core takes its share of them.
+        parts = np.array_split(np.arange(len(W)), 1 if is_path(solver) else min(len(W), os.cpu_count() or 1))
         batches = [solver.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
         interrupted = not _drive(batches, block_length(W), pool, callback, support, problem)
         runs = [run for batch in batches for run in batch.runs()]

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeGuard
 
 import numpy as np
 from scipy import sparse
@@ -190,6 +190,11 @@ class PathSolver(Solver, Protocol):
 
         ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from.
         """
+
+
+def is_path(solver: Solver) -> TypeGuard[PathSolver]:
+    """Whether a solver looks at all its starts, or parameters, together."""
+    return hasattr(solver, "follow")
 
 
 class PathBatch:

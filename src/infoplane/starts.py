@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import InvalidOptionError
+from .grouping import grouped
 from .information import Array
 from .problem import check_encoder
+from .solver import IntArray, Support
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -19,8 +22,8 @@ Seed = int | np.random.Generator | np.random.SeedSequence | None
 CLUSTER_CAP = 64
 """|Z| defaults to |X| up to this many clusters; a larger |X| needs `clusters` to ask for more."""
 
-KINDS = ("mixed", "random", "identity", "half")
-"""What starts are: one near-identity and the others random; all random (the paper's); the near-identity one; half identity, half random."""
+KINDS = ("mixed", "random", "identity", "spread")
+"""One near-identity and the others random; all random (the paper's); the near-identity one; anything between the two."""
 
 
 def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Array:
@@ -30,23 +33,25 @@ def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Arr
     return W
 
 
-def near_identity(clusters: int, letters: int) -> Array:
-    """0.95 I + 0.05/|Z|; with fewer clusters than letters, letters share clusters in turn."""
+def near_identity(clusters: int, letters: int, groups: IntArray | None = None) -> Array:
+    """0.95 I + 0.05/|Z|; with fewer clusters than letters, letters share clusters by group, or in turn."""
     W = np.full((clusters, letters), 0.05 / clusters)
-    W[np.arange(letters) % clusters, np.arange(letters)] += 0.95
+    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += 0.95
     return W
 
 
-def half_identity(clusters: int, letters: int, rng: np.random.Generator) -> Array:
-    """0.5 I + 0.5 random: the funnel's clusters hold few letters each, and random encoders end far above the optimum."""
-    W = 0.5 * random_encoder(clusters, letters, rng)
-    W[np.arange(letters) % clusters, np.arange(letters)] += 0.5
+def between(clusters: int, letters: int, rng: np.random.Generator, groups: IntArray | None = None) -> Array:
+    """A share t of I and 1 - t of a random encoder, t uniform in (0, 1): the funnel's clusters hold few letters each, how few depends on beta."""
+    W = random_encoder(clusters, letters, rng)
+    t = rng.random()
+    W *= 1.0 - t
+    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += t
     return W
 
 
 def default_init(problem: MarkovLagrangian) -> str:
-    """The kind of starts that was measured to work: half-identity where H(Z|Y) is to be large (the funnel), mixed elsewhere."""
-    return "half" if problem.rho_zy < 0.0 else "mixed"
+    """The kind of starts that was measured to work: spread where H(Z|Y) is to be large (the funnel), mixed elsewhere."""
+    return "spread" if problem.rho_zy < 0.0 else "mixed"
 
 
 def default_clusters(letters: int) -> int:
@@ -74,13 +79,22 @@ def make_starts(
         clusters = default_clusters(letters)
     if isinstance(clusters, bool) or not isinstance(clusters, int) or clusters < 1:
         raise InvalidOptionError(f"clusters must be a positive whole number, found {clusters!r}.")
+    groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":
-        return near_identity(clusters, letters)[None]
-    make = half_identity if kind == "half" else random_encoder
-    W = np.stack([make(clusters, letters, np.random.default_rng(child)) for child in seed.spawn(starts)])
+        return near_identity(clusters, letters, groups)[None]
+    W = np.empty((starts, clusters, letters))
+    for row, child in zip(W, seed.spawn(starts), strict=True):
+        rng = np.random.default_rng(child)
+        row[:] = between(clusters, letters, rng, groups) if kind == "spread" else random_encoder(clusters, letters, rng)
     if kind == "mixed":
-        W[0] = near_identity(clusters, letters)
+        W[0] = near_identity(clusters, letters, groups)
     return W
+
+
+@lru_cache(maxsize=4)
+def _groups(joint: Joint, clusters: int) -> IntArray:
+    """The letters in groups, found once for all starts and parameters of a joint."""
+    return grouped(Support(joint), clusters)
 
 
 def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], init: Array) -> Array:

@@ -27,7 +27,7 @@ from .plan import Grid, Plan, Unit
 from .solution import Solution
 from .stopping import Residuals, Status
 from .stored import StoredRun
-from .storefile import StoreError, read, transaction, trouble, writing
+from .storefile import StoreError, making_sense, read, transaction, trouble, writing
 from .tally import Standing, Tally
 from .work import Done, Result
 
@@ -59,7 +59,7 @@ class Store:
     def __enter__(self) -> Self:
         with ExitStack() as stack:
             self.connection = stack.enter_context(writing(self.path, self._fill))
-            with trouble(self.path, "read"):
+            with trouble(self.path, "read"), making_sense(self.path):
                 _refuse_difference(self.path, manifest_of(self.connection), self.manifest)
                 self._load()
             with trouble(self.path, "written"), transaction(self.connection):

@@ -109,6 +109,15 @@ def unreadable(path: Path, error: Exception) -> StoreError:
     return StoreError(f"{path} is damaged, or cannot be read: {error}. It was left as it is.")
 
 
+@contextmanager
+def making_sense(path: Path) -> Iterator[None]:
+    """Contents that cannot be understood are a damaged store."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoreError(f"{path} is damaged: {type(error).__name__}, {error}. It was left as it is.") from error
+
+
 def _stamp(path: Path) -> tuple[int, int, int]:
     found = path.stat()
     return found.st_ino, found.st_size, found.st_mtime_ns
@@ -209,7 +218,8 @@ def _alone(path: Path) -> Iterator[None]:
     beside = _beside(path, "-lock")
     while True:
         with trouble(path, "written"):
-            lock = sqlite3.connect(beside, isolation_level=None, timeout=0.0)
+            # Somebody who asks whether it is locked holds it for a moment; a writer holds it for long.
+            lock = sqlite3.connect(beside, isolation_level=None, timeout=1.0)
         with closing(lock):
             try:
                 mine = beside.stat().st_ino

@@ -80,8 +80,8 @@ def distinct_clusters(run: Solution) -> list[list[int]]:
     posteriors = run.encoder * run.joint.p_x / np.maximum(p_z, SMALLEST_MASS)[:, None]
     groups: list[list[int]] = []
     for z in alive:
-        distance = [0.5 * float(np.abs(posteriors[group[0]] - posteriors[z]).sum()) for group in groups]
-        if distance and min(distance) <= SAME_POSTERIOR:
+        distance = 0.5 * np.abs(posteriors[[group[0] for group in groups]] - posteriors[z]).sum(axis=1)
+        if groups and distance.min() <= SAME_POSTERIOR:
             groups[int(np.argmin(distance))].append(z)
         else:
             groups.append([z])
@@ -126,7 +126,7 @@ def _transitions(frontier: Frontier, rows: list[int]) -> tuple[Transition, ...]:
 
 def _about(transitions: tuple[Transition, ...], parameters: int, symbol: str) -> list[str]:
     how = (
-        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters, {parameters} of them; "
+        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all); "
         f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
         "A bracket is as narrow as the grid."
     )

@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .certificate.certificate import Limits
+from .curve import Family, Point, bracket, corners, family_of, kind, vertices
 from .errors import InvalidOptionError
 from .information import NATS_PER_BIT, bits
-from .mixing import Family, Point, chord_parameter, compact, family_of, kind, length, mixed_encoder, mixture
+from .mixing import chord_parameter, compact, length, mixed_encoder, mixture
 from .problem import MarkovLagrangian
 from .solution import Solution
 from .solve import solve
@@ -64,48 +65,17 @@ def at(
         raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(axis)}.")
     target = _checked(given[axis[0]], axis[0]) * NATS_PER_BIT
     curve = vertices(frontier)
-    a, b = _bracket(curve, axis[0], target)
-    for end in (a, b):
-        if abs(end.along(axis[0]) - target) <= MET:
-            return replace(end.run, encoder=end.run.encoder.copy())
-    family = family_of(a.run.problem)
-    search = Search(frontier.joint, axis[0], target, family, solver, max_iter, tol)
-    found = mixture(a, b, axis[0], target, None, tol) if family is None else search.between(a, b)
+    _reachable(curve, axis[0], target)
+    if there := [point.run for point in curve if abs(point.along(axis[0]) - target) <= MET]:
+        return replace(there[0], encoder=there[0].encoder.copy())
+    search = Search(frontier.joint, axis[0], target, family_of(curve[0].run.problem), solver, max_iter, tol)
+    found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)
     return found if bound is None else found.bounded(bound, Limits.tol)
 
 
-def vertices(frontier: Frontier) -> list[Point]:
-    """Corners of the concave (funnel: convex) hull of the best runs, by I(X;Z), as far as it rises."""
-    best = [frontier.runs[row] for row in frontier.best_rows()]
-    if len({kind(run.problem) for run in best}) > 1:
-        raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
-    sign = -1.0 if frontier.hides_y else 1.0
-    hull: list[Solution] = []
-    # Of two runs at one place the better Lagrangian counts, so ties go by I(Y;Z).
-    for run in sorted(best, key=lambda run: (run.ixz, sign * run.iyz)):
-        while hull and sign * (run.iyz - hull[-1].iyz) >= 0.0 and run.ixz - hull[-1].ixz <= 1e-12:
-            hull.pop()
-        while len(hull) > 1 and sign * _turn(hull[-2], hull[-1], run) >= 0.0:
-            hull.pop()
-        hull.append(run)
-    rising = (
-        hull[: 1 + int(np.argmax([run.iyz for run in hull]))]
-        if sign > 0
-        else hull[int(np.argmin([r.iyz for r in hull])) :]
-    )
-    return [Point(run, run.parameter) for run in rising]
-
-
-def _turn(a: Solution, b: Solution, c: Solution) -> float:
-    """Positive if the way a, b, c turns left."""
-    return (b.ixz - a.ixz) * (c.iyz - a.iyz) - (c.ixz - a.ixz) * (b.iyz - a.iyz)
-
-
-def _bracket(curve: list[Point], axis: str, target: float) -> tuple[Point, Point]:
-    if not curve:
-        raise InvalidOptionError("a frontier without runs has no encoder to offer.")
+def _reachable(curve: list[Point], axis: str, target: float) -> None:
     low, high = curve[0].along(axis), curve[-1].along(axis)
     if not low - MET <= target <= high + MET:
         name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
@@ -113,8 +83,6 @@ def _bracket(curve: list[Point], axis: str, target: float) -> tuple[Point, Point
             f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
             "Sweep further parameters to go beyond."
         )
-    after = next((i for i, point in enumerate(curve) if point.along(axis) >= target), len(curve) - 1)
-    return curve[max(after - 1, 0)], curve[after]
 
 
 def _checked(value: float | None, axis: str) -> float:
@@ -124,7 +92,7 @@ def _checked(value: float | None, axis: str) -> float:
 
 
 class Search:
-    """Between two points of the frontier, towards the target."""
+    """From the corners of a frontier towards a target."""
 
     def __init__(
         self,
@@ -140,30 +108,50 @@ class Search:
         self.solver, self.max_iter, self.tol = solver, max_iter, tol
         self.iterations = 0
 
-    def between(self, a: Point, b: Point) -> Solution:
-        """A run at the target, or the mixture of the two nearest to it."""
-        assert self.family is not None
+    def along(self, curve: list[Point], hides_y: bool) -> Solution:
+        """A run at the target, or a mixture of two on either side of it."""
+        a, b = bracket(curve, self.axis, self.target)
+        if self.family is None:
+            return mixture(a, b, self.axis, self.target, None, self.tol)
+        if chord_parameter(a, b) is None:
+            return self.by_parameter(a, b, self.family)
+        points = list(curve)
         for number in range(ROUNDS):
-            chord = chord_parameter(a, b) if number % 2 == 0 else None
-            theta = self.secant(a, b, bisect=number % 4 == 2) if chord is None else chord
-            if theta in (a.parameter, b.parameter) or abs(a.parameter - b.parameter) <= JUMP * abs(a.parameter):
-                break
+            a, b = bracket(corners(points, hides_y), self.axis, self.target)
+            by_secant = number % 2 == 1 and a.parameter - b.parameter > JUMP * a.parameter
+            chord = None if by_secant else chord_parameter(a, b)
+            theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
             nothing = max(ROUNDING, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
             c = self.solved(problem, a, b, mixed=number == 0)
             if chord is not None and min(here) - c.run.loss <= nothing:
                 c = self.solved(problem, a, b, mixed=True)
-            if abs(c.along(self.axis) - self.target) <= MET:
+            gain = min(here) - c.run.loss
+            if self.met(c) and gain >= -ROUNDING:
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
-            if min(here) - c.run.loss <= nothing:
-                if chord is not None:
-                    break
-                c = Point(a.run if here[0] <= here[1] else b.run, theta)  # an end that is optimal here, too
-            a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
+            if chord is not None and gain <= nothing:
+                break
+            # Without a gain one of the ends is optimal at theta, too.
+            points.append(c if gain > nothing else Point(a.run if here[0] <= here[1] else b.run, theta))
         return mixture(a, b, self.axis, self.target, self.family, self.tol)
 
-    def secant(self, a: Point, b: Point, bisect: bool) -> float:
+    def by_parameter(self, a: Point, b: Point, family: Family) -> Solution:
+        """The same for a Lagrangian with entropies of Z in it: no chord, only the parameter, until it or the target is met."""
+        for number in range(ROUNDS):
+            if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
+                break
+            c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
+            if self.met(c):
+                return replace(c.run, solver=f"{c.run.solver} (refined)")
+            a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
+        return mixture(a, b, self.axis, self.target, family, self.tol)
+
+    def met(self, c: Point) -> bool:
+        """Whether a point is at the target."""
+        return abs(c.along(self.axis) - self.target) <= MET
+
+    def secant(self, a: Point, b: Point, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; halfway between theirs if asked."""
         u, v = a.along(self.axis), b.along(self.axis)
         share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)

@@ -16,7 +16,7 @@ NASTY = [
     "${contents}$title{{x}}",
     "a.b[c]['d'](e)",
     "line\u2028separator\u2029paragraph\r\nnewline\x00nul",
-    "\"'`\\\" & &lt;b&gt;",
+    '"\'`\\" & &lt;b&gt;',
     "half \ud800 a surrogate",
 ]
 

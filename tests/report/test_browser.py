@@ -102,7 +102,9 @@ def test_every_way_to_choose(opened, heart, heart_page):
 def test_a_run_without_encoder_says_so_and_leads_to_the_best(opened, heart, heart_page):
     one = opened(heart_page, viewport=WIDE)
     best = heart.best_rows()[0]
-    other = next(row for row, run in enumerate(heart.runs) if run.parameter == heart.runs[best].parameter and row != best)
+    other = next(
+        row for row, run in enumerate(heart.runs) if run.parameter == heart.runs[best].parameter and row != best
+    )
     one.page.get_by_label("every run").check()
     one.page.get_by_role("button", name=f"show run {other},").click()
     assert f"frontier.encoder({other})" in one.text("#no-encoder")
@@ -215,7 +217,8 @@ def test_light_turns_to_dark_while_open(opened, heart_page):
     before = cells(one)
     one.page.emulate_media(color_scheme="dark")
     one.page.wait_for_function(
-        "before => document.querySelector('#cells svg .mark-rect.role-mark path').getAttribute('fill') !== before", arg=before[0][2]
+        "before => document.querySelector('#cells svg .mark-rect.role-mark path').getAttribute('fill') !== before",
+        arg=before[0][2],
     )
     after = cells(one)
     assert [mark[:2] for mark in before] == [mark[:2] for mark in after]

@@ -11,9 +11,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+from scipy.special import entr
+
 from ..information import Array
-from ..kernels.blahut_arimoto import advance_blahut_arimoto, advance_blahut_arimoto_sparse
-from ..mapping import MapBatch
+from ..kernels.blahut_arimoto import MapState, advance_blahut_arimoto
+from ..mapping import MapBatch, blocks_of, logs_of, needs_encoder
 from ..problem import MarkovLagrangian
 from ..solver import Support
 from ..stopping import Stopping
@@ -65,4 +68,20 @@ class BlahutArimotoBatch(MapBatch):
     """One evaluation of the map an iteration; nothing is split, so primal and dual residual are zero."""
 
     found_by = "blahut-arimoto"
-    kernels = (advance_blahut_arimoto, advance_blahut_arimoto_sparse)
+    kernel = staticmethod(advance_blahut_arimoto)
+
+    def __init__(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> None:
+        super().__init__(support, problems, starts, stopping, record)
+        runs, clusters = starts.shape[:2]
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or needs_encoder(problems) else self.room(runs)
+        self.state = MapState(
+            W=W,
+            L=logs_of(W) if needs_encoder(problems) else np.zeros((runs, 0, 0, 0)),
+            q=self.marginals(starts),
+            h_zx=np.array([float((entr(W).sum(axis=0) * support.p_x).sum()) for W in starts]),
+            armed=np.zeros(runs, dtype=np.int64),
+            alive=np.full(runs, clusters),
+            **self.outcomes(runs),
+        )

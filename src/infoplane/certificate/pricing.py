@@ -23,9 +23,6 @@ EPS = float(np.finfo(float).eps)
 EQUAL = 1e-13
 """Columns of T that differ by less, and singular values below it, are taken for rounding; the bound pays for the difference."""
 
-MOST_FOUND = 64
-"""Violating posteriors that a search collects before it returns them."""
-
 STACK_BYTES = 2**29
 
 
@@ -89,8 +86,7 @@ class Channel:
             np.zeros((slots, r, m)),
             np.zeros((slots, r)),
             np.zeros((slots, r)),
-            np.zeros((MOST_FOUND, n)),
-            np.zeros(MOST_FOUND),
+            np.zeros((n, n)),
         )
 
     def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:
@@ -122,8 +118,8 @@ class Pricing:
         begin(self.search)
 
     def advance(self, cells: int) -> bool:
-        """Bound at most so many nodes; False once all are done, or enough violating posteriors have been found."""
-        return bool(advance(self.search, cells)) and self.search.count[FOUND] < MOST_FOUND
+        """Bound at most so many nodes; False once none waits."""
+        return bool(advance(self.search, cells))
 
     @property
     def cells(self) -> int:
@@ -140,8 +136,8 @@ class Pricing:
         return float(least(self.search) if self.search.count[TOP] else self.search.number[LEAST])
 
     def violating(self) -> Array:
-        """Posteriors (|X|, k) with g < floor, local minima, most violating first."""
+        """Posteriors (|X|, k) with g < floor, one at most for each largest letter."""
         count = int(self.search.count[FOUND])
         Q = np.zeros((self.whole, count))
         Q[self.letter] = self.search.found[:count].T
-        return Q[:, np.argsort(self.search.value[:count], kind="stable")]
+        return Q

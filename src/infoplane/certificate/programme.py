@@ -13,6 +13,7 @@ import math
 import time
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from scipy.optimize import linprog
@@ -23,6 +24,8 @@ from ..information import Array
 from ..solver import Support
 from .certificate import Limits
 from .pricing import EPS, Channel, Pricing
+
+Result = TypeVar("Result")
 
 BLOCK = 10_000
 """Nodes between two looks at the clock and at the caller."""
@@ -189,6 +192,15 @@ class Programme:
         return encoder
 
 
+def finish(steps: Generator[None, None, Result]) -> Result:
+    """Run a piece of work to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            return ended.value  # type: ignore[no-any-return]
+
+
 def generate(
     programme: Programme, master: Callable[[], Point], tol: float, meter: Meter
 ) -> Generator[None, None, Outcome]:
@@ -198,7 +210,7 @@ def generate(
     point = master()
     while True:
         meter.rounds += 1
-        new = _nearby(programme, point, tol / 40.0)
+        new = _nearby(programme, point, floor / 10.0)
         if not new.shape[1]:
             low, left, new = yield from _priced(programme, point, floor, meter)
             lower = max(lower, point.dual + low - programme.rounding(point.lam, point.beta))

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import entr
@@ -22,11 +23,14 @@ from ..joint import Joint
 from ..problem import MarkovLagrangian, check_encoder
 from ..solver import Support
 from .certificate import Certificate, Limits
-from .pricing import EPS
-from .programme import Meter, Outcome, Programme, generate
+from .pricing import EPS, Channel
+from .programme import Meter, Outcome, Programme, finish, generate
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+COARSE = 3
+"""Letters y of the coarser problem: few enough for its search to end."""
+
+EASY_RANK = 4
+"""Up to this rank of T, searches were measured to end (docs/exact_funnel.md)."""
 
 CANCELS = 1e-12
 """|rho_z + rho_zx + rho_zy| up to this share of the largest is rounding."""
@@ -69,7 +73,12 @@ def simple_bound(support: Support, beta: float) -> float:
     """
     H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
     bound = min(0.0, beta - 1.0) * (H_x + H_y - H_xy) - (H_xy - H_y)
-    return bound - (support.P.size + 16) * EPS * (1.0 + beta) * (1.0 + H_xy)
+    return bound - simple_rounding(support, beta)
+
+
+def simple_rounding(support: Support, beta: float) -> float:
+    """What entropies of the joint, weighted by 1 and beta, may be off by."""
+    return (support.P.size + 16) * EPS * (1.0 + beta) * (1.0 + math.log(support.P.size))
 
 
 def coarser(joint: Joint, letters: int) -> Joint:
@@ -96,10 +105,35 @@ def posteriors(support: Support, W: Array) -> Array:
 def proven(
     support: Support, beta: float, programme: Programme, tol: float, meter: Meter
 ) -> Generator[None, None, tuple[Outcome, float]]:
-    """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z): that of a coarser Y, if the limits end the search."""
+    """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z) that was met on the way.
+
+    With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search not end.
+    """
+    whole = meter.limits
+    coarse = len(support.p_y) > COARSE
+    if coarse:
+        meter.limits = replace(whole, max_cells=-(-3 * whole.max_cells // 4), max_seconds=0.75 * whole.max_seconds)
     outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
+    meter.limits = whole
     bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
+    if coarse and outcome.left:
+        small = Support(coarser(Joint.from_counts(support.P), COARSE))
+        rough = Programme(small)
+        rough.add(programme.Q[:, outcome.point.weights > 0.0])
+        rougher = yield from generate(rough, lambda: rough.at_beta(beta), tol, meter)
+        bound = max(bound, rougher.lower + constant(small, beta) - simple_rounding(support, beta))
     return outcome, bound
+
+
+def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str | None:
+    """A sentence if a proof may not end within the limits, with what it would have to go through; or None."""
+    channel = Channel(support.T)
+    if scaled(problem).beta <= 1.0 or channel.rank <= EASY_RANK:
+        return None
+    return (
+        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {channel.supports:.1e} supports: within "
+        f"max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, not with a certificate."
+    )
 
 
 def certify_funnel(
@@ -116,8 +150,7 @@ def certify_funnel(
     programme = Programme(support)
     programme.add(posteriors(support, W[:, support.x]))
     meter = Meter(limits)
-    steps = proven(support, beta, programme, limits.tol / scale, meter)
-    outcome, bound = finish(steps)
+    outcome, bound = finish(proven(support, beta, programme, limits.tol / scale, meter))
     loss = problem.value(joint, W)
     violated = outcome.first if loss - scale * bound > limits.tol else None
     return Certificate(

@@ -1,32 +1,40 @@
 """The bottleneck's self-consistent equations, accelerated: u = log q(z, y), u <- T(u), T the map of `selfmap`.
 
-J(u) = -k sum_x p(x) log sum_z exp(score) bounds the Lagrangian from above: L(W(u)) <= J(u) and J(T(u)) <= L(W(u)), up to the constant
-rho_zy H(Y). So plain steps cannot raise J, and a step that leaps ahead is kept only if it does not either; the residual alone
-would lead to saddles. A leap that is refused costs one evaluation: the run goes on from T(u), with an empty history.
+J(u) = -k sum_x p(x) log sum_z exp(score) bounds the Lagrangian from above: J(T(u)) <= L(W(u)) + rho_zy H(Y) <= J(u). So plain steps
+cannot raise J, and a point that leaps ahead is kept only if it does not either; the residual alone would lead to saddles. A leap
+that is refused costs one evaluation: the run goes on from T(u). SQUAREM leads at first and after a refusal, Anderson once the residual
+shrinks, Newton where it is cheap and the residual is small. Clusters that have become equal are merged, undone if J rises.
 """
 
 import math
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..information import Array
 from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
-from .blahut_arimoto import MapSetting, kept, mark_dead
+from .blahut_arimoto import MapSetting, mark_dead
 from .clusters import reduce
 from .extrapolation import anderson, normalise, remember, squarem
 from .fast import exp, floored_log, regrouped
-from .jit import entry, inlined, part
-from .newton import LARGEST, newton
+from .jit import entry, part
+from .newton import newton, newton_cost
 from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, work_for
-from .split import Integers
+from .split import Flags, Integers
+from .split_test import split_clusters
 
-PLAIN, LEAP, NEWTON, FEWER, MORE, DEADENED = 0, 1, 2, 3, 4, 5  # where a point comes from: T, an extrapolation, clusters merged, clusters split
+PLAIN, LEAP, NEWTON, FEWER = (
+    0,
+    1,
+    2,
+    3,
+)  # where a point comes from: T, an extrapolation, Newton's step, clusters merged or pruned
 STRIDE = 10  # iterations between two looks for clusters to merge
+PATIENCE = 4  # after a merge or a Newton step that was undone, the next one has to wait so many times longer
 SLACK = 1e-14  # rounding of J
-FIRST_CAP = 4.0
-NEWTON_NORM = 0.03
+FIRST_CAP, GROWTH = 4.0, 4.0  # SQUAREM's longest step, and how it grows on success and shrinks on refusal
+SMALL = 0.03  # norm of T(u) - u below which Newton's step is worth its price
+NEARLY = 1e4  # multiple of tol from which the encoder is written down at every evaluation, ready to be compared
 
 
 class LeapState(NamedTuple):
@@ -36,52 +44,25 @@ class LeapState(NamedTuple):
     u: Array  # (R, |Z|, |Y|)            the point that is evaluated next
     u_old: Array  # (R, |Z|, |Y|)        the last point that was kept
     f_old: Array  # (R, |Z|, |Y|)        T(u) - u there
-    D_F: Array  # (R, memory, |Z|, |Y|)  Anderson's differences
-    D_G: Array  # (R, memory, |Z|, |Y|)
+    D_F: Array  # (R, memory, |Z| |Y|)   Anderson's differences
+    D_G: Array  # (R, memory, |Z| |Y|)
     held: Integers  # (R,)               how many; -1 while SQUAREM leads
-    kind: Integers  # (R,)               PLAIN, LEAP, FEWER, MORE
+    kind: Integers  # (R,)               PLAIN, LEAP, NEWTON, FEWER
     paired: Integers  # (R,)             is u = T(u_old)? then SQUAREM can leap from there
     armed: Integers  # (R,)              0: far from the end; 1: W is to be written; 2: W is to be compared
     alive: Integers  # (R,)              clusters of W
-    alive_new: Integers  # (R,)          clusters of u
-    alive_old: Integers  # (R,)          clusters of u_old
+    alive_new: Integers  # (R,)          ... of u
+    alive_old: Integers  # (R,)          ... of u_old
     due: Integers  # (R,)                iteration of the next look for clusters to merge
     again: Integers  # (R,)              iteration from which Newton may be tried
-    J: Array  # (R,)                     at u_old
+    splits: Integers  # (R,)             how many more times clusters may be split
+    J: Array  # (R,)                     what J must not exceed
     cap: Array  # (R,)                   SQUAREM's longest step
     norm: Array  # (R,)                  of f_old
     gate: Array  # (R,)                  share of tol that the cheap residual must reach before W is compared
     outcome: Integers  # (R,)
     iterations: Integers  # (R,)
     residuals: Array  # (R, 3)
-
-
-@regrouped
-def logs(q: Array, u: Array) -> None:
-    """u = log q."""
-    for z in range(u.shape[0]):
-        for y in range(u.shape[1]):
-            u[z, y] = floored_log(q[z, y])
-
-
-@part
-def load_history(table: Array, r: int, rows: int) -> Array:
-    """A copy of the first rows of every table of run r."""
-    out = np.empty((table.shape[1], rows, table.shape[3]))
-    for j in range(table.shape[1]):
-        for z in range(rows):
-            for y in range(table.shape[3]):
-                out[j, z, y] = table[r, j, z, y]
-    return out
-
-
-@part
-def save_history(table: Array, r: int, rows: Array) -> None:
-    """Puts them back."""
-    for j in range(rows.shape[0]):
-        for z in range(rows.shape[1]):
-            for y in range(rows.shape[2]):
-                table[r, j, z, y] = rows[j, z, y]
 
 
 @regrouped
@@ -106,15 +87,18 @@ def displacement(q_new: Array, u: Array, q: Array, p_y: Array, f: Array) -> tupl
     lowest, total = 0.0, 0.0
     for z in range(u.shape[0]):
         for y in range(u.shape[1]):
-            f[z, y] = floored_log(q_new[z, y]) - u[z, y]
             lowest = max(lowest, abs(q_new[z, y] - q[z, y]) / p_y[y])
-            total += q[z, y] * f[z, y] * f[z, y]
+    u, q, f, q_new = u.ravel(), q.ravel(), f.ravel(), q_new.ravel()
+    for i in range(u.size):
+        f[i] = floored_log(q_new[i]) - u[i]
+    for i in range(u.size):
+        total += q[i] * f[i] * f[i]
     return lowest, math.sqrt(total)
 
 
 @part
 def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
-    """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) from q(z, y) and H(Z|X)."""
+    """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) from q(z, y), H(Z|X) and H(Y)."""
     value = rho[1] * h_zx - rho[2] * h_y
     for z in range(q.shape[0]):
         mass = 0.0
@@ -126,143 +110,26 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
 
 
 @part
-def room(n: int, n_y: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Five tables over (z, y)."""
-    return np.empty((n, n_y)), np.empty((n, n_y)), np.empty((n, n_y)), np.empty((n, n_y)), np.empty((n, n_y))
+def add(u: Array, f: Array, rows: int, out: Array) -> None:
+    """U + f, the first rows."""
+    for z in range(rows):
+        for y in range(u.shape[1]):
+            out[z, y] = u[z, y] + f[z, y]
 
 
 @part
-def newton_cost(channel: Channel, n: int) -> int:
-    """What Newton's step costs, in evaluations of the map; very much beyond its largest size."""
-    d, n_x = n * channel.n_y, channel.p_x.size
-    if d > LARGEST:
-        return 1 << 40
-    return 1 + int((n_x * d * d + d * d * d / 3.0) / (n_x * n * (2.0 * channel.n_y + 20.0)))
-
-
-def _advancing(evaluate: Callable[..., tuple[float, float, float]], dense: bool) -> Callable[..., None]:
-    """The loop, for one way to evaluate the map."""
-
-    def advance(channel: Channel, setting: MapSetting, state: LeapState, trace: Array) -> None:
-        record, peek = trace.shape[2] > 0, trace.shape[1] == 0
-        steps, nothing = 2 if peek else trace.shape[1], np.empty((0, 0, 0))
-        n_y, one_block = state.u.shape[2], channel.p_x.shape[0] == 1
-        for r in range(state.u.shape[0]):
-            if state.outcome[r] != RUNNING:
-                continue
-            rho, width = setting.rho[r], setting.width[r]
-            n, n_old, W = state.alive_new[r], state.alive_old[r], state.W[r]
-            u, u_old, f_old = load(state.u, r, n), load(state.u_old, r, n_old), load(state.f_old, r, n_old)
-            D_F, D_G = load_history(state.D_F, r, n), load_history(state.D_G, r, n)
-            held, kind, paired, armed = state.held[r], state.kind[r], state.paired[r] == 1, state.armed[r]
-            J_old, cap, norm_old, gate = state.J[r], state.cap[r], state.norm[r], state.gate[r]
-            due, again = state.due[r], state.again[r]
-            if peek:
-                u, kind, armed = u_old + f_old, PLAIN, 1
-                n = n_old
-            A, q, q_new, f, new = room(n, n_y)
-            work, step, near, keep, cost = work_for(channel, n), 0, False, np.empty(n, dtype=np.bool_), newton_cost(channel, n)
-            while step < steps and (peek or state.iterations[r] < setting.limit):
-                if n != u.shape[0]:
-                    n = u.shape[0]
-                    A, q, q_new, f, new = room(n, n_y)
-                    D_F, D_G = np.empty((D_F.shape[0], n, n_y)), np.empty((D_F.shape[0], n, n_y))
-                    work, keep, cost = work_for(channel, n), np.empty(n, dtype=np.bool_), newton_cost(channel, n)
-                weights_of_logs(u, rho, width, q, A)
-                mode = COMPARE if armed == 2 else KEEP if armed == 1 or near or one_block else 0
-                value, h_zx, far = evaluate(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
-                J = -width * value
-                step += 1
-                if mode & KEEP:
-                    state.alive[r] = n
-                lowest, norm = displacement(q_new, u, q, channel.p_y, f)
-                if armed == 2:
-                    state.residuals[r, 2] = far
-                    if peek:
-                        break
-                if not peek:
-                    state.iterations[r] += 1
-                if record:
-                    trace[r, step - 1, LOSS] = lagrangian_of(q_new, rho, h_zx, setting.h_y)
-                    trace[r, step - 1, STATIONARITY] = far if armed == 2 else lowest
-                if armed == 2:
-                    if far <= setting.tol:
-                        state.outcome[r] = STATIONARY
-                        break
-                    gate, armed = min(gate, 0.7 * lowest / far), 0
-                slack = SLACK * max(1.0, abs(J_old))
-                if kind != PLAIN and not (J <= J_old - slack or (J <= J_old + slack and norm <= 2.0 * norm_old)):
-                    u = u_old + f_old
-                    if kind == LEAP:
-                        held, paired, cap = -1, True, max(0.25 * cap, 1.0)
-                    elif kind == FEWER:
-                        due = state.iterations[r] + 4 * STRIDE
-                    else:
-                        again = state.iterations[r] + 4 * cost
-                    kind = PLAIN
-                    continue
-                # The point is kept. Where next?
-                near = lowest <= 1e4 * gate * setting.tol
-                iteration, follow, next_paired = state.iterations[r], PLAIN, False
-                if held < 0 and kind == LEAP and norm < norm_old:
-                    held, due = 0, min(due, iteration)
-                if armed == 1 or lowest <= gate * setting.tol:
-                    armed, held, next_paired = 2 if mode & KEEP else 1, -1, True
-                elif mark_dead(q_new, keep) > 0:
-                    held, follow = -1, DEADENED
-                elif iteration >= due and n > 1 and reduce(q_new, q, keep) < n:
-                    held, follow = -1, FEWER
-                elif held < 0:
-                    next_paired = not paired
-                    if paired:
-                        a = squarem(u_old, f_old, f, q, cap, new)
-                        cap = 4.0 * cap if a == cap else cap
-                        follow = LEAP
-                else:
-                    if held > 0 or kind == PLAIN:
-                        held = remember(D_F, D_G, held, f, f_old, u, u_old)
-                    if dense and mode & KEEP and norm < NEWTON_NORM and iteration >= again and held >= cost // 2:
-                        if newton(channel, rho, width, W, u, f, q, q_new, new):
-                            follow, again = NEWTON, iteration + cost // 2
-                    if follow == PLAIN and held > 0:
-                        anderson(u, f, q, D_F, D_G, held, new)
-                        follow = LEAP
-                if iteration >= due:
-                    due = iteration + STRIDE
-                if n != u_old.shape[0]:
-                    u_old, f_old = np.empty((n, n_y)), np.empty((n, n_y))
-                u, u_old, f, f_old = u_old, u, f_old, f
-                J_old, norm_old, kind, paired = J, norm, follow, next_paired
-                if kind == LEAP or kind == NEWTON:
-                    u, new = new, u
-                    normalise(u)
-                elif kind == PLAIN:
-                    logs(q_new, u)
-                else:
-                    stay = 0
-                    for z in range(n):
-                        stay += keep[z]
-                    u = np.empty((stay, n_y))
-                    logs(kept(q_new, keep, stay), u)
-                    normalise(u)
-                    if kind == DEADENED:
-                        kind, u_old, f_old = PLAIN, u.copy(), np.zeros_like(u)
-            if peek:
-                continue
-            state.alive_new[r], state.alive_old[r] = u.shape[0], u_old.shape[0]
-            save(state.u, r, u)
-            save(state.u_old, r, u_old)
-            save(state.f_old, r, f_old)
-            save_history(state.D_F, r, D_F)
-            save_history(state.D_G, r, D_G)
-            state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, 1 if paired else 0, armed
-            state.J[r], state.cap[r], state.norm[r], state.gate[r] = J_old, cap, norm_old, gate
-            state.due[r], state.again[r] = due, again
-
-    return inlined(advance)
-
-
-_advance_dense, _advance_sparse = _advancing(evaluate_dense, True), _advancing(evaluate_sparse, False)
+def logs_of_kept(q: Array, keep: Flags, out: Array) -> int:
+    """Log q of the marked rows, with total mass 1, in the first rows of out; returns how many."""
+    row, total = 0, 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            total += q[z, y] if keep[z] else 0.0
+    for z in range(q.shape[0]):
+        if keep[z]:
+            for y in range(q.shape[1]):
+                out[row, y] = floored_log(q[z, y] / total)
+            row += 1
+    return row
 
 
 @entry
@@ -271,10 +138,141 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
 
     With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
     """
-    _advance_dense(channel, setting, state, trace)
+    record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
+    steps, n_y, one_block = 2 if peek else trace.shape[1], state.u.shape[2], channel.p_x.shape[0] == 1
+    for r in range(state.u.shape[0]):
+        step, changed = 0, True
+        rho, width, W = setting.rho[r], setting.width[r], state.W[r]
+        while changed and state.outcome[r] == RUNNING:  # one pass for every set of clusters
+            n = state.alive_old[r] if peek else state.alive_new[r]
+            u, u_old, f_old = load(state.u, r, n), load(state.u_old, r, n), load(state.f_old, r, n)
+            D_F, D_G = load(state.D_F, r, state.D_F.shape[1]), load(state.D_G, r, state.D_G.shape[1])
+            held, kind, paired, armed = state.held[r], state.kind[r], state.paired[r], state.armed[r]
+            due, again, iteration = state.due[r], state.again[r], state.iterations[r]
+            J_old, cap, norm_old, gate = state.J[r], state.cap[r], state.norm[r], state.gate[r]
+            if peek:  # the point that waits may be a leap too far: look at the map of the last that was kept
+                add(u_old, f_old, n, u)
+                kind, armed = PLAIN, 1
+            tables = np.empty((5, n, n_y))
+            A, q, q_new, f, new = tables[0], tables[1], tables[2], tables[3], tables[4]
+            work, keep, nothing = work_for(channel, n), np.empty(n, dtype=np.bool_), np.empty((0, 0, 0))
+            price, near, changed = newton_cost(channel, n), one_block, False
+            while not changed and step < steps and (peek or iteration < setting.limit):
+                weights_of_logs(u, rho, width, q, A)
+                mode = COMPARE if armed == 2 else KEEP if armed == 1 or near else 0
+                if sparse:
+                    value, h_zx, far = evaluate_sparse(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+                else:
+                    value, h_zx, far = evaluate_dense(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+                J = -width * value
+                lowest, norm = displacement(q_new, u, q, channel.p_y, f)
+                step += 1
+                if mode & KEEP:
+                    state.alive[r] = n
+                if armed == 2:
+                    state.residuals[r, 2] = far
+                if peek:
+                    if armed == 2:
+                        break
+                    armed = 2
+                    add(u, f, n, u)
+                    continue
+                iteration += 1
+                if record:
+                    trace[r, step - 1, LOSS] = lagrangian_of(q_new, rho, h_zx, setting.h_y)
+                    trace[r, step - 1, STATIONARITY] = far if armed == 2 else lowest
+                if armed == 2:
+                    if far <= setting.tol:
+                        state.outcome[r] = STATIONARY
+                        break
+                    gate, armed = min(gate, 0.7 * lowest / far), 0
+                slack = SLACK * max(1.0, abs(J))
+                if kind != PLAIN and not (J < J_old - slack or (J <= J_old + slack and norm <= 2.0 * norm_old)):
+                    paired = 1
+                    if kind == LEAP:
+                        held, cap = -1, max(cap / GROWTH, 1.0)
+                    elif kind == NEWTON:
+                        again = iteration + PATIENCE * price
+                    else:
+                        due, held, changed = iteration + PATIENCE * STRIDE, -1, True
+                        add(state.u_old[r], state.f_old[r], state.alive_old[r], state.u[r])
+                        state.alive_new[r] = state.alive_old[r]
+                    kind = PLAIN
+                    if not changed:
+                        add(u_old, f_old, n, u)
+                    continue
+                # The point is kept. Where next?
+                near = one_block or lowest <= NEARLY * gate * setting.tol
+                if held < 0 and kind == LEAP and norm < norm_old:
+                    held, due = 0, min(due, iteration)
+                looking, then, dead = iteration >= due, PLAIN, mark_dead(q_new, keep)
+                due = iteration + STRIDE if looking else due
+                if armed == 1 or lowest <= gate * setting.tol:
+                    armed, held, paired = 2 if mode & KEEP else 1, -1, 1
+                elif dead > 0 or (looking and n > 1 and reduce(q_new, q, keep) < n):
+                    then = PLAIN if dead > 0 else FEWER
+                    J, held, paired, changed = lagrangian_of(q_new, rho, h_zx, 0.0), -1, 0, True
+                    state.alive_new[r] = logs_of_kept(q_new, keep, state.u[r])
+                elif held < 0:
+                    if paired == 1:
+                        reached = squarem(u_old, f_old, f, q, cap, new)
+                        cap, then = GROWTH * cap if reached == cap else cap, LEAP
+                    paired = 1 - paired
+                else:
+                    if held > 0 or kind == PLAIN:
+                        held = remember(D_F, D_G, held, f, f_old, u, u_old)
+                    if not sparse and mode & KEEP and norm < SMALL and iteration >= again and held >= price // 2:
+                        if newton(channel, rho, width, W, u, f, q, q_new, new):
+                            then, again = NEWTON, iteration + price // 2
+                    if then == PLAIN and held > 0:
+                        anderson(u, f, q, D_F, D_G, held, new)
+                        then = LEAP
+                u, u_old, f, f_old = u_old, u, f_old, f
+                J_old, norm_old, kind = J, norm, then
+                if then == PLAIN:
+                    add(u_old, f_old, n, u)
+                elif then != FEWER:
+                    u, new = new, u
+                    normalise(u)
+                if changed:
+                    state.alive_old[r] = n
+            if peek:
+                continue
+            if not changed:
+                state.alive_old[r] = n
+                save(state.u, r, u)
+            save(state.u_old, r, u_old)
+            save(state.f_old, r, f_old)
+            save(state.D_F, r, D_F)
+            save(state.D_G, r, D_G)
+            state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, paired, armed
+            state.due[r], state.again[r], state.iterations[r] = due, again, iteration
+            state.J[r], state.cap[r], state.norm[r], state.gate[r] = J_old, cap, norm_old, gate
 
 
 @entry
-def advance_bottleneck_sparse(channel: Channel, setting: MapSetting, state: LeapState, trace: Array) -> None:
-    """The same for a sparse joint."""
-    _advance_sparse(channel, setting, state, trace)
+def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) -> None:
+    """Every run that has just become stationary goes on if splitting some of its clusters lowers L, see `split_test`."""
+    for r in range(state.u.shape[0]):
+        if state.outcome[r] != STATIONARY or state.splits[r] == 0:
+            continue
+        n, most = state.alive[r], state.u.shape[1]
+        q = load(state.u, r, n)
+        for z in range(n):
+            for y in range(q.shape[1]):
+                q[z, y] = exp(q[z, y])
+        halves = np.empty((most, q.shape[1]))
+        rows = split_clusters(channel, state.W[r], q, setting.rho[r], halves) if n < most else n
+        if rows == n or state.iterations[r] >= setting.limit:
+            state.splits[r] = 0
+            continue
+        for z in range(rows):
+            for y in range(q.shape[1]):
+                state.u[r, z, y] = floored_log(halves[z, y])
+                state.u_old[r, z, y] = state.u[r, z, y]
+                state.f_old[r, z, y] = 0.0
+        state.alive_new[r], state.alive_old[r] = rows, rows
+        state.held[r], state.kind[r], state.paired[r], state.armed[r] = -1, PLAIN, 0, 0
+        state.due[r], state.again[r] = state.iterations[r] + STRIDE, state.iterations[r]
+        state.J[r], state.norm[r], state.gate[r] = np.inf, np.inf, 1.0
+        state.outcome[r], state.splits[r] = RUNNING, state.splits[r] - 1

@@ -3,14 +3,13 @@
 p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(x),  p(y|z) = p(z,y) / p(z).
 """
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
 from ..information import Array
 from .advance import DEAD, LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
-from .jit import entry, inlined, part
+from .jit import entry, part
 from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, weights_of, work_for
 from .split import Flags, Integers
 
@@ -86,83 +85,68 @@ def kept(table: Array, keep: Flags, rows: int) -> Array:
     return out
 
 
-def _advancing(evaluate: Callable[..., tuple[float, float, float]]) -> Callable[..., None]:
-    """The loop, for one way to evaluate the map."""
-
-    def advance(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
-        record, peek = trace.shape[2] > 0, trace.shape[1] == 0
-        steps = 2 if peek else trace.shape[1]
-        for r in range(state.q.shape[0]):
-            if state.outcome[r] != RUNNING:
-                continue
-            rho, width = setting.rho[r], setting.width[r]
-            on_W = 1.0 + rho[1] / width
-            n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
-            q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
-            W, L, q_new = state.W[r], state.L[r], np.empty_like(q)
-            if peek:
-                armed, L = 1, L.copy()
-            step, again, L_now = 0, False, L
-            while step < steps and (peek or state.iterations[r] < setting.limit):
-                looking = armed == 2
-                h_z, h_zy = weights_of(q, rho, width, A)
-                mode = KEEP if again or armed == 1 else 0
-                if looking and not again:
-                    mode = COMPARE
-                elif record:
-                    mode = KEEP | COMPARE
-                if looking and record and not again:
-                    L_now = L.copy()
-                _, h_new, far = evaluate(channel, A, on_W, L_now, L, W, mode, q_new, work)
-                if not again:
-                    step += 1
-                    if not peek:
-                        state.iterations[r] += 1
-                    if record:
-                        trace[r, step - 1, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
-                        trace[r, step - 1, STATIONARITY] = far
-                    if looking:
-                        state.residuals[r, 2] = far
-                        if peek:
-                            break
-                        if far <= setting.tol:
-                            state.outcome[r] = STATIONARY
-                            break
-                        again = record  # the next comparison is to be with this encoder
-                        if again:
-                            continue
-                again, L_now = False, L
-                armed = 2 if armed == 1 else 1 if lowest_residual(q_new, q, channel.p_y) <= setting.tol else 0
-                h_zx = h_new
-                q, q_new = q_new, q
-                keep = np.empty(n, dtype=np.bool_)
-                dead = mark_dead(q, keep)
-                if dead > 0 and not peek:
-                    keep_rows(W, keep)
-                    keep_rows(L, keep)
-                    n, armed = n - dead, 0
-                    q = kept(q, keep, n)
-                    q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
-            if not peek:
-                state.alive[r], state.armed[r], state.h_zx[r] = n, armed, h_zx
-                save(state.q, r, q)
-
-    return inlined(advance)
-
-
-_advance_dense, _advance_sparse = _advancing(evaluate_dense), _advancing(evaluate_sparse)
-
-
 @entry
 def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations; stops at W with max |W - BA(W)| <= tol.
 
     With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
     """
-    _advance_dense(channel, setting, state, trace)
-
-
-@entry
-def advance_blahut_arimoto_sparse(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
-    """The same for a sparse joint."""
-    _advance_sparse(channel, setting, state, trace)
+    record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
+    steps = 2 if peek else trace.shape[1]
+    for r in range(state.q.shape[0]):
+        if state.outcome[r] != RUNNING:
+            continue
+        rho, width = setting.rho[r], setting.width[r]
+        on_W = 1.0 + rho[1] / width
+        n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
+        q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
+        W, L, q_new = state.W[r], state.L[r], np.empty_like(q)
+        if peek:
+            armed, L = 1, L.copy()
+        step, again, L_now = 0, False, L
+        while step < steps and (peek or state.iterations[r] < setting.limit):
+            looking = armed == 2
+            h_z, h_zy = weights_of(q, rho, width, A)
+            mode = KEEP if again or armed == 1 else 0
+            if looking and not again:
+                mode = COMPARE
+            elif record:
+                mode = KEEP | COMPARE
+            if looking and record and not again:
+                L_now = L.copy()
+            if sparse:
+                _, h_new, far = evaluate_sparse(channel, A, on_W, L_now, L, W, mode, q_new, work)
+            else:
+                _, h_new, far = evaluate_dense(channel, A, on_W, L_now, L, W, mode, q_new, work)
+            if not again:
+                step += 1
+                if not peek:
+                    state.iterations[r] += 1
+                if record:
+                    trace[r, step - 1, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
+                    trace[r, step - 1, STATIONARITY] = far
+                if looking:
+                    state.residuals[r, 2] = far
+                    if peek:
+                        break
+                    if far <= setting.tol:
+                        state.outcome[r] = STATIONARY
+                        break
+                    again = record  # the next comparison is to be with this encoder
+                    if again:
+                        continue
+            again, L_now = False, L
+            armed = 2 if armed == 1 else 1 if lowest_residual(q_new, q, channel.p_y) <= setting.tol else 0
+            h_zx = h_new
+            q, q_new = q_new, q
+            keep = np.empty(n, dtype=np.bool_)
+            dead = mark_dead(q, keep)
+            if dead > 0 and not peek:
+                keep_rows(W, keep)
+                keep_rows(L, keep)
+                n, armed = n - dead, 0
+                q = kept(q, keep, n)
+                q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
+        if not peek:
+            state.alive[r], state.armed[r], state.h_zx[r] = n, armed, h_zx
+            save(state.q, r, q)

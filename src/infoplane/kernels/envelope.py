@@ -16,12 +16,16 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
+from .fast import exp, regrouped
 from .jit import entry, part
+from .roots import safe_log
 from .split import Flags, Integers
+
+Indices = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
+Edges = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
 
 UNIT = 2.0**-53  # unit roundoff
 NEWTON_STEPS = 8
-NEGLIGIBLE = -60.0  # exponents so far below the largest are not worth an exp
 
 VERTICES, LEAVES, OPEN, CUTS = 0, 1, 2, 3  # slots of Cells.counts
 CLOSED, LOWEST = 0, 1  # slots of Cells.levels
@@ -41,11 +45,11 @@ class Cells(NamedTuple):
 
     vertices: Array  # (V, |Y|)
     heights: Array  # (V,)        H at each vertex
-    corners: Integers  # (C, |Y|) the vertices of each leaf
+    corners: Indices  # (C, |Y|)  the vertices of each leaf
     slopes: Array  # (C, |Y|)     the a of its bound
     bounds: Array  # (C,)         proven lower bound of f(q) - lambda.q
-    edges: Integers  # (C, 2)     the corners between which to cut it
-    heap: Integers  # (C,)        open leaves, lowest bound first
+    edges: Edges  # (C, 2)        the corners between which to cut it
+    heap: Indices  # (C,)         open leaves, lowest bound first
     counts: Integers  # (4,)      vertices, leaves, open leaves, cuts so far
     levels: Array  # (2,)         lowest bound of a leaf that is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)       Tq where that was met
@@ -113,6 +117,24 @@ def entropy_of(v: Array) -> float:
     return total
 
 
+@regrouped
+def mean(w: Array, t: Array) -> float:
+    """Sum_x w t."""
+    total = 0.0
+    for x in range(w.shape[0]):
+        total += w[x] * t[x]
+    return total
+
+
+@regrouped
+def mean_product(w: Array, s: Array, t: Array) -> float:
+    """Sum_x w s t."""
+    total = 0.0
+    for x in range(w.shape[0]):
+        total += w[x] * s[x] * t[x]
+    return total
+
+
 @part
 def invert(V: Array, out: Array) -> None:
     """Gauss-Jordan with partial pivoting; V is destroyed. A vanishing pivot spoils a guess, no more."""
@@ -151,15 +173,15 @@ def log_partition(dual: Dual, a: Array, w: Array) -> float:
     top = w[0]
     for x in range(1, n_x):
         top = max(top, w[x])
+    for x in range(n_x):
+        w[x] = exp((w[x] - top) / dual.gamma)
     total = 0.0
     for x in range(n_x):
-        t = (w[x] - top) / dual.gamma
-        w[x] = math.exp(t) if t > NEGLIGIBLE else 0.0
         total += w[x]
     scale = 1.0 / total
     for x in range(n_x):
         w[x] *= scale
-    return top / dual.gamma + math.log(total)
+    return float(top / dual.gamma + math.log(total))
 
 
 @part
@@ -191,7 +213,7 @@ def bound_with(dual: Dual, work: Work) -> tuple[float, float]:
 
 @part
 def interpolate(work: Work, s: Array) -> None:
-    """a with a.v_i = H(v_i) - s_i at every corner."""
+    """The a with a.v_i = H(v_i) - s_i at every corner."""
     n_y = s.shape[0]
     for y in range(n_y):
         work.a[y] = 0.0
@@ -202,13 +224,10 @@ def interpolate(work: Work, s: Array) -> None:
 
 @part
 def locate(dual: Dual, work: Work) -> None:
-    """u = T w and its barycentric coordinates c; the slope of the bound in s is -c."""
-    n_y, n_x = dual.T.shape
+    """The decoder u = T w and its barycentric coordinates c; the slope of the bound in s is -c."""
+    n_y = work.a.shape[0]
     for y in range(n_y):
-        total = 0.0
-        for x in range(n_x):
-            total += work.w[x] * dual.T[y, x]
-        work.u[y] = total
+        work.u[y] = mean(work.w, dual.T[y])
     for i in range(n_y):
         work.c[i] = 0.0
         for y in range(n_y):
@@ -218,13 +237,10 @@ def locate(dual: Dual, work: Work) -> None:
 @part
 def curvature(dual: Dual, work: Work) -> None:
     """Q = inverse Cov_w(T) inverse' / gamma; the bound's curvature in s is -Q."""
-    n_y, n_x = dual.T.shape
+    n_y = work.a.shape[0]
     for y in range(n_y):
         for v in range(y + 1):
-            total = 0.0
-            for x in range(n_x):
-                total += work.w[x] * dual.T[y, x] * dual.T[v, x]
-            total = (total - work.u[y] * work.u[v]) / dual.gamma
+            total = (mean_product(work.w, dual.T[y], dual.T[v]) - work.u[y] * work.u[v]) / dual.gamma
             work.Q[y, v] = total
             work.Q[v, y] = total
     for i in range(n_y):
@@ -317,7 +333,7 @@ def newton_step(dual: Dual, work: Work) -> float:
 
 
 @part
-def longest_edge(work: Work, edge: Integers) -> None:
+def longest_edge(work: Work, edge: Edges) -> None:
     """The edge with the largest Jensen gap of H: cutting it lifts the interpolant most, and keeps cells from going flat."""
     n_y = work.a.shape[0]
     best = -math.inf
@@ -361,7 +377,9 @@ def weigh(dual: Dual, cells: Cells, k: int, inherited: float, target: float, wor
         if bound >= target:
             break
         rise = newton_step(dual, work)
-        if not rise > 0.1 * (target - bound):  # the bound is concave in s: the step cannot bring more than its slope promises
+        if not rise > 0.1 * (
+            target - bound
+        ):  # the bound is concave in s: the step cannot bring more than its slope promises
             break
         copy(work.a, work.kept)
         t = min(1.0, 4.0 * (target - bound) / rise)
@@ -425,7 +443,7 @@ def pop(cells: Cells) -> int:
         cells.heap[place] = cells.heap[below]
         place = below
     cells.heap[place] = last
-    return lowest
+    return int(lowest)
 
 
 @part
@@ -471,3 +489,25 @@ def search(dual: Dual, cells: Cells, target: float, first: int, last: int, cuts:
         cells.counts[CUTS] += 1
         for half in (k, cells.counts[LEAVES] - 1):
             weigh(dual, cells, half, bound, target, work)
+
+
+@entry
+def climb(dual: Dual, decoders: Array, heights: Array, steps: int) -> None:
+    """Iterate u <- T w, w prop. to exp((lambda + T' log u) / gamma), until u stands still: a local minimum of f(q) - lambda.q at q = w.
+
+    No step can raise it, as -log u - 1 is the slope of the concave H at u. Its negative goes to heights; decoders are moved in place.
+    """
+    n_y, n_x = dual.T.shape
+    a, w = np.empty(n_y), np.empty(n_x)
+    for z in range(decoders.shape[0]):
+        for _ in range(steps):
+            moved = 0.0
+            for y in range(n_y):
+                a[y] = -safe_log(decoders[z, y])
+            heights[z] = dual.gamma * log_partition(dual, a, w)
+            for y in range(n_y):
+                after = mean(w, dual.T[y])
+                moved = max(moved, abs(after - decoders[z, y]))
+                decoders[z, y] = after
+            if moved <= 1e-13:
+                break

@@ -20,16 +20,6 @@ LONGEST = 30.0  # no logarithm moves by more in one step
 
 
 @regrouped
-def weighted_norm(f: Array, q: Array) -> float:
-    """Square root of sum q f^2."""
-    f, q = f.ravel(), q.ravel()
-    total = 0.0
-    for i in range(f.size):
-        total += q[i] * f[i] * f[i]
-    return math.sqrt(total)
-
-
-@regrouped
 def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> float:
     """SQUAREM's point from u0 = u, r, and f = T(u1) - u1; returns its step length a, at least 1 and at most cap."""
     u, r, f, q, out = u.ravel(), r.ravel(), f.ravel(), q.ravel(), out.ravel()
@@ -47,46 +37,47 @@ def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> f
 @part
 def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array, u_old: Array) -> int:
     """Puts the newest differences over the oldest; ``held`` counts all that were put since the history was cleared."""
-    d_f, d_g = D_F[held % D_F.shape[0]].ravel(), D_G[held % D_F.shape[0]].ravel()
+    slot = held % D_F.shape[0]
     f, f_old, u, u_old = f.ravel(), f_old.ravel(), u.ravel(), u_old.ravel()
     for i in range(f.size):
-        d_f[i] = f[i] - f_old[i]
-        d_g[i] = (u[i] - u_old[i]) + d_f[i]
+        D_F[slot, i] = f[i] - f_old[i]
+        D_G[slot, i] = (u[i] - u_old[i]) + D_F[slot, i]
     return held + 1
 
 
 @regrouped
 def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, out: Array) -> None:
-    """Anderson's point from u and f = T(u) - u."""
+    """Anderson's point from u and f = T(u) - u; the rows of D_F and D_G are (z, y) flattened."""
     u, f, q, out = u.ravel(), f.ravel(), q.ravel(), out.ravel()
     memory = min(held, D_F.shape[0])
-    normal, theta, scale = np.empty((memory, memory)), np.empty(memory), np.empty(memory)
+    normal, theta, scales = np.empty((memory, memory)), np.empty(memory), np.empty(memory)
     for j in range(memory):
-        left = D_F[j].ravel()
+        for i in range(u.size):
+            out[i] = q[i] * D_F[j, i]
         for k in range(j + 1):
-            right = D_F[k].ravel()
             total = 0.0
             for i in range(u.size):
-                total += q[i] * left[i] * right[i]
+                total += out[i] * D_F[k, i]
             normal[j, k] = total
-            normal[k, j] = total
         total = 0.0
         for i in range(u.size):
-            total += q[i] * left[i] * f[i]
-        theta[j] = total
-        scale[j] = 1.0 / math.sqrt(normal[j, j]) if normal[j, j] > 0.0 else 0.0
+            total += out[i] * f[i]
+        # Columns are scaled to unit length; one of length 0 says nothing.
+        scale = 1.0 / math.sqrt(normal[j, j]) if normal[j, j] > 0.0 else 0.0
+        theta[j] = scale * total
+        for k in range(j):
+            normal[j, k] *= scale * normal[k, k]
+        normal[j, j] = scale
     for j in range(memory):
-        for k in range(memory):
-            normal[j, k] *= scale[j] * scale[k]
+        scales[j] = normal[j, j]
         normal[j, j] = 1.0 + RIDGE
-        theta[j] *= scale[j]
     cholesky_solve(normal, theta)
     for i in range(u.size):
         out[i] = f[i]
     for j in range(memory):
-        pull, d_g = theta[j] * scale[j], D_G[j].ravel()
+        pull = theta[j] * scales[j]
         for i in range(u.size):
-            out[i] -= pull * d_g[i]
+            out[i] -= pull * D_G[j, i]
     for i in range(u.size):
         out[i] = u[i] + min(max(out[i], -LONGEST), LONGEST)
 

@@ -20,6 +20,9 @@ def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
     """B, one letter x at a time."""
     d, n_z, width = B.shape[0], B.shape[0] // n_y, channel.p_x.shape[1]
     a = np.empty(d)
+    for j in range(d):
+        for k in range(d):
+            B[j, k] = 0.0
     for c in range(channel.p_x.shape[0]):
         t, w = channel.T[c], W[c]
         for i in range(width):
@@ -70,13 +73,22 @@ def solve_in_place(M: Array, b: Array) -> bool:
 
 
 @part
+def newton_cost(channel: Channel, clusters: int) -> int:
+    """What the step costs, in evaluations of the map; very much beyond its largest size."""
+    d, n_x = clusters * channel.n_y, channel.p_x.size
+    if d > LARGEST:
+        return 1 << 40
+    return 1 + int(2.0 * (n_x * d * d + d * d * d / 3.0) / (n_x * clusters * (2.0 * channel.n_y + 20.0)))
+
+
+@part
 def newton(
     channel: Channel, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
 ) -> bool:
     """u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step."""
     n_z, n_y = u.shape[0], channel.n_y
     d = n_z * n_y
-    B, M, step = np.zeros((d, d)), np.empty((d, d)), np.empty(d)
+    B, M, step = np.empty((d, d)), np.empty((d, d)), np.empty(d)
     _slopes(channel, n_y, W, B)
     for z in range(n_z):
         mass = 0.0

@@ -35,6 +35,9 @@ BETA, FLOOR, ERROR, GROWTH, LEAST = range(5)
 STEPS = 4
 """Values of u_c tried on a node; each moves it towards the vertices of least bound."""
 
+WORTH = 0.1
+"""A posterior this far down to the floor is reported: were it passed over, to prove that g stops just above the floor would take for ever."""
+
 SMALLEST = 1e-14
 """No u_c has a smaller entry, so that a letter of the rest that is alone in meeting some y is not infinitely good."""
 
@@ -55,7 +58,6 @@ class Search(NamedTuple):
     G: Array  # (slots, r)      H(v) - lambda.v, over the chosen letters
     H: Array  # (slots, r)      H(u), closed nodes only
     found: Array  # (most, |X|)      violating posteriors
-    value: Array  # (most,)          their g
 
 
 class Bound(NamedTuple):
@@ -227,37 +229,43 @@ def bound_open(search: Search, slot: int, out: Bound) -> float:
 
 
 @part
+def bound(search: Search, slot: int, out: Bound) -> float:
+    """A number that g does not go below in a node."""
+    raw = bound_closed(search, slot, out) if search.closed[slot] else bound_open(search, slot, out)
+    return raw - search.number[ERROR]
+
+
+@part
 def violation(search: Search, slot: int, out: Bound) -> bool:
-    """Whether g is below the floor where the bound is worst; if so, that posterior is kept, the lowest one of each support."""
+    """Whether g is below `WORTH` times the floor where the bound is worst; if so, that posterior is kept."""
     c, k = vertices(search, slot), search.size[slot]
     letters, q = np.empty(c, dtype=np.int64), np.zeros(c)
     for j in range(c):
         letters[j] = search.chosen[slot, j] if j < k else search.hint[slot]
         for i in range(c):
             q[j] += out.w[i] * search.V[slot, i, j]
-    value = reduced_cost(search.T, search.lam, search.number[BETA], letters, q, out.u)
-    if value >= search.number[FLOOR]:
+    if reduced_cost(search.T, search.lam, search.number[BETA], letters, q, out.u) >= WORTH * search.number[FLOOR]:
         return False
-    row = 0
-    while row < search.count[FOUND]:
-        inside, size = 0, 0
-        for j in range(c):
-            inside += q[j] > 0.0 and search.found[row, letters[j]] > 0.0
-        for x in range(search.T.shape[0]):
-            size += search.found[row, x] > 0.0
-        if inside == c and size == c:
-            break
-        row += 1
-    if row == search.count[FOUND]:
-        search.count[FOUND] += 1
-    elif search.value[row] <= value:
-        return True
+    row = search.count[FOUND]
     for x in range(search.T.shape[0]):
         search.found[row, x] = 0.0
     for j in range(c):
         search.found[row, letters[j]] = q[j]
-    search.value[row] = value
+    search.count[FOUND] += 1
     return True
+
+
+@part
+def leave(search: Search, slot: int, out: Bound) -> int:
+    """Give up the nodes at the top of the stack that share their largest letter; how many wait below them.
+
+    Where g dips below the floor, the rim of the dip would be halved without end. One posterior of each largest letter is enough to go on with.
+    """
+    letter = search.chosen[slot, 0]
+    while slot >= 0 and search.size[slot] > 0 and search.chosen[slot, 0] == letter:
+        search.number[LEAST] = min(search.number[LEAST], bound(search, slot, out))
+        slot -= 1
+    return slot + 1
 
 
 @part
@@ -376,13 +384,6 @@ def scratch(search: Search) -> Bound:
     return Bound(np.empty(r), np.empty(r), np.empty(n), np.empty(n, dtype=np.bool_), np.empty(m), np.empty(m))
 
 
-@part
-def bound(search: Search, slot: int, out: Bound) -> float:
-    """A number that g does not go below in a node."""
-    raw = bound_closed(search, slot, out) if search.closed[slot] else bound_open(search, slot, out)
-    return raw - search.number[ERROR]
-
-
 def begin(search: Search) -> None:
     """One node: everything is rest."""
     search.count[:] = 0
@@ -395,11 +396,11 @@ def begin(search: Search) -> None:
 
 @entry
 def advance(search: Search, cells: int) -> bool:
-    """Bound at most so many nodes, or until there is no room for another violation; True while nodes wait."""
+    """Bound at most so many nodes; True while nodes wait."""
     out = scratch(search)
     n, slots = search.T.shape[0], search.V.shape[0]
     for _ in range(cells):
-        if search.count[TOP] == 0 or search.count[FOUND] == search.found.shape[0]:
+        if search.count[TOP] == 0:
             break
         slot = search.count[TOP] - 1
         if elsewhere(search, slot):
@@ -407,11 +408,14 @@ def advance(search: Search, cells: int) -> bool:
             continue
         search.count[CELLS] += 1
         proven = bound(search, slot, out)
-        if proven >= search.number[FLOOR] or violation(search, slot, out):
+        k = search.size[slot]
+        if proven >= search.number[FLOOR]:
             search.number[LEAST] = min(search.number[LEAST], proven)
             search.count[TOP] = slot
             continue
-        k = search.size[slot]
+        if k > 0 and violation(search, slot, out):
+            search.count[TOP] = leave(search, slot, out)
+            continue
         i, j, width = widest(search, slot)
         if not search.closed[slot]:
             rest = 0.0

@@ -103,15 +103,28 @@ def fewest_iterations(counts: Mapping[str, Points], name: str) -> Finding:
     )
 
 
-def tail_ratios(steps: Array, floor: float = 1e-12) -> Array:
-    """Delta_{k+1} / Delta_k over the tail, Delta_k = sum_{l >= k} ||w^{l+1} - w^l||: below 1 throughout is the paper's Q-linear.
+def remaining(steps: Array, floor: float = 1e-12) -> Array:
+    """Delta_k = sum_{l >= k} ||w^{l+1} - w^l|| over the tail of a run: how much path is left.
 
-    The tail: the second half of the decades of Delta above ``floor`` of its first value, where rounding begins.
+    The tail: the second half of the decades between the first Delta and where rounding begins.
     """
-    delta = np.cumsum(steps[::-1])[::-1]
-    keep = delta > max(floor * delta[0], 1e3 * steps[-1])
-    last = int(np.flatnonzero(keep).max(initial=0)) + 1
+    delta: Array = np.cumsum(steps[::-1])[::-1]
+    last = int(np.flatnonzero(delta > max(floor * delta[0], 1e3 * steps[-1])).max(initial=0)) + 1
     middle = np.sqrt(delta[0] * delta[last - 1])
-    first = int(np.flatnonzero(delta[:last] >= middle).max(initial=0))
-    tail: Array = delta[first:last]
-    return tail[1:] / tail[:-1]
+    return delta[int(np.flatnonzero(delta[:last] >= middle).max(initial=0)) : last]
+
+
+def worst_ratio(steps: Array) -> float:
+    """The largest Delta_{k+1} / Delta_k over the tail: below 1 is the paper's Q-linear rate."""
+    delta = remaining(steps)
+    return float((delta[1:] / delta[:-1]).max(initial=0.0))
+
+
+def straightness(steps: Array) -> float:
+    """r^2 of a straight line through log Delta_k over the tail: near 1 is an R-linear rate; NaN if there are too few."""
+    delta = remaining(steps)
+    if len(delta) < 5:
+        return float("nan")
+    k, y = np.arange(len(delta)), np.log(delta)
+    slope, intercept = np.polyfit(k, y, 1)
+    return 1.0 - float(((y - slope * k - intercept) ** 2).sum()) / float(((y - y.mean()) ** 2).sum())

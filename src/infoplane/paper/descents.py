@@ -41,7 +41,8 @@ class Descent:
         ends = [self._solve(method) for method in self.methods]
         converged = [method.converged(end) for method, end in zip(self.methods, ends, strict=True)]
         order = sorted(
-            range(len(ends)), key=lambda i: (not converged[i], ends[i].iterations if converged[i] else self._loss(ends[i]))
+            range(len(ends)),
+            key=lambda i: (not converged[i], ends[i].iterations if converged[i] else self._loss(ends[i])),
         )
         chosen = order[0]
         return {

@@ -57,6 +57,8 @@ class Method:
     """xi at the start of back-tracking; gradient only."""
     max_iter: int = LIMIT
     tol: float = 1e-8
+    inner: int | None = None
+    """Majorise-minimise steps an argmin; None leaves it to the solver."""
 
     @property
     def label(self) -> str:
@@ -79,6 +81,7 @@ class Method:
             penalty="auto" if self.kind == "auto" else self.penalty * self.scale,
             relaxation=self.relaxation,
             proximal=proximal,
+            inner=self.inner,
         )
 
     def family(self, name: str) -> Family:
@@ -103,7 +106,8 @@ class Method:
         if isinstance(options, DouglasRachford):
             fields = [f'"{options.formulation}"']
             fields += [f"{name}={getattr(options, name)!r}" for name in ("step", "penalty", "relaxation")]
-            fields += [f"proximal={options.proximal!r}"] if options.proximal else []
+            fields += [f"proximal={options.proximal!r}"] * (options.proximal > 0.0)
+            fields += [f"inner={options.inner}"] * (options.inner is not None)
             solver = f"ip.DouglasRachford({', '.join(fields)})"
         else:
             solver = f"ip.{type(options).__name__}()"

@@ -62,7 +62,8 @@ def near_deterministic(trials: int, clusters: int, letters: int, seed: int = SEE
     W = np.full((trials, clusters, letters), 1e-3)
     for trial in range(trials):
         W[trial, rng.integers(clusters, size=letters), np.arange(letters)] += 1.0
-    return W / W.sum(axis=1, keepdims=True)
+    W /= W.sum(axis=1, keepdims=True)
+    return W
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..information import Array
 from .points import Columns, Points, excess, least_leakage
 from .settings import SLIGHT, VISIBLE
 from .verdict import Finding
@@ -32,13 +31,12 @@ def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float 
             {"reach_first_bits": reach[0], "reach_second_bits": reach[1]},
         )
     u = np.linspace(low, top, UTILITIES)
-    difference = least_leakage(theirs, u) - least_leakage(ours, u)
+    difference = least_leakage(theirs.ixz, theirs.iyz, u) - least_leakage(ours.ixz, ours.iyz, u)
     mean, worst, best = (float(value) for value in (difference.mean(), difference.min(), difference.max()))
-    more = f"{mean:+.4f}" if mean else "0"
     return Finding(
         mean > SLIGHT,
-        f"{names[1]} leaks {more} bits more than {names[0]} on average over I(X;Z) in [{low:g}, {top:.2f}] "
-        f"(from {worst:+.4f} to {best:+.4f}); they reach {reach[1]:.2f} and {reach[0]:.2f} bits",
+        f"{names[1]} leaks {signed(mean)} bits more than {names[0]} on average over I(X;Z) in [{low:g}, {top:.2f}] "
+        f"(from {signed(worst)} to {signed(best)}); they reach {reach[1]:.2f} and {reach[0]:.2f} bits",
         {"mean_bits": mean, "least_bits": worst, "most_bits": best},
     )
 
@@ -51,10 +49,9 @@ def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: f
     ours = ours.ended()
     seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high)
     utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
-    met = least_leakage(ours, utility - VISIBLE) <= leakage + VISIBLE
+    met = least_leakage(ours.ixz, ours.iyz, utility - VISIBLE) <= leakage + VISIBLE
     u = np.linspace(low, min(high, float(utility.max())), UTILITIES)
-    theirs = _staircase(merges, u)
-    difference = theirs - least_leakage(ours, u)
+    difference = least_leakage(merges["ixz"], merges["iyz"], u) - least_leakage(ours.ixz, ours.iyz, u)
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan
     worst = float(difference[reached].min()) if reached.any() else np.nan
@@ -63,18 +60,14 @@ def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: f
         bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE),
         f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points"
         + (f" (misses I(X;Z) = {missed})" if missed else "")
-        + f", reaches {reached.mean():.0%} of the range, and there leaks {mean:.4f} bits less on average (worst {worst:+.4f})",
+        + f", reaches {reached.mean():.0%} of the range; there Merge-Two leaks {signed(mean)} bits more on average (at least "
+        f"{signed(worst)})",
         {"met": float(met.sum()), "points": float(len(utility)), "reached": float(reached.mean()), "mean_bits": mean},
     )
 
 
-def _staircase(merges: Columns, utility: Array) -> Array:
-    blank = np.zeros_like(merges["ixz"])
-    return least_leakage(Points(blank, blank, merges["ixz"], merges["iyz"], *[blank] * 6), utility)
-
-
-def stuck(points: Points, certified: Points, family: str, name: str, low: float, high: float, by: float = VISIBLE) -> Finding:
-    """Whether the best run with I(X;Z) in [low, high] is farther than ``by`` from the proven bound; None if there is no run."""
+def stuck(points: Points, certified: Points, family: str, name: str, low: float, high: float) -> Finding:
+    """Whether the best run with I(X;Z) in [low, high] is farther than `SLIGHT` from the proven bound; None if there is no run."""
     near = points.ended().between(low, high)
     if not len(near):
         return Finding(None, f"no converged run of {name} has I(X;Z) in [{low:g}, {high:g}]")
@@ -83,21 +76,23 @@ def stuck(points: Points, certified: Points, family: str, name: str, low: float,
     least = float(distances[row])
     side = "above the least leakage" if family == "funnel" else "below the greatest relevance"
     return Finding(
-        least > by,
-        f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] the best lies {least:.4f} bits {side} proven "
+        least > SLIGHT,
+        f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] the best lies {abs(least):.4f} bits {side} proven "
         f"possible (parameter {near.parameter[row]:.4g}, start {near.start[row]:.0f})",
         {"distance_bits": least, "runs": float(len(near))},
     )
 
 
-def spans_more(ours: Points, theirs: Points, certified: Points, names: tuple[str, str], low: float, high: float) -> Finding:
+def spans_more(
+    ours: Points, theirs: Points, certified: Points, names: tuple[str, str], low: float, high: float
+) -> Finding:
     """Whether the first has runs on the bottleneck's frontier in more intervals of `VISIBLE` width of I(X;Z) in [low, high].
 
-    On the frontier: at most `VISIBLE` below the proven bound.
+    On the frontier: at most `SLIGHT` below the proven bound.
     """
     counts = []
     for points in (ours.ended().between(low, high), theirs.ended().between(low, high)):
-        on = points.where(excess(points, certified, "bottleneck") <= VISIBLE)
+        on = points.where(excess(points, certified, "bottleneck") <= SLIGHT)
         # The start of both axes is the trivial encoder, which everyone has.
         counts.append(len(np.unique(np.floor(on.ixz[on.ixz > VISIBLE / 2] / VISIBLE))))
     intervals = round((high - low) / VISIBLE)
@@ -114,6 +109,7 @@ def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, s
 
     At the optimum: within ``by`` bits of the proven lower bound.
     """
+    certified = certified.where(np.isclose(certified.parameter[:, None], theirs.parameter).any(axis=1))
     gaps = []
     for points in (theirs.ended(), ours.ended()):
         gap = np.full(len(certified), np.inf)
@@ -131,8 +127,17 @@ def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, s
         f"{names[0]} ends above the optimum at {int(caught.sum())} of {len(certified)} parameters ({where}; by up to "
         f"{_shown(gaps[0][caught].max())} bits); {names[1]} is at the optimum at {int((there <= by).sum())} of those "
         f"(worst {_shown(there.max())}), and above it at {int((gaps[1] > by).sum())} in all",
-        {"trapped": float(caught.sum()), "worst_bits": float(gaps[0][caught].max()), "kept": float((there <= by).sum())},
+        {
+            "trapped": float(caught.sum()),
+            "worst_bits": float(gaps[0][caught].max()),
+            "kept": float((there <= by).sum()),
+        },
     )
+
+
+def signed(bits: float) -> str:
+    """Four digits with their sign, and no -0.0000."""
+    return f"{round(bits, 4) + 0.0:+.4f}"
 
 
 def _shown(value: float) -> str:

@@ -73,22 +73,23 @@ class Points:
         return self.where((self.ixz >= low) & (self.ixz <= high))
 
 
-def least_leakage(points: Points, utility: Array) -> Array:
-    """min I(Y;Z) over points with I(X;Z) >= u, for every u; infinite where no point has that utility."""
-    order = np.argsort(points.ixz)
-    floor = np.append(np.minimum.accumulate(points.iyz[order][::-1])[::-1], np.inf)
-    found: Array = floor[np.searchsorted(points.ixz[order], utility - 1e-9)]
+def least_leakage(ixz: Array, iyz: Array, utility: Array) -> Array:
+    """The least I(Y;Z) over points with I(X;Z) >= u, for every u; infinite where no point has that utility."""
+    order = np.argsort(ixz)
+    floor = np.append(np.minimum.accumulate(iyz[order][::-1])[::-1], np.inf)
+    found: Array = floor[np.searchsorted(ixz[order], utility - 1e-9)]
     return found
 
 
 def leakage_bound(certified: Points, utility: Array) -> Array:
-    """max (u + LB) / beta: no encoder of utility u leaks less."""
+    """The largest (u + LB) / beta: no encoder of utility u leaks less."""
     lines = (utility[:, None] + certified.lower_bound) / certified.parameter
-    return np.maximum(lines.max(axis=1), 0.0)
+    found: Array = np.maximum(lines.max(axis=1), 0.0)
+    return found
 
 
 def relevance_bound(certified: Points, complexity: Array) -> Array:
-    """min gamma u - LB: no encoder of complexity u tells more."""
+    """The least gamma u - LB: no encoder of complexity u tells more."""
     lines = complexity[:, None] * certified.parameter - certified.lower_bound
     found: Array = lines.min(axis=1)
     return found

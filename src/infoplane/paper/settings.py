@@ -64,12 +64,16 @@ OPEN = (
     ),
     Open(
         "iteration limit",
-        f"{LIMIT:,}; {SHARE_LIMIT:,} in the funnel's convergence share; {SLOW_LIMIT:,} for exact steps at the paper's c in the heart funnel",
+        f"{LIMIT:,}; {SHARE_LIMIT:,} in the funnel's convergence share; {SLOW_LIMIT:,} for exact steps at the paper's c in the heart "
+        "funnel",
         "default of the authors' published scripts for planes; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),
     Open(
-        "c of the 3 x 3 funnel planes", f"{FUNNEL_PENALTY:g}", "the paper's c of ib-2 on the same data", "a quarter, and four times"
+        "c of the 3 x 3 funnel planes",
+        f"{FUNNEL_PENALTY:g}",
+        "the paper's c of ib-2 on the same data",
+        "a quarter, and four times",
     ),
     Open("points of beta in [1, 10]", f"{HEART_BETAS}, geometric", "as in the paper's other funnel grid", "not varied"),
     Open(
@@ -94,7 +98,9 @@ class Scale:
 
     name: str
     points: int
-    """Parameters a grid."""
+    """Parameters a grid on the 3 x 3 data."""
+    heart: int
+    """Parameters a grid on the heart data."""
     trials: int
     """Trials a parameter on a plane."""
     many: int
@@ -106,9 +112,16 @@ class Scale:
     sensitivity: bool
     """Whether open settings are varied."""
 
-    def grid(self, low: float, high: float, points: int) -> tuple[float, ...]:
+    def grid(self, low: float, high: float, points: int, joint: str) -> tuple[float, ...]:
         """Geometric, the paper's number of points or as many as the scale allows."""
-        return tuple(float(value) for value in np.geomspace(low, high, min(points, self.points)))
+        return tuple(float(value) for value in np.geomspace(low, high, self._points(points, joint)))
+
+    def fine(self, low: float, high: float, points: int, joint: str) -> tuple[float, ...]:
+        """The same grid with three more points in every gap: straight lines that bound a frontier leave less between them."""
+        return tuple(float(value) for value in np.geomspace(low, high, 4 * (self._points(points, joint) - 1) + 1))
+
+    def _points(self, points: int, joint: str) -> int:
+        return min(points, self.heart if joint == "heart" else self.points)
 
     def some(self, values: tuple[float, ...]) -> tuple[float, ...]:
         """As many of the values as the scale allows, ends included."""
@@ -116,5 +129,5 @@ class Scale:
         return tuple(values[place] for place in places)
 
 
-FULL = Scale("full", points=64, trials=20, many=2_000, limit=LIMIT, penalties=16, sensitivity=True)
-QUICK = Scale("quick", points=6, trials=4, many=24, limit=3_000, penalties=5, sensitivity=False)
+FULL = Scale("full", points=64, heart=64, trials=20, many=2_000, limit=LIMIT, penalties=16, sensitivity=True)
+QUICK = Scale("quick", points=20, heart=6, trials=4, many=24, limit=3_000, penalties=5, sensitivity=False)

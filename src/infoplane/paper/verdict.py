@@ -76,10 +76,11 @@ class Verdict:
     @property
     def words(self) -> str:
         """The outcome as a reader sees it."""
+        outcome: str = self.outcome.value
         if self.outcome is not Outcome.HOLDS_ONLY:
-            return self.outcome.value
+            return outcome
         kept = [self.claim.ways[way] for way, finding in self.findings.items() if finding.holds is True]
-        return f"{self.outcome.value} {' and '.join(kept)}"
+        return f"{outcome} {' and '.join(kept)}"
 
     @property
     def hangs_on(self) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..certificate.certify import is_bottleneck
@@ -11,7 +11,7 @@ from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Support
 from ..stopping import Stopping
 from .annealing import Annealing
-from .pooling import Pooling, PoolingBatch
+from .pooling import Pooling, PoolingBatch, best_runs
 
 
 @dataclass(frozen=True)
@@ -36,6 +36,11 @@ class Portfolio:
         """Runs depend on their starts."""
         return False
 
+    @property
+    def segment(self) -> int | None:
+        """Parameters are solved one by one."""
+        return 1
+
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         return Pooling().refusal(problem)
@@ -49,6 +54,12 @@ class Portfolio:
     ) -> PortfolioBatch:
         """All starts of one problem."""
         return PortfolioBatch(support, problems, starts, stopping, record)
+
+    def follow(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    ) -> Iterator[Run | None]:
+        """The best run of each problem, from the same starts."""
+        return best_runs(self, support, problems, starts, stopping)
 
 
 class PortfolioBatch:

@@ -372,7 +372,7 @@
 
   // -- where it came from --------------------------------------------------------------------------------------------
   const told = (value) => {
-    if (Array.isArray(value)) return value.map((one) => (typeof one === "object" ? JSON.stringify(one) : String(one))).join(", ");
+    if (Array.isArray(value) && value.length) return value.map((one) => (typeof one === "object" ? JSON.stringify(one) : String(one))).join(", ");
     if (value !== null && typeof value === "object" && Object.keys(value).length) return list(Object.entries(value).map(([name, one]) => [name, told(one)]));
     return value === null || typeof value === "object" ? "none" : String(value);
   };

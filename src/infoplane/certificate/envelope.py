@@ -1,0 +1,291 @@
+"""Lower bounds for the bottleneck that hold for every encoder.
+
+With p(z) and posteriors q_z = p(x|z), gamma I(X;Z) - I(Y;Z) = gamma H(X) - H(Y) + sum_z p(z) f(q_z), f(q) = H(Tq) - gamma H(q), and
+sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
+
+    L(W)  >=  gamma H(X) - H(Y) + lambda.p_x + m.
+
+lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over cells of the Y-simplex (compiled, see
+`kernels/envelope.py`); where a cell shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING, TypeVar, cast
+
+import numpy as np
+
+from ..errors import UnsupportedProblemError
+from ..information import Array, entropy
+from ..kernels import envelope as kernel
+from ..problem import ROUNDING, MarkovLagrangian, check_encoder
+from ..solver import Support
+from .bounds import contraction_bound
+from .certificate import Certificate, Limits
+from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
+
+if TYPE_CHECKING:
+    from ..joint import Joint
+
+A = TypeVar("A", Array, kernel.Indices, kernel.Edges)
+
+GRAIN = 2.0**-10
+"""The first simplex has corners at multiples of this: 43 halvings later they are still exact."""
+
+FINEST = 1e-12
+"""Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
+
+ROUNDS = 60
+"""Rounds of Newton's method on the mixture before branch and bound looks at what they have missed."""
+
+ESCAPES = 40
+"""Times that branch and bound may send the mixture back."""
+
+PIECE = 400_000
+"""Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""
+
+
+def refusal(problem: MarkovLagrangian) -> str | None:
+    """Why no posterior form bounds a problem from below, or None."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    scale = max(abs(rho) for rho in problem.rho)
+    if rho_zy > 0.0 > rho_zx and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * scale:
+        return None
+    return (
+        "the bottleneck's certificate needs rho_zx < 0 < rho_zy and rho_z + rho_zx + rho_zy = 0, any multiple of "
+        f"gamma I(X;Z) - I(Y;Z); found rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+    )
+
+
+def gamma_of(problem: MarkovLagrangian) -> float:
+    """Gamma of the problem as rho_zy (gamma I(X;Z) - I(Y;Z)); refuses any other."""
+    if reason := refusal(problem):
+        raise UnsupportedProblemError(reason)
+    return -problem.rho_zx / problem.rho_zy
+
+
+def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
+    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/certificates.md)."""
+    gamma = gamma_of(problem)
+    n_x, n_y = support.P.shape
+    h_x, h_y = entropy(support.p_x), entropy(support.p_y)
+    products = lam * support.p_x
+    value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
+    off = abs(sum(problem.rho)) / problem.rho_zy * math.log(max(n_x, 2))
+    error = off + 2.0 * kernel.UNIT * (
+        (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+        + (n_y + 16.0) * math.fsum(np.abs(products).tolist())
+        + 4.0 * abs(least)
+    )
+    return problem.rho_zy * (value - error)
+
+
+class Partition:
+    """Cells that cover every Tq, kept from one lambda to the next; arrays grow as cells are cut."""
+
+    def __init__(self, T: Array) -> None:
+        n_y = T.shape[0]
+        # Strictly below every p(y|x), also after rounding; zero where some p(y|x) is.
+        low = np.maximum(np.ceil(T.min(axis=1) * (1.0 - 1e-12) / GRAIN) - 1.0, 0.0) * GRAIN
+        vertices = low + (1.0 - low.sum()) * np.eye(n_y)
+        self.cells = kernel.Cells(
+            vertices=vertices,
+            heights=np.array([entropy(v) for v in vertices]),
+            corners=np.arange(n_y, dtype=np.int32)[None].copy(),
+            slopes=np.zeros((1, n_y)),
+            bounds=np.full(1, -np.inf),
+            edges=np.zeros((1, 2), dtype=np.int8),
+            heap=np.zeros(1, dtype=np.int32),
+            counts=np.array([n_y, 1, 0, 0], dtype=np.int64),
+            levels=np.full(2, np.inf),
+            lowest=np.full(n_y, 1.0 / n_y),
+        )
+
+    @property
+    def leaves(self) -> int:
+        """Cells of the partition."""
+        return int(self.cells.counts[kernel.LEAVES])
+
+    @property
+    def left(self) -> int:
+        """Leaves that are still open."""
+        return int(self.cells.counts[kernel.OPEN])
+
+    @property
+    def cuts(self) -> int:
+        """Cells that were ever cut in two."""
+        return int(self.cells.counts[kernel.CUTS])
+
+    @property
+    def least(self) -> float:
+        """Proven lower bound of f(q) - lambda.q over all q, once every leaf has been weighed."""
+        lowest = float(self.cells.levels[kernel.CLOSED])
+        return min(lowest, float(self.cells.bounds[self.cells.heap[0]])) if self.left else lowest
+
+    @property
+    def met(self) -> float:
+        """The lowest value of f(q) - lambda.q met."""
+        return float(self.cells.levels[kernel.LOWEST])
+
+    def forget(self) -> None:
+        """Another lambda: all leaves are to be weighed anew."""
+        self.cells.counts[kernel.OPEN] = 0
+        self.cells.levels[:] = np.inf
+
+    def grow(self, cuts: int) -> None:
+        """Room for so many cuts more."""
+        vertices, leaves = (int(n) for n in self.cells.counts[:2])
+        if min(len(self.cells.heights) - vertices, len(self.cells.bounds) - leaves) >= cuts:
+            return
+        old = self.cells
+        self.cells = old._replace(
+            vertices=_longer(old.vertices, vertices, cuts),
+            heights=_longer(old.heights, vertices, cuts),
+            corners=_longer(old.corners, leaves, cuts),
+            slopes=_longer(old.slopes, leaves, cuts),
+            bounds=_longer(old.bounds, leaves, cuts),
+            edges=_longer(old.edges, leaves, cuts),
+            heap=_longer(old.heap, leaves, cuts),
+        )
+
+
+def _longer(array: A, filled: int, more: int) -> A:
+    """The rows in use, with half as much room again, and for `more`."""
+    longer = np.empty((filled + filled // 2 + more, *array.shape[1:]), dtype=array.dtype)
+    longer[:filled] = array[:filled]
+    return cast(A, longer)
+
+
+class Proof:
+    """The search for a lower bound, piece by piece; what is proven so far holds at any moment.
+
+    It begins from a mixture, that of an encoder for instance, and ends with the mixture of a global optimum unless limits end it.
+    """
+
+    def __init__(
+        self,
+        support: Support,
+        problem: MarkovLagrangian,
+        mixture: Mixture,
+        limits: Limits,
+        partition: Partition | None = None,
+    ) -> None:
+        self.support, self.problem, self.mixture, self.limits = support, problem, mixture, limits
+        self.gamma = gamma_of(problem)
+        self.tol = max(limits.tol / problem.rho_zy, FINEST)
+        self.partition = Partition(support.T) if partition is None else partition
+        self.cuts_before = self.partition.cuts
+        self.lower_bound = contraction_bound(support, problem)
+        self.rounds = 0
+        self.complete = False
+        """Whether the search came to its own end, not to a limit."""
+        self.violation: Array | None = None
+        """A posterior that no cluster had when it was met and that improves on them."""
+        self.began = time.perf_counter()
+
+    @property
+    def cells(self) -> int:
+        """Cells opened."""
+        return self.partition.cuts - self.cuts_before
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self.began
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit has been reached."""
+        return self.cells >= self.limits.max_cells or self.seconds >= self.limits.max_seconds
+
+    def pieces(self) -> Iterator[None]:
+        """All of the work, in pieces of some tens of milliseconds."""
+        if self.lower_bound >= -self.limits.tol:  # a constant Z has L = 0
+            self.mixture = Mixture(np.ones(1), self.support.p_y[None])
+            self.complete = True
+            return
+        new = cover(self.support)
+        for _ in range(ESCAPES):
+            lam, height = yield from self._improve(new)
+            escape = yield from self._search(lam, min(-self.tol / 2.0, -2.0 * height))
+            if escape is None:
+                return
+            if self.violation is None:
+                self.violation = posterior(self.support, self.gamma, lam, escape)
+            new = escape[None]
+
+    def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
+        """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
+        support, gamma, tol = self.support, self.gamma, self.tol / 8.0
+        new = starts[:0]
+        for _ in range(ROUNDS):
+            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma)
+            lam = self.mixture.multipliers(support, gamma)
+            new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
+            starts = starts[:0]
+            self.rounds += 1
+            yield
+            if height <= tol or self.spent:
+                break
+        return lam, height
+
+    def _search(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
+        """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
+        partition = self.partition
+        dual = dual_of(self.support, self.gamma, lam)
+        partition.forget()
+        most = max(16, PIECE // (self.support.T.size + 64))
+        weighed, leaves, cuts = 0, partition.leaves, 16
+        while weighed < leaves or partition.left:
+            last = min(weighed + 2 * most, leaves)
+            cuts = 0 if last < leaves else min(max(2 * cuts, 16), most, self.limits.max_cells - self.cells)
+            partition.grow(cuts)
+            kernel.search(dual, partition.cells, target, weighed, last, cuts)
+            weighed = last
+            if weighed == leaves:
+                self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))
+            if partition.met < target / 2.0:
+                peaks, heights = climb(self.support, self.gamma, lam, partition.cells.lowest[None].copy())
+                if heights[0] > -target / 4.0:
+                    return np.asarray(peaks[0])
+            yield
+            if self.spent:
+                return None
+        self.complete = True
+        return None
+
+
+def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
+    """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
+    W = check_encoder(joint, encoder)
+    support = Support(joint)
+    mixture = Mixture.of(support, W[:, support.x])
+    proof = Proof(support, problem, mixture, limits)
+    lam = mixture.multipliers(support, proof.gamma)
+    peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
+    if heights.max() > proof.tol:
+        proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
+    for _ in proof.pieces():
+        pass
+    loss = problem.value(joint, W)
+    gap = loss - proof.lower_bound
+    return Certificate(
+        problem=problem,
+        loss=loss,
+        lower_bound=proof.lower_bound,
+        tol=limits.tol,
+        cells=proof.cells,
+        left=0 if proof.complete else proof.partition.left,
+        seconds=proof.seconds,
+        posterior=None if gap <= limits.tol or proof.violation is None else lifted(support, proof.violation),
+    )
+
+
+def lifted(support: Support, q: Array) -> Array:
+    """A posterior on the full alphabet of X."""
+    full = np.zeros(support.joint.shape[0])
+    full[support.x] = q
+    return full

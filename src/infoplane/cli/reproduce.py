@@ -1,0 +1,137 @@
+"""``infoplane reproduce``: the paper's evaluation, with a verdict on every claim."""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from ..paper import FIGURES
+from ..paper.report import write_figure, write_report
+from ..paper.reproduction import Job, Reproduction
+from ..paper.settings import FULL, QUICK
+from ..plot import require_matplotlib
+from ..problem import bottleneck
+from ..splitting.solver import DouglasRachford
+from . import output
+from .exits import INTERRUPTED, Interruption, interruptible
+
+NAMES = ", ".join(FIGURES)
+
+
+@click.command(epilog=f"Figures: {NAMES}.")
+@click.argument("figures", nargs=-1, metavar="[FIGURE]...")
+@click.option("--quick", is_flag=True, help="Coarser grids and fewer trials: about two minutes on two cores.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    default=Path("reproduction"),
+    show_default=True,
+    help="Directory for pictures, tables and the report; finished runs are kept in it, so that the same call goes on.",
+)
+@click.pass_context
+def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path) -> None:
+    r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
+
+    Everything is run with the paper's gradient step and stopping rule and with exact steps and honest stopping, beside
+    proven optima. Writes a .png and a .csv a figure, report.md and report.html. Interrupted, the same call resumes.
+
+    \b
+    Examples:
+      infoplane reproduce --quick
+      infoplane reproduce bottleneck-planes funnel-planes --out planes
+    """
+    unknown = [name for name in figures if name not in FIGURES]
+    if unknown:
+        raise click.UsageError(f"there is no figure {unknown[0]!r}; the figures are {NAMES}.")
+    require_matplotlib()
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
+    output.check_directory(out, "--out")
+    chosen = [FIGURES[name] for name in (dict.fromkeys(figures) or FIGURES)]
+    reproduction = Reproduction(chosen, QUICK if quick else FULL, out / "runs")
+    began = time.perf_counter()
+    jobs = reproduction.jobs()
+    left = [job for job in jobs if not job.done]
+    if len(left) < len(jobs):
+        output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
+    with interruptible() as interruption:
+        try:
+            _work(reproduction, left, interruption, quick)
+        except KeyboardInterrupt:
+            done = sum(job.done for job in reproduction.jobs())
+            again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
+            output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
+            context.exit(INTERRUPTED)
+    verdicts = {figure.name: write_figure(reproduction, figure, out) for figure in chosen}
+    write_report(reproduction, verdicts, out)
+    made = output.table(
+        "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
+    )
+    for name, several in verdicts.items():
+        for verdict in several:
+            made.add_row(name, verdict.claim.text, verdict.words)
+    output.console().print(made)
+    click.echo(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
+
+
+def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
+    """Compile, say how long it will take, and run what is left."""
+    if not left:
+        return
+    for step in ("gradient", "exact"):
+        output.prepare(DouglasRachford("ib-1", step=step), bottleneck(0.2), interruption)
+    if not quick:
+        with _bar(len(left), "timing samples") as tell:
+            seconds = 0.0
+            for job, one in zip(left, reproduction.estimate(left), strict=True):
+                interruption.check()
+                seconds += one
+                tell(job)
+        output.note(f"{len(left)} pieces to run: about {_duration(seconds)}, estimated from timed samples.")
+    with _bar(len(left), "reproduce") as tell:
+        for job in reproduction.work(left, interruption.check):
+            tell(job)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"
+
+
+@contextmanager
+def _bar(total: int, title: str) -> Iterator[Callable[[Job], None]]:
+    """A bar on stderr that names the piece just done; nothing when stderr is not a terminal."""
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    console = Console(stderr=True)
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[said]}", markup=False),
+        TimeElapsedColumn(),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
+        task = shown.add_task(title, total=total, said="")
+
+        def tell(job: Job) -> None:
+            shown.update(task, advance=1, said=f"{job.figure.name}: {job.piece.name}")
+
+        yield tell

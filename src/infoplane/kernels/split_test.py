@@ -1,0 +1,160 @@
+"""Is a stationary bottleneck a minimum? Not if some cluster gains by splitting, which its own correlation matrix decides.
+
+Where rho sums to 0, L is a constant plus sum_z p(z) f(q_z), f(q) = rho_zy H(Tq) + rho_zx H(q), q_z = p(x|z). Splitting z into halves with
+posteriors q_x (1 + e s_x) and q_x (1 - e s_x), sum q s = 0, whose marginals are u_y (1 + e g_y) and u_y (1 - e g_y) with g_y = E[s(X) | y, z], changes f by
+
+    -rho_zx sum_x q_x phi(e s_x) - rho_zy sum_y u_y phi(e g_y),   phi(t) = ((1+t) log(1+t) + (1-t) log(1-t)) / 2 = t^2/2 + ...
+
+so for small e it pays exactly if rho_zy lambda > -rho_zx, lambda = sum u g^2 / sum q s^2 at its largest: the squared maximal
+correlation of X and Y inside the cluster, the second eigenvalue of C[y, y'] = sum_x q_x p(y|x) p(y'|x) / sqrt(u_y u_y').
+"""
+
+import math
+
+import numpy as np
+
+from ..information import Array
+from .fast import regrouped
+from .jit import part
+from .selfmap import Channel
+
+POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
+MARGIN = 1e-6  # relative excess of lambda that counts
+SMALLEST_GAIN = 1e-10  # nats: less is left alone
+
+
+@regrouped
+def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
+    """g_y = sum_x p(x, y) w_x s_x, over blocks."""
+    for y in range(g.size):
+        g[y] = 0.0
+    if channel.letters.shape[0] > 0:
+        for x in range(channel.rows.shape[0] - 1):
+            c, i = x // w.shape[1], x % w.shape[1]
+            mass = channel.p_x[c, i] * w[c, i] * s[c, i]
+            for k in range(channel.rows[x], channel.rows[x + 1]):
+                g[channel.letters[k]] += mass * channel.shares[k]
+        return
+    for c in range(w.shape[0]):
+        t, p, w_c, s_c = channel.T[c], channel.p_x[c], w[c], s[c]
+        for y in range(g.size):
+            total = 0.0
+            for i in range(p.size):
+                total += p[i] * w_c[i] * s_c[i] * t[y, i]
+            g[y] += total
+
+
+@regrouped
+def _expectations(channel: Channel, g: Array, s: Array) -> None:
+    """s_x = sum_y p(y|x) g_y."""
+    if channel.letters.shape[0] > 0:
+        for x in range(channel.rows.shape[0] - 1):
+            total = 0.0
+            for k in range(channel.rows[x], channel.rows[x + 1]):
+                total += channel.shares[k] * g[channel.letters[k]]
+            s[x // s.shape[1], x % s.shape[1]] = total
+        return
+    for c in range(s.shape[0]):
+        t, s_c = channel.T[c], s[c]
+        for i in range(s_c.size):
+            s_c[i] = 0.0
+        for y in range(g.size):
+            for i in range(s_c.size):
+                s_c[i] += g[y] * t[y, i]
+
+
+@part
+def _phi(t: float) -> float:
+    """((1+t) log(1+t) + (1-t) log(1-t)) / 2 for |t| < 1."""
+    if abs(t) < 1e-3:
+        return t * t * (0.5 + t * t / 12.0)
+    return 0.5 * ((1.0 + t) * math.log1p(t) + (1.0 - t) * math.log1p(-t))
+
+
+@part
+def _direction(channel: Channel, w: Array, q: Array, wanted: float, s: Array, g: Array) -> bool:
+    """s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found."""
+    mass = 0.0
+    for y in range(q.size):
+        g[y] = math.cos(1.7 * y)  # anything that no cluster is orthogonal to by design
+        mass += q[y]
+    before = 0.0
+    for _ in range(POWER_STEPS):
+        mean, square = 0.0, 0.0
+        for y in range(q.size):
+            mean += q[y] * g[y] / mass
+        for y in range(q.size):
+            g[y] -= mean
+            square += q[y] * g[y] * g[y] / mass
+        if not square > 0.0:
+            return False
+        for y in range(q.size):
+            g[y] /= math.sqrt(square)
+        _expectations(channel, g, s)
+        spread = 0.0  # sum q_x s_x^2
+        for c in range(s.shape[0]):
+            for i in range(s.shape[1]):
+                spread += channel.p_x[c, i] * w[c, i] * s[c, i] * s[c, i] / mass
+        _averages(channel, w, s, g)
+        rise = 0.0  # sum u_y E[s | y]^2; rise / spread is at most lambda, and rises to it
+        for y in range(q.size):
+            g[y] = g[y] / q[y] if q[y] > 0.0 else 0.0
+            rise += q[y] * g[y] * g[y] / mass
+        if not spread > 0.0:
+            return False
+        now = rise / spread
+        if now > wanted * (1.0 + MARGIN):
+            return True
+        if POWER_STEPS * (now - before) < wanted - now:  # it rises ever more slowly, and would not get there
+            return False
+        before = now
+    return False
+
+
+@part
+def _length(channel: Channel, w: Array, q: Array, rho: Array, s: Array, g: Array) -> tuple[float, float]:
+    """The e in 0.9 / max |s| times 1, 1/2, 1/4, ... at which the split gains most, and the gain in nats."""
+    far = 0.0
+    for c in range(s.shape[0]):
+        for i in range(s.shape[1]):
+            if channel.p_x[c, i] > 0.0 and w[c, i] > 0.0:
+                far = max(far, abs(s[c, i]))
+    best, best_gain, e = 0.0, 0.0, 0.9 / far
+    for _ in range(12):
+        gain = 0.0
+        for c in range(s.shape[0]):
+            for i in range(s.shape[1]):
+                if channel.p_x[c, i] > 0.0 and w[c, i] > 0.0:
+                    gain += rho[1] * channel.p_x[c, i] * w[c, i] * _phi(e * s[c, i])
+        for y in range(q.size):
+            if q[y] > 0.0:
+                gain += rho[2] * q[y] * _phi(e * g[y])
+        if gain > best_gain:
+            best, best_gain = e, gain
+        elif best_gain > 0.0:
+            break
+        e *= 0.5
+    return best, best_gain
+
+
+@part
+def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array) -> int:
+    """q(z, y) with every cluster in two halves whose split lowers L, in as many rows as out has; returns how many rows there are."""
+    n, n_y = q.shape
+    s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)
+    wanted, rows = -rho[1] / rho[2] if rho[2] > 0.0 else np.inf, n
+    for z in range(n):
+        for c in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                w[c, i] = W[c, z, i]
+        for y in range(n_y):
+            out[z, y] = q[z, y]
+        if rows == out.shape[0] or not _direction(channel, w, q[z], wanted, s, g):
+            continue
+        e, gain = _length(channel, w, q[z], rho, s, g)
+        if gain > SMALLEST_GAIN:
+            for y in range(n_y):
+                out[z, y] = 0.5 * q[z, y] * (1.0 + e * g[y])
+                out[rows, y] = 0.5 * q[z, y] * (1.0 - e * g[y])
+            rows += 1
+    return rows

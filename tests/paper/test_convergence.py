@@ -1,0 +1,112 @@
+"""Questions to convergence, on made-up sequences whose answers are known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from infoplane.paper.convergence import (
+    fewest_iterations,
+    interval,
+    linear_tails,
+    share,
+    smaller_penalty,
+    straightness,
+    wider_range,
+    worst_ratio,
+)
+from infoplane.paper.points import Points
+
+
+def made(converged, iterations=None, parameter=None):
+    n = len(converged)
+    blank = {name: np.zeros(n) for name in ("start", "ixz", "iyz", "loss", "stationary", "seconds", "lower_bound")}
+    return Points(
+        converged=np.array(converged, dtype=float),
+        iterations=np.array(iterations if iterations is not None else np.zeros(n), dtype=float),
+        parameter=np.array(parameter if parameter is not None else np.zeros(n), dtype=float),
+        **blank,
+    )
+
+
+def test_share_and_its_interval():
+    points = made([1, 1, 1, 0])
+    assert share(points) == 0.75
+    low, high = interval(points)
+    # Wilson's interval of 3 in 4, as tabulated.
+    assert (low, high) == pytest.approx((0.3006, 0.9544), abs=1e-4)
+    assert interval(made([1] * 10))[1] == pytest.approx(1.0)
+
+
+@given(n=st.integers(1, 200), p=st.floats(0, 1))
+def test_interval_holds_the_share(n, p):
+    points = made(np.arange(n) < round(p * n))
+    low, high = interval(points)
+    assert 0.0 <= low <= share(points) + 1e-12
+    assert share(points) - 1e-12 <= high <= 1.0
+
+
+def test_smaller_penalty_all_ways():
+    early, late, never = {1.0: 0.2, 2.0: 0.95}, {1.0: 0.2, 2.0: 0.5, 4.0: 1.0}, {1.0: 0.5}
+    found = smaller_penalty(early, late, 0.9, ("early", "late"))
+    assert (found.holds, found.numbers["first"], found.numbers["second"]) == (True, 2.0, 4.0)
+    assert smaller_penalty(late, early, 0.9, ("late", "early")).holds is False
+    assert smaller_penalty(early, early, 0.9, ("a", "b")).holds is False
+    assert smaller_penalty(early, never, 0.9, ("early", "never")).holds is True
+    assert smaller_penalty(never, early, 0.9, ("never", "early")).holds is False
+    found = smaller_penalty(never, never, 0.9, ("a", "b"))
+    assert found.holds is None
+    assert "never (largest share 50%)" in found.said
+
+
+def test_wider_range_both_ways():
+    wide, narrow = {1.0: 1.0, 2.0: 1.0}, {1.0: 0.0, 2.0: 1.0}
+    assert wider_range({"wide": wide}, {"narrow": narrow}, 0.9).holds is True
+    assert wider_range({"narrow": narrow}, {"wide": wide}, 0.9).holds is False
+    assert wider_range({"wide": wide}, {"other": wide}, 0.9).holds is False
+    assert wider_range({"wide": wide, "narrow": narrow}, {"other": narrow}, 0.9).holds is False
+
+
+K = np.arange(1, 400)
+
+
+def test_linear_tails_both_ways():
+    linear, sublinear = -1.0 + 0.9**K, -1.0 + 1.0 / K**2
+    found = linear_tails({"a": linear})
+    assert found.holds is True
+    assert found.numbers["a, factor"] == pytest.approx(0.9, abs=1e-3)
+    assert linear_tails({"a": linear, "b": sublinear}).holds is False
+    assert linear_tails({"a": np.array([1.0, 0.0])}).holds is None
+
+
+def test_fewest_iterations_both_ways():
+    fast = made([1, 1, 0], [5, 7, 1000], [0.1, 0.2, 0.2])
+    slow = made([1, 1], [50, 70], [0.1, 0.2])
+    found = fewest_iterations({"fast": fast, "slow": slow}, "fast")
+    assert (found.holds, found.numbers["wins"]) == (True, 2)
+    assert fewest_iterations({"fast": fast, "slow": slow}, "slow").holds is False
+    mixed = made([1, 1], [50, 6], [0.1, 0.2])
+    assert fewest_iterations({"fast": fast, "mixed": mixed}, "fast").numbers["wins"] == 1
+    assert fewest_iterations({"fast": fast, "none": made([0], [9], [0.1])}, "fast").holds is None
+
+
+@given(factor=st.floats(0.2, 0.97), scale=st.floats(1e-6, 1e6))
+def test_a_geometric_path_is_linear(factor, scale):
+    steps = scale * factor ** np.arange(2000)
+    assert worst_ratio(steps) == pytest.approx(factor, abs=2e-3)
+    assert straightness(steps) >= 0.999
+
+
+def test_an_oscillating_path_is_linear_in_what_remains():
+    # Complex eigenvalues: single steps grow at times, what remains shrinks throughout.
+    k = np.arange(600)
+    steps = 0.9**k * (1.2 + np.cos(1.3 * k))
+    assert (steps[1:] > steps[:-1]).any()
+    assert worst_ratio(steps) < 1.0
+    assert straightness(steps) >= 0.99
+
+
+def test_a_slow_path_is_not():
+    steps = 1.0 / np.arange(1, 20_000) ** 2.0
+    assert worst_ratio(steps) > 1 - 1e-3
+    assert straightness(steps) < 0.99

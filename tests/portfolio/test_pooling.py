@@ -1,0 +1,86 @@
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+import infoplane as ip
+import strategies
+import verify
+from infoplane.portfolio.pooling import Pooling, pooled, stacked
+from infoplane.solver import Support
+
+HEART = ip.datasets.heart()
+
+
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.funnel(3.5)], ids=["bottleneck", "funnel"])
+def test_a_pool_is_never_worse_than_its_best_member(problem):
+    support = Support(HEART)
+    rng = np.random.default_rng(0)
+    encoders = [W / W.sum(axis=0) for W in rng.random((6, 9, 16)) ** 8]
+    W = pooled(support, problem, encoders)
+    assert W is not None
+    verify.check_encoder(HEART.p_xy, W)
+    losses = [verify.lagrangian(HEART.p_xy, one, problem.rho) for one in encoders]
+    assert verify.lagrangian(HEART.p_xy, W, problem.rho) <= min(losses) + 1e-12
+
+
+def test_runs_that_are_good_in_different_places_are_beaten_by_their_pool():
+    """Two halves of the letters, each cut well by one encoder and badly by the other."""
+    T = np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0], [0, 0, 1.0, 0], [0, 0, 0, 1.0]])
+    joint = ip.Joint.from_matrix(np.repeat(T, 2, axis=0) / 8)
+    left = np.array(
+        [[1, 1, 0, 0, 0, 0, 0, 0], [0, 0, 1, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 0, 1, 0], [0, 0, 0, 0, 0, 1, 0, 1]], float
+    )
+    right = np.array(
+        [[1, 0, 1, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 1]], float
+    )
+    problem = ip.bottleneck(0.1)
+    W = pooled(Support(joint), problem, [left, right])
+    best = np.array([left[0], left[1], right[2], right[3]])
+    assert verify.lagrangian(joint.p_xy, W, problem.rho) == pytest.approx(
+        verify.lagrangian(joint.p_xy, best, problem.rho)
+    )
+    assert problem.value(joint, best) < min(problem.value(joint, left), problem.value(joint, right)) - 0.1
+
+
+@given(joint=strategies.joints())
+@settings(max_examples=25, deadline=None)
+def test_pooled_solutions_are_sound(joint):
+    found = ip.solve(joint, ip.funnel(2.5), Pooling(), starts=3, rng=0, max_iter=200)
+    verify.check_solution(joint.p_xy, found.problem.rho, found)
+    assert found.loss <= min(one.loss for one in found.starts) + 1e-12
+
+
+def test_heart_funnel_reaches_the_certified_optimum():
+    found = ip.solve(HEART, ip.funnel(3.5), rng=0)
+    assert found.loss == pytest.approx(-2.099081, abs=2e-6)
+    verify.check_solution(HEART.p_xy, found.problem.rho, found)
+
+
+def test_too_large_a_pool_is_left_alone(monkeypatch):
+    monkeypatch.setattr("infoplane.portfolio.pooling.LARGEST_POOL", 10)
+    assert pooled(Support(HEART), ip.funnel(3.5), [np.eye(16)]) is None
+    found = ip.solve(HEART, ip.funnel(3.5), Pooling(), starts=2, rng=0)
+    assert found.solver.endswith("accelerated")
+
+
+def test_stacked_keeps_every_encoder():
+    one, two = np.eye(3), np.ones((1, 3))
+    table = stacked([one, two])
+    np.testing.assert_array_equal(table, [one, [[1, 1, 1], [0, 0, 0], [0, 0, 0]]])
+
+
+def test_splitting_first_is_told():
+    found = ip.solve(HEART, ip.bottleneck(0.1), Pooling(splitting=5), starts=2, rng=0)
+    assert found.solver in ("drs, accelerated", "pooling")
+    assert found.iterations > 5
+
+
+@pytest.mark.parametrize("splitting", [-1, 2.5, True])
+def test_bad_options(splitting):
+    with pytest.raises(ip.InvalidOptionError, match="splitting must be"):
+        Pooling(splitting=splitting)
+
+
+def test_a_problem_without_posterior_form_is_refused():
+    with pytest.raises(ip.UnsupportedProblemError, match="posterior form"):
+        ip.solve(HEART, ip.deterministic_bottleneck(0.2), Pooling())

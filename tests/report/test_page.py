@@ -1,0 +1,314 @@
+"""The page as a file: one place for labels, a size, what is left out and said, and traces that are true."""
+
+import json
+import re
+import sys
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+from infoplane.report import page as module
+from infoplane.report.contents import Allowance, contents, label_text
+from infoplane.report.encoders import encoder_columns, largest
+from infoplane.report.page import LARGEST_PAGE, as_json, report_page
+from infoplane.report.replay import replay_best
+from infoplane.solution import Solution
+from infoplane.stopping import Residuals, Status
+from infoplane.stored import StoredRun
+
+
+def held(page):
+    """The contents of a page, read back from its bytes."""
+    found = re.search(rb'<script type="application/json" id="contents">(.*?)</script>', page, flags=re.DOTALL)
+    return json.loads(found.group(1))
+
+
+def made_up(joint, parameters, starts=1, clusters=4, seed=0):
+    """Runs that no solver made: quick, and as many as wanted."""
+    rng = np.random.default_rng(seed)
+    runs = []
+    for gamma in parameters:
+        W = rng.random((clusters, joint.shape[0])) ** 8
+        W /= W.sum(axis=0)
+        for start in range(starts):
+            runs.append(
+                Solution(
+                    joint=joint,
+                    problem=ip.bottleneck(float(gamma)),
+                    encoder=W,
+                    status=Status.STATIONARY if start % 2 == 0 else Status.ITERATION_LIMIT,
+                    solver="made up",
+                    iterations=start,
+                    seconds=0.25,
+                    residuals=Residuals(0.0, 0.0, 1e-9),
+                    parameter=float(gamma),
+                    start=start,
+                )
+            )
+    return runs
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4], "blahut-arimoto", starts=3, rng=5)
+
+
+# -- escaping ----------------------------------------------------------------------------------------------------------
+
+
+@given(st.recursive(st.text() | st.floats(allow_nan=False, allow_infinity=False), st.lists, max_leaves=6))
+def test_json_comes_back_and_holds_no_markup(values):
+    text = as_json(values)
+    assert json.loads(text) == values
+    assert text.isascii()
+    assert "<" not in text
+    assert "\n" not in text
+
+
+def test_labels_stand_in_the_json_only(marked_page, nasty):
+    page = marked_page.read_bytes()
+    before, rest = page.split(b'<script type="application/json" id="contents">')
+    inside, after = rest.split(b"</script>", 1)
+    assert b"<" not in inside
+    # Outside of it the title is the only text of the user's, escaped.
+    assert before.count(b"document.title") == 2
+    assert before.count(b"&lt;script&gt;document.title=&#x27;owned&#x27;&lt;/script&gt;") == 2
+    assert b"document.title='owned'" not in before + after
+    assert held(page)["joint"]["x"]["labels"] == nasty
+    assert page.count(b"</script>") == 3
+
+
+def test_no_address_is_ever_loaded(marked_page):
+    """No attribute of the page's own markup names another file; the policy forbids what the library might try."""
+    page = marked_page.read_text(encoding="utf-8")
+    markup = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.findall(r"\b(?:src|srcset|data|action)\s*=", markup)
+    assert re.findall(r'href="([^"]*)"', markup) == ["#runs"]
+    assert "url(" not in markup
+    assert "@import" not in markup
+    policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+
+
+def test_long_labels_are_shortened():
+    assert label_text(("a", 1, 2.5)) == "a, 1, 2.5"
+    assert label_text("x" * 500) == "x" * 119 + "…"
+
+
+# -- what is there -----------------------------------------------------------------------------------------------------
+
+
+def test_the_table_is_the_frame(swept):
+    table = held(report_page(swept))["table"]
+    frame = swept.to_frame().reset_index()
+    assert list(table) == list(frame.columns)
+    for name in frame:
+        column = table[name]
+        values = [column["names"][i] for i in column["values"]] if isinstance(column, dict) else column
+        assert values == frame[name].tolist()
+
+
+def test_the_same_frontier_gives_the_same_bytes(swept):
+    assert report_page(swept, title="t") == report_page(swept, title="t")
+
+
+def test_provenance_and_suggestions_are_on_the_page(swept):
+    found = held(report_page(swept))
+    assert found["provenance"]["seed"] == 5
+    assert found["provenance"]["solver"] == "blahut-arimoto"
+    assert found["provenance"]["grid"] == [0.1, 0.2, 0.4]
+    assert found["provenance"]["version"] == ip.__version__
+    assert found["provenance"]["joint"]["fingerprint"] == swept.joint.fingerprint
+    assert tuple(found["suggestion"]) == swept.suggest().sentences
+
+
+def test_certified_runs_show_their_gap(swept):
+    runs = [replace(run, lower_bound=run.loss - 2e-7, status=Status.CERTIFIED) for run in swept.runs]
+    found = held(report_page(ip.Frontier(swept.joint, runs)))
+    np.testing.assert_allclose(found["table"]["gap_nats"], 2e-7, rtol=1e-6)
+    assert found["table"]["status"]["names"] == ["CERTIFIED"]
+
+
+def test_problems_without_a_parameter(swept):
+    runs = [
+        replace(run, parameter=float("nan"), problem=ip.MarkovLagrangian(-0.8, -0.2, 1.0)) for run in swept.runs[:2]
+    ]
+    found = held(report_page(ip.Frontier(swept.joint, runs)))
+    assert found["table"]["parameter"] == [None, None]
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
+def test_the_smallest_joints(shape):
+    joint = ip.Joint.from_counts(np.ones(shape))
+    page = report_page(ip.Frontier(joint, made_up(joint, [0.2, 0.5], clusters=1)))
+    assert held(page)["joint"]["ixy_bits"] == 0.0
+
+
+def test_no_runs_is_an_error(swept, tmp_path):
+    with pytest.raises(ip.InvalidOptionError, match="without runs"):
+        ip.Frontier(swept.joint, []).report(tmp_path / "r.html")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_file_is_written_whole_or_not_at_all(swept, tmp_path, monkeypatch):
+    swept.report(tmp_path / "r.html", title="first")
+    before = (tmp_path / "r.html").read_bytes()
+    monkeypatch.setattr(module, "report_page", lambda *_, **__: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        swept.report(tmp_path / "r.html")
+    assert (tmp_path / "r.html").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["r.html"]
+
+
+def test_missing_altair_names_the_extra(swept, monkeypatch):
+    module.vega_library.cache_clear()
+    monkeypatch.setitem(sys.modules, "altair", None)
+    with pytest.raises(ip.MissingExtraError, match=r'pip install "infoplane\[report\]"'):
+        report_page(swept)
+
+
+# -- what is left out --------------------------------------------------------------------------------------------------
+
+
+def test_thousands_of_runs_stay_small(swept):
+    frontier = ip.Frontier(swept.joint, made_up(swept.joint, np.geomspace(0.01, 1, 300), starts=40))
+    page = report_page(frontier)
+    assert len(page) <= LARGEST_PAGE
+    found = held(page)
+    kept = found["table"]["run"]
+    assert {kept[i] for i in found["best"]} == set(frontier.best_rows())
+    assert len(kept) < len(frontier) == 12_000
+    assert any(f"{len(kept):,} of 12,000 runs" in note for note in found["notes"])
+
+
+def test_a_large_alphabet_stays_small():
+    rng = np.random.default_rng(1)
+    joint = ip.Joint.from_counts(rng.random((5000, 40)) ** 6, x_labels=[f"letter {i} <b>" * 12 for i in range(5000)])
+    frontier = ip.Frontier(joint, made_up(joint, np.geomspace(0.05, 1, 24), clusters=64))
+    page = report_page(frontier)
+    assert len(page) <= LARGEST_PAGE
+    found = held(page)
+    shown = len(found["joint"]["x"]["labels"])
+    assert 4 <= shown <= 60
+    assert any(f"Of the 5,000 values of x the {shown} most probable" in note for note in found["notes"])
+    assert any("columns, the smallest clusters are added up" in note for note in found["notes"])
+    for encoder in found["encoders"].values():
+        np.testing.assert_allclose(np.sum(encoder["cells"], axis=0), 1000, atol=len(encoder["cells"]))
+
+
+def test_smaller_allowances_end():
+    allowance = Allowance()
+    seen = []
+    while allowance != allowance.smaller():
+        seen.append(allowance)
+        allowance = allowance.smaller()
+    assert 10 < len(seen) < 40
+
+
+def test_encoders_that_were_not_kept_are_left_out(swept):
+    """A store keeps the encoders of the best runs only."""
+    best = set(swept.best_rows())
+    runs = [
+        StoredRun.of(
+            (lambda run=run: run.encoder) if row in best else None,
+            loss=run.loss,
+            ixz=run.ixz,
+            iyz=run.iyz,
+            clusters=run.clusters,
+            **{
+                name: getattr(run, name)
+                for name in vars(run)
+                if name in Solution.__dataclass_fields__ and name != "encoder"
+            },
+        )
+        for row, run in enumerate(swept.runs)
+    ]
+    stored = held(report_page(ip.Frontier(swept.joint, runs, provenance=swept.provenance)))
+    whole = held(report_page(swept))
+    assert set(stored["encoders"]) == {str(row) for row in best}
+    assert stored == whole
+
+
+# -- encoders ----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=30, deadline=None)
+@given(seed=st.integers(0, 2**32 - 1), clusters=st.integers(1, 12), most=st.integers(2, 8))
+def test_columns_add_up_whatever_is_merged(seed, clusters, most):
+    rng = np.random.default_rng(seed)
+    joint = ip.Joint.from_counts(rng.random((7, 3)) * (rng.random((7, 3)) < 0.7) + 1e-9)
+    run = made_up(joint, [0.2], clusters=clusters, seed=seed)[0]
+    # Some clusters coincide, some hold nothing.
+    W = np.vstack([0.25 * run.encoder, 0.75 * run.encoder, np.zeros((2, 7))])
+    found = encoder_columns(replace(run, encoder=W), largest(joint.p_x, 5), largest(joint.p_y, 3), most)
+    assert len(found["clusters"]) <= most
+    members = sorted(z for group in found["members"] for z in group)
+    assert len(members) == len(set(members))
+    np.testing.assert_allclose(np.sum(found["cells"], axis=0), 1000, atol=most / 2)
+    np.testing.assert_allclose(np.sum(found["posteriors"], axis=1), 1000, atol=1.5)
+    assert sum(found["p_z"]) == pytest.approx(1.0, abs=2e-3)
+    assert found["differ"] <= clusters
+
+
+# -- traces ------------------------------------------------------------------------------------------------------------
+
+
+def test_replayed_traces_end_where_the_runs_did(swept):
+    traces, notes = replay_best(swept)
+    assert set(traces) == set(swept.best_rows())
+    for row, trace in traces.items():
+        run = swept.runs[row]
+        assert len(trace) == run.iterations
+        assert trace.loss[-1] == pytest.approx(run.loss, abs=1e-9)
+        assert trace.stationarity[-1] == run.residuals.stationarity
+    assert notes == ["Traces come from 3 of 3 best runs, run once more from the same start to the same end."]
+    assert set(held(report_page(swept))["traces"]) == {str(row) for row in swept.best_rows()}
+
+
+@pytest.mark.parametrize(
+    "change", [{"seed": 6}, {"tol": 1e-4}, {"clusters": 2}, {"max_iter": 3}, {"starts": 1}, {"tol": None}]
+)
+def test_a_replay_that_ends_elsewhere_is_not_shown(swept, change):
+    rows = [row for row in swept.best_rows() if swept.runs[row].start > 0]
+    other = ip.Frontier(swept.joint, swept.runs, provenance={**swept.provenance, **change})
+    assert not set(replay_best(other)[0]) & set(rows)
+
+
+def test_nobody_said_how_it_was_made(swept):
+    assert replay_best(ip.Frontier(swept.joint, swept.runs)) == ({}, [])
+    assert held(report_page(ip.Frontier(swept.joint, swept.runs)))["traces"] == {}
+    assert held(report_page(swept, traces=False))["traces"] == {}
+
+
+def test_runs_that_took_long_are_not_run_again(swept):
+    slow = ip.Frontier(swept.joint, [replace(run, seconds=1e4) for run in swept.runs], provenance=swept.provenance)
+    assert replay_best(slow) == ({}, [])
+
+
+def test_two_solvers_on_one_plane_are_both_replayed(swept):
+    both = swept + ip.sweep(swept.joint, ip.bottleneck, [0.15, 0.3], "ib-1", starts=2, rng=1)
+    traces, _ = replay_best(both)
+    assert set(traces) == set(both.best_rows())
+    parts = held(report_page(both))["provenance"]["parts"]
+    assert [part["solver"] for part in parts] == ["blahut-arimoto", "ib-1"]
+
+
+def test_a_trace_of_its_own_is_thinned_and_kept(swept):
+    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    frontier = ip.Frontier(swept.joint, [run])
+    found = contents(frontier, "t", {}, [], Allowance(points=10))["traces"][0]
+    assert found["iterations"][0] == 1
+    assert found["iterations"][-1] == len(run.trace)
+    assert len(found["iterations"]) <= 10
+    assert set(found["lines"]) == {
+        "|loss − final loss|, nats",
+        "primal residual",
+        "dual residual",
+        "stationarity residual",
+    }
+    assert found["lines"]["stationarity residual"][-1] == pytest.approx(run.trace.stationarity[-1], rel=0.01)
