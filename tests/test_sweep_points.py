@@ -150,3 +150,4 @@ def test_path_solvers_refine_too():
 
 def test_a_single_parameter_is_no_range():
     assert len(swept(grid=(0.3,), points=5).best_rows()) == 1
+    assert len(swept(grid=(0.3, 0.3), points=5)) == 6

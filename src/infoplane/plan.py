@@ -12,7 +12,7 @@ import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple, TypeGuard
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from .information import Array
 from .joint import Joint
 from .problem import MarkovLagrangian
 from .refine import inserted
-from .solver import PathSolver, Solver, Support
+from .solver import Solver, Support, is_path
 from .starts import KINDS, make_starts
 from .stopping import Stopping
 from .tally import Tally
@@ -94,7 +94,7 @@ class Plan:
         if self.brings_starts:
             return make_starts(self.joint, self.clusters, 1, self._seed(place, 0), self.init)[first : first + count]
         # Spawning goes on from the number of children, so that start i is made without those before it.
-        kind = "random" if first > 0 else self.init
+        kind = "random" if first > 0 and self.init in (None, "mixed") else self.init
         return make_starts(self.joint, self.clusters, count, self._seed(place, first), kind)
 
     def _seed(self, place: int, spawned: int) -> np.random.SeedSequence:
@@ -188,11 +188,6 @@ class Grid:
             "rho": [list(problem.rho) for problem in problems],
             "points": self.points,
         }
-
-
-def is_path(solver: Solver) -> TypeGuard[PathSolver]:
-    """Whether a solver follows parameters one after another."""
-    return hasattr(solver, "follow")
 
 
 def _solver_words(solver: Solver) -> dict[str, Any]:

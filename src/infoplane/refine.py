@@ -21,7 +21,7 @@ def inserted(parameters: Array, plane: Array, points: int) -> list[float]:
     ``parameters`` ascend; ``plane`` (n, 2) has the best run of each.
     """
     room = points - len(parameters)
-    if room <= 0 or len(parameters) < 2:
+    if room <= 0 or not parameters[-1] > parameters[0]:
         return []
     span = np.ptp(plane, axis=0)
     chords = np.linalg.norm(np.diff(plane / np.where(span > 0.0, span, 1.0), axis=0), axis=1)

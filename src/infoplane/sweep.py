@@ -25,7 +25,7 @@ from .progress import BETWEEN, Bar, Progress, SweepProgress, bar
 from .registry import resolve
 from .shelf import seed_of
 from .solver import Solver
-from .starts import Seed, make_starts, seed_sequence
+from .starts import Seed, default_init, make_starts, seed_sequence
 from .stopping import Stopping
 from .store import Store
 from .tally import Tally
@@ -105,8 +105,9 @@ def sweep(
     problems = list(grid.problems.values())
     gap = tolerance(certify)
     proof = None if gap is None else resolve(certifier(problems[0], gap), *problems)
-    named = resolve(solver, *problems) if proof is None or solver is not None else proof
+    named = resolve(solver, *problems, along_a_path=True) if proof is None or solver is not None else proof
     solvers = (named,) if proof is None or named == proof else (named, proof)
+    init = default_init(problems[0]) if init is None else init
     # One start is enough to refuse options that are none.
     W = make_starts(joint, clusters, min(starts, 1) if isinstance(starts, int) else starts, seed_sequence(0), init)
     plan = Plan(

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from itertools import groupby
 
 from .information import plane_point
-from .plan import Chunk, Plan, Problems, Unit, is_path
+from .plan import Chunk, Plan, Problems, Unit
 from .solve import block_length
-from .solver import PathSolver, Run, Solver
+from .solver import PathSolver, Run, Solver, is_path
 from .threads import one_blas_thread
 
 STOPS: dict[str, threading.Event] = {}

@@ -97,8 +97,7 @@ class Columns:
         programme = Programme(support)
         for W in starts:
             programme.add(supports.posteriors(support, W))
-        if len(support.p_x) <= MERGED:
-            programme.add(merged(support))
+        programme.add(first_columns(support))
         for problem in problems:
             scale, beta = supports.scaled(problem)
             meter = Meter(self.limits, max_rounds=stopping.max_iter)
@@ -124,12 +123,13 @@ class Columns:
             )
 
 
-def merged(support: Support) -> Array:
-    """The posteriors of all clusters on Merge-Two's path, a column each."""
-    path = merge_two(support.joint)
-    clusters = {x: np.eye(len(support.p_x))[index] for index, x in enumerate(np.flatnonzero(support.x))}
-    columns = []
-    for i, j in path.merges:
-        clusters[i] = clusters[i] + clusters.pop(j)
-        columns.append(clusters[i] * support.p_x)
-    return np.array(columns).reshape(-1, len(support.p_x)).T
+def first_columns(support: Support) -> Array:
+    """The posteriors of all clusters on Merge-Two's path, a column each; none if there are many letters."""
+    n = len(support.p_x)
+    clusters = dict(zip(np.flatnonzero(support.x), np.eye(n), strict=True))
+    columns = np.empty((n, 0))
+    if n <= MERGED:
+        for i, j in merge_two(support.joint).merges:
+            clusters[i] = clusters[i] + clusters.pop(j)
+            columns = np.column_stack([columns, clusters[i] * support.p_x])
+    return columns

@@ -14,13 +14,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ..errors import UnsupportedProblemError
 from ..information import Array, entropy
 from ..kernels import envelope as kernel
+from ..kernels.split import Integers
 from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support
 from .bounds import contraction_bound
@@ -30,7 +31,7 @@ from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, poste
 if TYPE_CHECKING:
     from ..joint import Joint
 
-A = TypeVar("A", Array, kernel.Indices, kernel.Edges)
+A = TypeVar("A", Array, Integers, kernel.Indices, kernel.Edges)
 
 GRAIN = 2.0**-10
 """The first simplex has corners at multiples of this: 43 halvings later they are still exact."""
@@ -98,7 +99,7 @@ class Partition:
             slopes=np.zeros((1, n_y)),
             bounds=np.full(1, -np.inf),
             edges=np.zeros((1, 2), dtype=np.int8),
-            heap=np.zeros(1, dtype=np.int32),
+            heap=np.zeros(1, dtype=np.int64),
             counts=np.array([n_y, 1, 0, 0], dtype=np.int64),
             levels=np.full(2, np.inf),
             lowest=np.full(n_y, 1.0 / n_y),
@@ -156,7 +157,7 @@ def _longer(array: A, filled: int, more: int) -> A:
     """The rows in use, with half as much room again, and for `more`."""
     longer = np.empty((filled + filled // 2 + more, *array.shape[1:]), dtype=array.dtype)
     longer[:filled] = array[:filled]
-    return cast(A, longer)
+    return longer
 
 
 class Proof:

@@ -79,6 +79,8 @@ class Outcome:
     """How a generation ended."""
 
     point: Point
+    proof: Point
+    """The point whose dual proves the bound."""
     lower: float
     """Proven lower bound of the programme over all posteriors."""
     left: int
@@ -124,48 +126,18 @@ class Programme:
 
     def at_beta(self, beta: float) -> Point:
         """The programme for a given beta."""
-        weights, lam, _ = self._solve(self.H_q - beta * self.H_u, None)
-        return self._point(weights, lam, beta, 0.0)
+        costs = self.H_q - beta * self.H_u
+        return self._point(linear_programme(self.Q, costs, self.p_x), costs, beta, 0.0)
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps."""
-        weights, lam, beta = self._solve(self.H_q, self.H_y - eps)
-        return self._point(weights, lam, beta, beta * (self.H_y - eps))
+        least = self.H_y - eps
+        solved = linear_programme(self.Q, self.H_q, self.p_x, (self.H_u, least))
+        return self._point(solved, self.H_q - solved[2] * self.H_u, solved[2], solved[2] * least)
 
-    def _solve(self, costs: Array, least_H_u: float | None) -> tuple[Array, Array, float]:
-        """Weights, lambda and the cap's dual value, by HiGHS."""
-        # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
-        with np.errstate(divide="ignore"):
-            most = (self.p_x[:, None] / self.Q).min(axis=0)
-        W = self.Q * most / self.p_x[:, None]
-        cap = {} if least_H_u is None else {"A_ub": -(self.H_u * most)[None], "b_ub": [-least_H_u]}
-        for tolerance in (TIGHTEST, 1e-8):
-            found = linprog(
-                costs * most,
-                A_eq=W,
-                b_eq=np.ones(len(W)),
-                **cap,
-                method="highs",
-                options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
-            )
-            if found.x is not None and found.eqlin.marginals is not None:
-                beta = 0.0 if least_H_u is None else max(-float(found.ineqlin.marginals[0]), 0.0)
-                return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / self.p_x, beta
-        raise InfoplaneError(
-            f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message} Letters of tiny mass make it hard: group them."
-        )
-
-    def _point(self, weights: Array, lam: Array, beta: float, constant: float) -> Point:
-        """HiGHS leaves small violations: lower lambda where that costs least, so that no present column has g < 0."""
-        lam = lam.copy()
-        costs = self.H_q - beta * self.H_u
-        for k in np.flatnonzero(costs - lam @ self.Q < 0.0):
-            q = self.Q[:, k]
-            short = costs[k] - lam @ q
-            if short < 0.0:
-                with np.errstate(divide="ignore"):
-                    x = int((self.p_x / q).argmin())
-                lam[x] += short / q[x]
+    def _point(self, solved: tuple[Array, Array, float], costs: Array, beta: float, constant: float) -> Point:
+        weights, lam, _ = solved
+        lam = repaired(lam, self.Q, costs, self.p_x)
         return Point(weights, lam, beta, math.fsum(lam * self.p_x) + constant)
 
     def rounding(self, lam: Array, beta: float) -> float:
@@ -173,23 +145,58 @@ class Programme:
         n, m = len(self.p_x), len(self.T)
         return (n + m + 16) * EPS * (1.0 + math.log(n) + beta * (1.0 + math.log(m)) + float(np.abs(lam).max()))
 
-    def encoder(self, weights: Array) -> Array:
-        """p(z|x) = p_k q_k(x) / p(x); posteriors that agree to 1e-6 are one cluster."""
-        kept = np.flatnonzero(weights > 0.0)
-        joint = (self.Q[:, kept] * weights[kept]).T
-        clusters: list[Array] = []
-        posteriors: list[Array] = []
-        for row, k in zip(joint, kept, strict=True):
-            for index, q in enumerate(posteriors):
-                if np.abs(q - self.Q[:, k]).max() < 1e-6:
-                    clusters[index] = clusters[index] + row
-                    break
-            else:
-                clusters.append(row)
-                posteriors.append(self.Q[:, k])
-        W = np.array(clusters)
-        encoder: Array = W / W.sum(axis=0)
-        return encoder
+
+def linear_programme(
+    Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None
+) -> tuple[Array, Array, float]:
+    """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least: p, lambda, and the row's dual value."""
+    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
+    with np.errstate(divide="ignore"):
+        most = (p_x[:, None] / Q).min(axis=0)
+    row = {} if cap is None else {"A_ub": -(cap[0] * most)[None], "b_ub": [-cap[1]]}
+    for tolerance in (TIGHTEST, 1e-8):
+        found = linprog(
+            costs * most,
+            A_eq=Q * most / p_x[:, None],
+            b_eq=np.ones(len(p_x)),
+            **row,
+            method="highs",
+            options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
+        )
+        if found.x is not None and found.eqlin.marginals is not None:
+            dual = 0.0 if cap is None else max(-float(found.ineqlin.marginals[0]), 0.0)
+            return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / p_x, dual
+    raise InfoplaneError(
+        f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message} Letters of tiny mass make it hard: group them."
+    )
+
+
+def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:
+    """HiGHS's lambda, lowered where that costs least until no column has costs < lambda.q."""
+    lam = lam.copy()
+    for k in np.flatnonzero(costs - lam @ Q < 0.0):
+        short = costs[k] - lam @ Q[:, k]
+        if short < 0.0:
+            with np.errstate(divide="ignore"):
+                x = int((p_x / Q[:, k]).argmin())
+            lam[x] += short / Q[x, k]
+    return lam
+
+
+def encoder_of(Q: Array, weights: Array) -> Array:
+    """p(z|x) = p_k q_k(x) / p(x); posteriors that agree to 1e-6 are one cluster."""
+    kept = np.flatnonzero(weights > 0.0)
+    clusters: list[tuple[Array, Array]] = []
+    for q, weight in zip(Q.T[kept], weights[kept], strict=True):
+        for known, joint in clusters:
+            if np.abs(known - q).max() < 1e-6:
+                joint += weight * q
+                break
+        else:
+            clusters.append((q, weight * q))
+    W = np.array([joint for _, joint in clusters])
+    encoder: Array = W / W.sum(axis=0)
+    return encoder
 
 
 def finish(steps: Generator[None, None, Result]) -> Result:
@@ -207,13 +214,14 @@ def generate(
     """Add posteriors until none has g < -tol/4, proven; or until the meter says stop. Yields after every bounded piece of work."""
     floor, lower, left = max(FIRST_FLOOR, tol / 4.0), -math.inf, 0
     first: Array | None = None
-    point = master()
+    proof = point = master()
     while True:
         meter.rounds += 1
         new = _nearby(programme, point, floor / 10.0)
         if not new.shape[1]:
             low, left, new = yield from _priced(programme, point, floor, meter)
-            lower = max(lower, point.dual + low - programme.rounding(point.lam, point.beta))
+            low += point.dual - programme.rounding(point.lam, point.beta)
+            proof, lower = (point, low) if low > lower else (proof, lower)
             if not new.shape[1]:
                 if left or floor <= tol / 4.0:
                     break
@@ -228,7 +236,7 @@ def generate(
         if meter.spent:
             break
         yield
-    return Outcome(point, lower, left, first)
+    return Outcome(point, proof, lower, left, first)
 
 
 def _nearby(programme: Programme, point: Point, tol: float) -> Array:

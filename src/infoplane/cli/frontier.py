@@ -108,7 +108,7 @@ def frontier(
         grid = coarse_grid(problem, points)
     family, parameters = options.make_family(problem, a, grid, grid_values)
     problems = [family(float(parameter)) for parameter in parameters]
-    chosen = resolve(options.choose(solver, rest, problems[0], certify), *problems)
+    chosen = resolve(options.choose(solver, rest, problems[0], certify, along_a_path=True), *problems)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)

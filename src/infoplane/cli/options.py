@@ -241,7 +241,7 @@ def _own_options() -> dict[str, Decorator[Any]]:
 OWN_OPTIONS = _own_options()
 
 one_solver = several(
-    click.option("--solver", type=click.Choice(list(SOLVERS)), help="By name; drs by default (listed below)."),
+    click.option("--solver", type=click.Choice(list(SOLVERS)), help="By name (listed below); by default the best for the problem."),
     *OWN_OPTIONS.values(),
 )
 
@@ -269,10 +269,20 @@ def configured(name: str, options: dict[str, Any]) -> Solver:
     return dataclasses.replace(solver, **given)  # type: ignore[type-var]
 
 
-def choose(name: str | None, options: dict[str, Any], problem: MarkovLagrangian, certify: float | None) -> Solver:
+def choose(
+    name: str | None,
+    options: dict[str, Any],
+    problem: MarkovLagrangian,
+    certify: float | None,
+    *,
+    letters: int = 0,
+    along_a_path: bool = False,
+) -> Solver:
     """The solver that a command runs: the one named, or drs if only its options were given, or the default."""
     if name is None and all(value is None for value in options.values()):
-        return resolve(None, problem) if certify is None else certifier(problem, certify)
+        if certify is not None:
+            return certifier(problem, certify)
+        return resolve(None, problem, letters=letters, along_a_path=along_a_path)
     return resolve(configured(name or "drs", options), problem)
 
 

@@ -56,8 +56,9 @@ def solve(
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
     wanted = options.make_problem(problem, **{key: rest.pop(key) for key in ("gamma", "beta", "a", "rho")})
-    chosen = options.choose(solver, rest, wanted, certify)
+    options.choose(solver, rest, wanted, certify)  # refuses what cannot be, before data is read
     joint = source.load()
+    chosen = options.choose(solver, rest, wanted, certify, letters=joint.shape[0])
     with interruptible() as interruption, output.one_line_warnings():
         output.prepare(chosen, wanted, interruption)
         with output.spinner("solving") as tell:

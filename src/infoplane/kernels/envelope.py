@@ -49,7 +49,7 @@ class Cells(NamedTuple):
     slopes: Array  # (C, |Y|)     the a of its bound
     bounds: Array  # (C,)         proven lower bound of f(q) - lambda.q
     edges: Edges  # (C, 2)        the corners between which to cut it
-    heap: Indices  # (C,)         open leaves, lowest bound first
+    heap: Integers  # (C,)        open leaves, lowest bound first
     counts: Integers  # (4,)      vertices, leaves, open leaves, cuts so far
     levels: Array  # (2,)         lowest bound of a leaf that is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)       Tq where that was met

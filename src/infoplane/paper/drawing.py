@@ -55,6 +55,16 @@ def dress(ax: Axes, title: str, x: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
+def logarithmic(ax: Axes, *, x: bool = False) -> None:
+    """A logarithmic y axis, and x axis if asked, unless nothing positive was drawn: matplotlib refuses those."""
+    drawn = [line.get_ydata() for line in ax.lines] or [np.zeros(1)]
+    values = np.concatenate([np.asarray(one, dtype=float).ravel() for one in drawn])
+    if (np.isfinite(values) & (values > 0)).any():
+        ax.set_yscale("log")
+    if x:
+        ax.set_xscale("log")
+
+
 def scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") -> None:
     """The best converged run of every parameter; the other converged ones faintly."""
     ended = points.ended()

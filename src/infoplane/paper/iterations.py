@@ -10,7 +10,7 @@ import numpy as np
 
 from . import bottleneck_planes
 from .convergence import fewest_iterations
-from .drawing import COLOUR, LINE, dress, panels
+from .drawing import COLOUR, LINE, dress, logarithmic, panels
 from .figure import WAYS, Figure, Row, backed
 from .methods import KINDS
 from .pieces import Piece, Sweep
@@ -56,8 +56,7 @@ def draw(runs: Runs) -> Drawing:
                 markersize=3.5,
                 label=name.partition(": ")[2],
             )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    logarithmic(ax, x=True)
     dress(ax, "Iterations to convergence, uniform data", "gamma", "median iterations of converged runs")
     ax.legend(fontsize="x-small", frameon=False, ncols=2, handlelength=4)
     return figure

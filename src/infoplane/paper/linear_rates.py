@@ -14,7 +14,7 @@ import numpy as np
 
 from .convergence import STRAIGHT, straightness, worst_ratio
 from .descents import Iterates
-from .drawing import COLOUR, dress, panels
+from .drawing import COLOUR, dress, logarithmic, panels
 from .figure import Figure, Row
 from .methods import Method
 from .pieces import Piece
@@ -70,7 +70,7 @@ def draw(runs: Runs) -> Drawing:
         style = "o--" if solver.startswith("pf") else "o-"
         ax.plot(alphas, 1.0 - np.array(worst), style, color=COLOUR[solver], label=solver)
     ax.axvline(1.0, color="#8a8a8a", linewidth=0.8)
-    ax.set_yscale("log")
+    logarithmic(ax)
     dress(
         ax,
         "Worst contraction in the tail, exact steps, uniform data",

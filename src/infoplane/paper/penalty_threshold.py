@@ -13,7 +13,7 @@ from ..problem import bottleneck
 from ..splitting.penalty import penalty_threshold
 from ..starts import make_starts, seed_sequence
 from .convergence import smallest_penalty
-from .drawing import COLOUR, dress, panels
+from .drawing import COLOUR, dress, logarithmic, panels
 from .figure import Figure, Row
 from .methods import Method
 from .pieces import Piece, Sweep
@@ -105,8 +105,7 @@ def draw(runs: Runs) -> Drawing:
             color=COLOUR[solver],
             label=f"{solver}: theorem, at one start's masses",
         )
-    ax.set_xscale("log")
-    ax.set_yscale("log")
+    logarithmic(ax, x=True)
     dress(ax, "Smallest penalty against gamma, exact steps, uniform data", "gamma", "c")
     ax.legend(fontsize="x-small", frameon=False)
     return figure

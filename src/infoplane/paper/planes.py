@@ -50,7 +50,7 @@ def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: f
     seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high)
     utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
     met = least_leakage(ours.ixz, ours.iyz, utility - VISIBLE) <= leakage + VISIBLE
-    u = np.linspace(low, min(high, float(utility.max())), UTILITIES)
+    u = np.linspace(max(low, VISIBLE), min(high, float(utility.max())), UTILITIES)
     difference = least_leakage(merges["ixz"], merges["iyz"], u) - least_leakage(ours.ixz, ours.iyz, u)
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan

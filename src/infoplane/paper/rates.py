@@ -11,7 +11,7 @@ from ..information import NATS_PER_BIT
 from ..solution import fit_rate
 from .convergence import linear_tails
 from .descents import Descent
-from .drawing import LINE, dress
+from .drawing import LINE, dress, logarithmic
 from .figure import Row
 from .runs import Runs
 from .verdict import Evidence, Finding
@@ -41,7 +41,7 @@ def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str) ->
         kind = name.rpartition(", ")[2]
         said = f"{label(runs, name)}: {len(loss):,} iterations"
         ax.plot((seen + 1) / len(loss), distance[seen], LINE[kind], color=colour, linewidth=1.4, label=said)
-    ax.set_yscale("log")
+    logarithmic(ax)
     dress(ax, title, "iteration, as a share of the run", "|loss - end of the run|  [bits]")
     ax.legend(fontsize="x-small", frameon=False)
 
