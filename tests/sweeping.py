@@ -7,7 +7,19 @@ import numpy as np
 import infoplane as ip
 from infoplane.solver import Run
 
-NUMBERS = ("parameter", "start", "solver", "loss", "ixz", "iyz", "status", "iterations", "residuals", "died", "clusters")
+NUMBERS = (
+    "parameter",
+    "start",
+    "solver",
+    "loss",
+    "ixz",
+    "iyz",
+    "status",
+    "iterations",
+    "residuals",
+    "died",
+    "clusters",
+)
 
 
 def assert_same_runs(found, expected, encoders="best"):
@@ -55,7 +67,9 @@ class Warm:
             bound = None
             if self.claims is not None:
                 bound = problem.value(support.joint, support.lift(run.encoder)) - self.claims
-            yield Run(run.encoder, run.status, run.iterations, run.residuals, run.died, found_by="warm", lower_bound=bound)
+            yield Run(
+                run.encoder, run.status, run.iterations, run.residuals, run.died, found_by="warm", lower_bound=bound
+            )
 
 
 def _padded(W, clusters):

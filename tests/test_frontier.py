@@ -1,5 +1,7 @@
 import signal
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ GRID = np.geomspace(0.1, 0.9, 5)
 
 
 def frontier(**options):
-    return ip.sweep(UNIFORM, ip.bottleneck, GRID, starts=3, rng=0, **options)
+    return ip.sweep(UNIFORM, ip.bottleneck, GRID, **{"solver": "drs", "starts": 3, "rng": 0, **options})
 
 
 def test_every_run_is_kept_and_true():
@@ -140,3 +142,50 @@ def test_bad_grids(parameters, message):
 def test_a_solver_that_cannot_is_refused_before_anything_runs():
     with pytest.raises(ip.UnsupportedProblemError, match="blahut-arimoto"):
         ip.sweep(UNIFORM, ip.funnel, [1.5, 3.0], "blahut-arimoto")
+
+
+# -- what it is made of ------------------------------------------------------------------------------------------------
+
+
+def test_provenance_is_a_dict_of_its_own():
+    said = {"seed": 3}
+    made = ip.Frontier(UNIFORM, [], provenance=said)
+    said["seed"] = 4
+    assert made.provenance == {"seed": 3}
+    assert ip.Frontier(UNIFORM, []).provenance == {}
+
+
+def test_provenance_of_a_sum_has_the_parts_in_order():
+    a, b, c = (ip.Frontier(UNIFORM, [], provenance={"seed": seed}) for seed in (1, 2, 3))
+    nothing = ip.Frontier(UNIFORM, [])
+    assert (a + b + c).provenance == {"parts": [{"seed": 1}, {"seed": 2}, {"seed": 3}]}
+    assert (a + nothing).provenance == {"parts": [{"seed": 1}]}
+    assert (nothing + nothing).provenance == {}
+
+
+def test_a_list_is_copied_and_another_sequence_is_read_where_it_is():
+    class Rows(Sequence):
+        read = 0
+
+        def __len__(self):
+            return 2
+
+        def __getitem__(self, row):
+            Rows.read += 1
+            return found.runs[:2][row]
+
+    found = frontier()
+    runs = list(found.runs)
+    copied = ip.Frontier(UNIFORM, runs)
+    runs.clear()
+    assert len(copied) == 15
+    lazy = ip.Frontier(UNIFORM, Rows())
+    assert Rows.read == 0
+    assert len((lazy + lazy).runs) == 4
+    assert lazy.solution(1).loss == found.runs[1].loss
+
+
+def test_runs_without_a_parameter_are_one_group():
+    run = ip.solve(UNIFORM, ip.MarkovLagrangian(-0.8, -0.2, 1.0), "blahut-arimoto", starts=1, rng=0)
+    runs = [replace(run, parameter=float("nan")) for _ in range(3)]
+    assert len(ip.Frontier(UNIFORM, runs).best_rows()) == 1

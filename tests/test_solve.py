@@ -52,12 +52,12 @@ def test_blas_has_one_thread_while_runs_go_side_by_side_and_all_of_them_afterwar
 def test_init_by_the_user_is_used_and_left_alone():
     W = near_identity(3, 3)
     before = W.copy()
-    found = ip.solve(UNIFORM, ip.bottleneck(0.2), init=W)
+    found = ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", init=W)
     assert len(found.starts) == 1
     np.testing.assert_array_equal(W, before)
-    stacked = ip.solve(UNIFORM, ip.bottleneck(0.2), init=np.stack([W, W]))
+    stacked = ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", init=np.stack([W, W]))
     assert [start.loss for start in stacked.starts] == [found.loss] * 2
-    assert len(ip.solve(UNIFORM, ip.bottleneck(0.2), init="identity").starts) == 1
+    assert len(ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", init="identity").starts) == 1
 
 
 @pytest.mark.parametrize("solver", ["ib-2", "blahut-arimoto", "pf-2"])
@@ -77,7 +77,7 @@ def test_more_clusters_than_letters_are_allowed():
 
 
 def test_iteration_limit_says_so_and_counts():
-    found = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=0, max_iter=3)
+    found = ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", starts=2, rng=0, max_iter=3)
     assert found.status is ip.Status.ITERATION_LIMIT
     assert not found.converged
     assert found.iterations == len(found.trace) == 3
@@ -97,6 +97,7 @@ def test_callback_sees_progress_and_can_stop():
     found = ip.solve(
         ip.datasets.heart(),
         ip.bottleneck(0.1),
+        "drs",
         starts=3,
         rng=0,
         callback=lambda progress: seen.append(progress) or len(seen) == 2,

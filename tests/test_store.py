@@ -61,7 +61,9 @@ def change(path, *commands):
 def attempts(path):
     """Each unit that a worker ever got, as (first place, solver, start), with whether its chunk ended."""
     rows = ask(path, "SELECT units, ended IS NOT NULL FROM chunks ORDER BY chunk")
-    return [((places[0], solver, start), bool(done)) for units, done in rows for solver, start, places in json.loads(units)]
+    return [
+        ((places[0], solver, start), bool(done)) for units, done in rows for solver, start, places in json.loads(units)
+    ]
 
 
 # -- there and back ------------------------------------------------------------------------------------------------------
@@ -210,7 +212,10 @@ def test_segments_of_a_path_are_whole_or_not_there(tmp_path):
 
 DIFFERENCES = {
     "joint": ({"joint": ip.datasets.paper_nonuniform()}, 'joint_sha256 is "e5675180'),
-    "family": ({"family": ip.deterministic_bottleneck, "solver": "ib-1"}, 'family is "bottleneck" there, "deterministic_b'),
+    "family": (
+        {"family": ip.deterministic_bottleneck, "solver": "ib-1"},
+        'family is "bottleneck" there, "deterministic_b',
+    ),
     "more parameters": ({"grid": [*GRID, 0.9]}, "grid has 4 values there, 5 here"),
     "a parameter": ({"grid": [0.1, 0.25, 0.5000001, 0.8]}, r"grid\[2\] is 0.5 there, 0.5000001 here"),
     "the same family with another a": (
@@ -218,7 +223,10 @@ DIFFERENCES = {
         r"rho\[0\]\[1\] is -0.1 there, -0.09",
     ),
     "solver": ({"solver": "ib-2"}, 'solver is "ib-1" there, "ib-2" here; options.formulation is "ib-1" there'),
-    "an option": ({"solver": ip.DouglasRachford("ib-1", relaxation=1.5)}, "options.relaxation is 1.618 there, 1.5 here"),
+    "an option": (
+        {"solver": ip.DouglasRachford("ib-1", relaxation=1.5)},
+        "options.relaxation is 1.618 there, 1.5 here",
+    ),
     "starts": ({"starts": 6}, "starts is 5 there, 6 here"),
     "seed": ({"rng": 1}, "seed is 0 there, 1 here"),
     "clusters": ({"clusters": 2}, "clusters is 3 there, 2 here"),
@@ -281,9 +289,7 @@ FOREIGN = {
     "overwritten inside": lambda path: path.write_bytes(
         path.read_bytes()[:4096] + bytes(4 * 4096) + path.read_bytes()[5 * 4096 :]
     ),
-    "a trigger": lambda path: change(
-        path, "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM manifest; END"
-    ),
+    "a trigger": lambda path: change(path, "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM manifest; END"),
     "a view": lambda path: change(path, "DROP TABLE encoders", "CREATE VIEW encoders AS SELECT * FROM runs"),
     "a column more": lambda path: change(path, "ALTER TABLE runs ADD COLUMN more DEFAULT 1"),
     "an index": lambda path: change(path, "CREATE INDEX i ON runs (abs(loss))"),

@@ -19,7 +19,7 @@ def erasure(erased):
 
 
 def test_the_only_transition_is_bracketed():
-    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.5, 0.58, 0.65, 0.9], starts=3, rng=0)
+    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.5, 0.58, 0.65, 0.9], "drs", starts=3, rng=0)
     found = frontier.suggest()
     assert [t.parameters for t in found.transitions] == [(0.58, 0.65)]
     assert [t.clusters for t in found.transitions] == [(2, 1)]
@@ -31,7 +31,7 @@ def test_the_only_transition_is_bracketed():
 
 
 def test_a_run_that_did_not_converge_is_said():
-    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], starts=1, rng=0)
+    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], "drs", starts=1, rng=0)
     runs = [replace(run, status=ip.Status.ITERATION_LIMIT) if run.parameter > 0.5 else run for run in frontier.runs]
     found = ip.Frontier(frontier.joint, runs).suggest()
     assert not found.transitions[0].converged
@@ -40,7 +40,7 @@ def test_a_run_that_did_not_converge_is_said():
 
 def test_a_straight_curve_has_no_knee():
     joint = erasure(0.4)
-    runs = ip.sweep(joint, ip.bottleneck, [0.2, 0.9], starts=2, rng=0)
+    runs = ip.sweep(joint, ip.bottleneck, [0.2, 0.9], "drs", starts=2, rng=0)
     middle = replace(runs.at(ixz_bits=0.5), parameter=0.6)
     found = ip.Frontier(joint, [*runs.runs, middle]).suggest()
     assert found.knee is None
@@ -48,7 +48,7 @@ def test_a_straight_curve_has_no_knee():
 
 
 def test_too_few_runs_have_no_knee():
-    found = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], starts=2, rng=0).suggest()
+    found = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], "drs", starts=2, rng=0).suggest()
     assert found.knee is None
     assert "three runs" in found.sentences[0]
     assert ip.Frontier(erasure(0.4), []).suggest().transitions == ()
@@ -59,7 +59,7 @@ def test_too_few_runs_have_no_knee():
 )
 def test_the_knee_is_furthest_from_the_chord(family, grid):
     """Distances by the formula of a point and a line, over all best runs; the package takes a difference of scaled coordinates."""
-    frontier = ip.sweep(ip.datasets.paper_nonuniform(), family, grid, starts=4, rng=0)
+    frontier = ip.sweep(ip.datasets.paper_nonuniform(), family, grid, "drs", starts=4, rng=0)
     knee = frontier.suggest().knee
     best = [frontier.runs[row] for row in frontier.best_rows()]
     u, v = (np.array([getattr(run, name) for run in best]) for name in ("ixz", "iyz"))

@@ -84,7 +84,12 @@ def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
         for one in work.work(plan, Chunk(tuple(some), problems), "").results:
             same = together[one.place, one.start]
             assert one.run.encoder.tobytes() == same.run.encoder.tobytes()
-            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (same.loss, same.ixz, same.iyz, same.run.iterations)
+            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (
+                same.loss,
+                same.ixz,
+                same.iyz,
+                same.run.iterations,
+            )
 
 
 def test_a_start_depends_on_seed_place_and_number_only():
@@ -103,7 +108,9 @@ def test_a_start_depends_on_seed_place_and_number_only():
 def test_units_cover_every_run_once(places, starts, segment):
     ordinary, path = planned(starts=starts), planned(Warm(segment), starts=starts)
     units = ordinary.units(range(places))
-    assert sorted((unit.places[0], unit.start) for unit in units) == [(j, i) for j in range(places) for i in range(starts)]
+    assert sorted((unit.places[0], unit.start) for unit in units) == [
+        (j, i) for j in range(places) for i in range(starts)
+    ]
     assert ordinary.runs_a_place == starts
     segments = [unit.places for unit in path.units(range(places))]
     assert [place for one in segments for place in one] == list(range(places))
@@ -356,7 +363,9 @@ standings = st.builds(
 )
 
 
-@given(runs=st.lists(standings, min_size=1, max_size=12, unique_by=lambda one: (one.solver, one.start)), seed=st.integers())
+@given(
+    runs=st.lists(standings, min_size=1, max_size=12, unique_by=lambda one: (one.solver, one.start)), seed=st.integers()
+)
 def test_the_best_of_a_tally_is_the_frontiers_whatever_the_order(runs, seed):
     """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""
     rows = sorted(runs, key=lambda one: (one.solver, one.start))

@@ -45,12 +45,12 @@ def run_of(joint, W, problem=None, parameter=0.5):
 @pytest.fixture(scope="module")
 def bottleneck():
     joint = ip.datasets.paper_nonuniform()
-    return ip.sweep(joint, ip.bottleneck, np.geomspace(0.1, 1, 6), starts=3, rng=0)
+    return ip.sweep(joint, ip.bottleneck, np.geomspace(0.1, 1, 6), "drs", starts=3, rng=0)
 
 
 @pytest.fixture(scope="module")
 def funnel():
-    return ip.sweep(ip.datasets.paper_uniform(), ip.funnel, np.geomspace(1.2, 20, 8), starts=8, rng=0)
+    return ip.sweep(ip.datasets.paper_uniform(), ip.funnel, np.geomspace(1.2, 20, 8), "drs", starts=8, rng=0)
 
 
 # -- straight pieces ---------------------------------------------------------------------------------------------------
@@ -60,7 +60,7 @@ def funnel():
 @pytest.mark.parametrize("p_x", [[0.5, 0.5], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])
 def test_a_straight_piece_is_met_exactly(p_x, share):
     joint = erasure(p_x=p_x, erased=0.4)
-    frontier = ip.sweep(joint, ip.bottleneck, [0.3, 0.9], starts=2, rng=0)
+    frontier = ip.sweep(joint, ip.bottleneck, [0.3, 0.9], "drs", starts=2, rng=0)
     h = bits(joint.entropy_x)
     found = checked(frontier.at(ixz_bits=share * h))
     assert bits(found.ixz) == pytest.approx(share * h, abs=1e-9)
@@ -73,7 +73,7 @@ def test_a_straight_piece_is_met_exactly(p_x, share):
 
 def test_a_funnel_without_choice_is_met_exactly():
     joint = erasure(letters=2, erased=0.5)
-    frontier = ip.sweep(joint, ip.funnel, [1.1, 6.0], starts=4, rng=0)
+    frontier = ip.sweep(joint, ip.funnel, [1.1, 6.0], "drs", starts=4, rng=0)
     found = checked(frontier.at(iyz_bits=0.2))
     assert bits(found.iyz) == pytest.approx(0.2, abs=1e-9)
     assert bits(found.ixz) == pytest.approx(0.4, abs=1e-9)
@@ -83,7 +83,7 @@ def test_a_funnel_without_choice_is_met_exactly():
 def test_a_mixture_of_proven_ends_is_proven():
     """min L is concave in the parameter, so that the chord of two bounds is a bound; here it is tight."""
     joint = erasure(letters=2)
-    swept = ip.sweep(joint, ip.bottleneck, [0.3, 0.6, 0.9], starts=2, rng=0)
+    swept = ip.sweep(joint, ip.bottleneck, [0.3, 0.6, 0.9], "drs", starts=2, rng=0)
     proven = ip.Frontier(joint, [replace(run, lower_bound=run.loss - 1e-9) for run in swept.runs])
     found = proven.at(ixz_bits=0.4)
     assert found.status is Status.CERTIFIED
@@ -117,7 +117,7 @@ def test_targets_are_met_and_nothing_known_is_better(which, axis, share, request
 
 
 def test_a_finer_sweep_finds_nothing_better(bottleneck):
-    fine = ip.sweep(bottleneck.joint, ip.bottleneck, np.geomspace(0.1, 1, 60), starts=3, rng=1)
+    fine = ip.sweep(bottleneck.joint, ip.bottleneck, np.geomspace(0.1, 1, 60), "drs", starts=3, rng=1)
     u, v = curve(fine, "ixz"), curve(fine, "iyz")
     for target in np.linspace(u[0], u[-1], 6)[1:-1]:
         found = bottleneck.at(ixz_bits=target)
@@ -147,7 +147,7 @@ def test_other_members_are_met_too(family):
 
 def test_an_unknown_family_is_mixed_only():
     joint = ip.datasets.paper_uniform()
-    frontier = ip.sweep(joint, lambda g: ip.MarkovLagrangian(g - 1.0, -g, 1.0), [0.1, 0.3, 0.6], starts=3, rng=0)
+    frontier = ip.sweep(joint, lambda g: ip.MarkovLagrangian(g - 1.0, -g, 1.0), [0.1, 0.3, 0.6], "drs", starts=3, rng=0)
     found = checked(frontier.at(ixz_bits=0.5))
     assert bits(found.ixz) == pytest.approx(0.5, abs=1e-9)
     assert "unknown family: nothing was refined" in found.solver

@@ -110,6 +110,7 @@ class LeapBatch(MapBatch):
             alive_old=np.full(runs, clusters),
             due=np.full(runs, 5),
             again=nothing.copy(),
+            wait=np.ones(runs, dtype=np.int64),
             splits=np.array([SPLITS if split and sum_is_zero(problem) else 0 for problem in problems]),
             J=np.full(runs, np.inf),
             cap=np.full(runs, FIRST_CAP),

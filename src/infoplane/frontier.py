@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -98,7 +99,8 @@ class Frontier:
         """For each parameter the row with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
         rows: dict[float, list[int]] = {}
         for row, run in enumerate(self.runs):
-            rows.setdefault(run.parameter, []).append(row)
+            # One NaN for all: as keys, two of them are equal only if they are the same object.
+            rows.setdefault(math.nan if math.isnan(run.parameter) else run.parameter, []).append(row)
         return [self._lowest(rows[parameter]) for parameter in sorted(rows)]
 
     def _lowest(self, rows: list[int]) -> int:

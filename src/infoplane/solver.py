@@ -200,16 +200,8 @@ def is_path(solver: Solver) -> TypeGuard[PathSolver]:
 class PathBatch:
     """The problems of a path solver, one after another: a `Batch`."""
 
-    def __init__(
-        self,
-        solver: PathSolver,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-    ) -> None:
-        self.total = len(problems)
-        self.path = solver.follow(support, problems, starts, stopping)
+    def __init__(self, path: Iterator[Run | None], problems: int) -> None:
+        self.path, self.problems = path, problems
         self.done: list[Run] = []
 
     def advance(self, _iterations: int) -> bool:
@@ -217,7 +209,7 @@ class PathBatch:
         run = next(self.path)
         if run is not None:
             self.done.append(run)
-        return len(self.done) < self.total
+        return len(self.done) < self.problems
 
     def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
         """The problems that have ended."""

@@ -83,9 +83,8 @@ def _batch(
 
 def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event) -> Iterator[Result]:
     """The whole segment or nothing of it."""
-    path = solver.follow(
-        plan.support, [problems[place] for place in unit.places], plan.encoders(unit.places[0]), plan.stopping
-    )
+    W = plan.encoders(unit.places[0], 0, 1 if solver.deterministic else None)
+    path = solver.follow(plan.support, [problems[place] for place in unit.places], W, plan.stopping)
     found: list[Result] = []
     began = time.perf_counter()
     for run in path:

@@ -1,13 +1,19 @@
 """``infoplane frontier`` and ``infoplane compare``: tables, files, pictures, and what is refused before the work."""
 
+import sys
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import infoplane as ip
 import verify
+from infoplane.cli.output import COMPILING
+from infoplane.engine import EngineError
+from infoplane.storefile import StoreError
+from sweeping import Warm
 
-FRONTIER = ("frontier", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:3")
+FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
 COMPARE = ("compare", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:2")
 
 
@@ -16,7 +22,7 @@ def test_json_has_every_run_and_agrees_with_sweep(run):
     assert said.code == 0
     found = said.json
     expected = ip.sweep(
-        ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 0.5, 3), starts=2, rng=0, init="mixed"
+        ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 0.5, 3), "drs", starts=2, rng=0, init="mixed"
     )
     assert len(found["runs"]) == 6
     assert found["best"] == expected.best_rows()
@@ -24,12 +30,12 @@ def test_json_has_every_run_and_agrees_with_sweep(run):
     assert [one["loss_nats"] for one in found["runs"]] == [one.loss for one in expected.runs]
     assert found["runs"][0]["gap_nats"] is None
     assert found["complete"] is found["converged"] is True
-    assert said.err == ""
+    assert said.err in ("", f"{COMPILING}\n")
 
 
 def test_table_and_grid_values(run):
-    said = run("frontier", "paper_uniform", "--problem", "funnel", "--grid-values", "1.5,4", "--starts", "1")
-    assert "funnel frontier of paper_uniform: 1 start of pf-2" in said.out
+    said = run("frontier", "paper_uniform", "--problem", "funnel", "--grid-values", "1.5,4", "--solver", "pf-2")
+    assert "funnel frontier of paper_uniform: 16 starts of pf-2" in said.out
     assert "[nats]" in said.out
     assert "[bits]" in said.out
     assert len([line for line in said.out.splitlines() if line.strip().startswith(("1.5 ", "4 "))]) == 2
@@ -149,6 +155,99 @@ def test_interrupted_sweep_is_130_and_shows_what_there_is(run, monkeypatch, tmp_
     assert (said.code, said.out) == (130, "")
 
 
+# -- stores, engines, points, proofs ---------------------------------------------------------------------------------
+
+
+def test_the_same_command_continues_and_another_is_refused(run, tmp_path):
+    store = tmp_path / "runs.db"
+    first = run(*FRONTIER, "--store", store, "--json")
+    assert first.code == 0
+    again = run(*FRONTIER, "--store", store, "--json")
+    assert again.out == first.out  # seconds too: nothing was run again
+    plain = run(*FRONTIER, "--json").json
+    assert [one["loss_nats"] for one in again.json["runs"]] == [one["loss_nats"] for one in plain["runs"]]
+    said = run(*FRONTIER, "--store", store, "--seed", "3")
+    assert (said.code, said.out) == (2, "")
+    assert "belongs to another sweep: seed is 0 there, 3 here" in said.err
+    table = run(*FRONTIER, "--store", store)
+    assert "bottleneck frontier of paper_uniform: 2 starts of" in table.out
+
+
+def test_interrupted_with_a_store_says_how_to_resume(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", lambda joint, *_, **__: ip.Frontier(joint, [], complete=False))
+    said = run(*FRONTIER, "--store", tmp_path / "runs.db")
+    assert said.code == 130
+    assert f"All finished runs are in {tmp_path / 'runs.db'}: repeat the same command to continue." in said.err
+    assert "Nothing is kept without --store." in run(*FRONTIER).err
+
+
+@pytest.mark.parametrize("error", [StoreError("full.", resumable=True), EngineError("lost.", resumable=True)])
+def test_what_ends_a_sweep_with_a_store_is_130(run, monkeypatch, tmp_path, error):
+    def fail(*_arguments, **_options):
+        raise error
+
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", fail)
+    said = run(*FRONTIER, "--store", tmp_path / "runs.db")
+    assert said.code == 130
+    assert said.err == f"Error: {error} All runs finished before are in {tmp_path / 'runs.db'}.\n"
+    assert run(*FRONTIER).code == 2
+
+
+def test_points(run, tmp_path):
+    found = run("frontier", "paper_uniform", "--points", "13", "--json").json
+    assert len(found["best"]) == 13
+    parameters = [found["runs"][row]["parameter"] for row in found["best"]]
+    assert (min(parameters), max(parameters)) == (0.1, 1.0)
+    said = run(*FRONTIER, "--points", "2")
+    assert (said.code, "at least the grid's 3; found 2" in said.err) == (2, True)
+    assert len(run("frontier", "paper_uniform", "--points", "2", "--json").json["best"]) == 2
+
+
+def test_engines(run):
+    assert run(*FRONTIER, "--engine", "threads", "--json").code == 0
+    said = run(*FRONTIER, "--engine", "slurm")
+    assert (said.code, "engine must be 'threads', 'dask' or 'dask:ADDRESS'" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize(("claims", "code"), [(1e-8, 0), (1e-2, 4)])
+def test_certify(run, monkeypatch, claims, code):
+    for module in ("infoplane.sweep", "infoplane.cli.options"):
+        monkeypatch.setattr(sys.modules[module], "certifier", lambda _, tol: Warm(claims=claims, tol=tol))
+    monkeypatch.setattr("infoplane.cli.frontier.output.prepare", lambda *_: None)
+    said = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "--json")
+    assert said.code == code
+    assert {one["solver"] for one in said.json["runs"]} == {"warm"}
+    assert {one["status"] for one in said.json["runs"]} == {"CERTIFIED" if code == 0 else "STATIONARY"}
+    if code == 4:
+        assert (
+            "Not certified: the best run of 3 of 3 parameters. The widest, 0.1, has a gap of 1.0e-02 nats" in said.err
+        )
+    both = run("frontier", "paper_uniform", "--certify", "1e-3", "--solver", "ib-1", "--json")
+    assert {one["solver"] for one in both.json["runs"]} == {"warm", "ib-1"}
+
+
+def test_report_is_written(run, tmp_path):
+    pytest.importorskip("altair")
+    pytest.importorskip("vl_convert")
+    path = tmp_path / "r.html"
+    said = run(*FRONTIER, "--store", tmp_path / "runs.db", "--report", path)
+    assert said.code == 0
+    assert f"wrote {path}" in said.err
+    assert "Bottleneck frontier of paper_uniform" in path.read_text()
+    said = run(*FRONTIER, "--report", tmp_path / "r.pdf")
+    assert (said.code, "--report must end in .html" in said.err) == (2, True)
+
+
+def test_a_report_without_its_extra_is_refused_before_any_work(run, monkeypatch, tmp_path):
+    from infoplane.report.page import vega_library
+
+    vega_library.cache_clear()
+    monkeypatch.setitem(sys.modules, "vl_convert", None)
+    monkeypatch.setattr("infoplane.cli.frontier.sweep", None)
+    said = run(*FRONTIER, "--report", tmp_path / "r.html")
+    assert (said.code, 'pip install "infoplane[report]"' in said.err) == (2, True)
+
+
 # -- compare -----------------------------------------------------------------------------------------------------------
 
 
@@ -179,7 +278,8 @@ def test_compare_keeps_the_names_asked_for(run):
 def test_compare_table_and_default_solvers(run, tmp_path):
     pytest.importorskip("matplotlib")
     said = run(*COMPARE, "--problem", "funnel", "--grid", "1.5:3:2", "--plot", tmp_path / "p.svg")
-    assert "funnel of paper_uniform: 3 solvers" in said.out
+    able = [name for name, one in ip.SOLVERS.items() if name != "drs" and one.refusal(ip.funnel(2.0)) is None]
+    assert f"funnel of paper_uniform: {len(able)} solvers" in said.out
     for name in ("pf-2 ", "pf-2v", "merging"):
         assert name in said.out
     assert "ib-1" not in said.out
@@ -198,7 +298,7 @@ def test_compare_passes_options_to_solvers_that_have_them(run):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--solver", "ib-1,newton"), "there is no solver 'newton'; the names are drs, ib-1"),
+        (("--solver", "ib-1,newton"), "there is no solver 'newton'; the names are"),
         (("--solver", "ib-1,pf-2"), "pf-2"),
         (("--problem", "lagrangian"), "no parameter to sweep"),
         (("--plot", "p.txt"), "--plot must end in"),

@@ -28,27 +28,31 @@ def solver_one_by_hand(P, gamma, W, c, alpha, xi, iterations):
     """ib-1 with the paper's steps, written from its equations: p = p(z), q = W."""
     p_x, p_y = P.sum(axis=1), P.sum(axis=0)
     K, T = P / p_y, (P / p_x[:, None]).T
-    p, nu = W @ p_x, np.zeros(len(W))
-    for _ in range(iterations):
-        nu = nu - (1 - alpha) * c * (p - W @ p_x)
-        p = back_tracked(
+
+    def step_p(p, W, nu):
+        return back_tracked(
             lambda p: (1 - gamma) * (p * np.log(p)).sum() + nu @ p + c / 2 * ((p - W @ p_x) ** 2).sum(),
             lambda p: (1 - gamma) * (np.log(p) + 1) + nu + c * (p - W @ p_x),
             p,
             xi,
         )
+
+    def value(p, W, nu):
+        entropies = gamma * (p_x * W * np.log(W)).sum() - (p_y * (W @ K) * np.log(W @ K)).sum()
+        return entropies - nu @ (W @ p_x) + c / 2 * ((p - W @ p_x) ** 2).sum()
+
+    def slope(p, W, nu):
+        return p_x * (gamma * (np.log(W) + 1) - (np.log(W @ K) + 1) @ T - (nu + c * (p - W @ p_x))[:, None])
+
+    def step_W(p, W, nu):
+        return back_tracked(lambda W: value(p, W, nu), lambda W: slope(p, W, nu), W, xi)
+
+    p, nu = W @ p_x, np.zeros(len(W))
+    for _ in range(iterations):
+        nu = nu - (1 - alpha) * c * (p - W @ p_x)
+        p = step_p(p, W, nu)
         nu = nu + c * (p - W @ p_x)
-        W = back_tracked(
-            lambda W: (
-                gamma * (p_x * W * np.log(W)).sum()
-                - (p_y * (W @ K) * np.log(W @ K)).sum()
-                - nu @ (W @ p_x)
-                + c / 2 * ((p - W @ p_x) ** 2).sum()
-            ),
-            lambda W: p_x * (gamma * (np.log(W) + 1) - (np.log(W @ K) + 1) @ T - (nu + c * (p - W @ p_x))[:, None]),
-            W,
-            xi,
-        )
+        W = step_W(p, W, nu)
     return W
 
 

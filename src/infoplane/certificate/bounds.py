@@ -36,11 +36,16 @@ def dobrushin(T: Array) -> float:
     return float(max(1.0 - T.min(axis=1).sum(), 0.0))
 
 
+def imbalance(support: Support, problem: MarkovLagrangian) -> float:
+    """|rho_z + rho_zx + rho_zy| log |X|: what a sum that rounding keeps from 0 can do to the loss of an encoder with |Z| <= |X|."""
+    return abs(sum(problem.rho)) * math.log(max(len(support.p_x), 2))
+
+
 def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:
     """-rho_zy max(0, 1 - gamma/eta) I(X;Y), rounded down: a lower bound of every encoder's loss, in nats."""
     gamma = -problem.rho_zx / problem.rho_zy
     n_x, n_y = support.P.shape
-    off = abs(sum(problem.rho)) * math.log(max(n_x, 2))
+    off = imbalance(support, problem)
     if gamma >= 1.0:
         return -off
     eta = min(dobrushin(support.T) + 4.0 * (n_y + 4.0) * UNIT, 1.0)

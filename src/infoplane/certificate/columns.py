@@ -88,7 +88,7 @@ class Columns:
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
     ) -> PathBatch:
         """One run a problem."""
-        return PathBatch(self, support, problems, starts, stopping)
+        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping

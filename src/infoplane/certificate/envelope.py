@@ -24,7 +24,7 @@ from ..kernels import envelope as kernel
 from ..kernels.split import Integers
 from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support
-from .bounds import contraction_bound
+from .bounds import contraction_bound, imbalance
 from .certificate import Certificate, Limits
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
 
@@ -75,13 +75,16 @@ def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: floa
     h_x, h_y = entropy(support.p_x), entropy(support.p_y)
     products = lam * support.p_x
     value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
-    off = abs(sum(problem.rho)) / problem.rho_zy * math.log(max(n_x, 2))
-    error = off + 2.0 * kernel.UNIT * (
-        (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
-        + (n_y + 16.0) * math.fsum(np.abs(products).tolist())
-        + 4.0 * abs(least)
+    error = (
+        2.0
+        * kernel.UNIT
+        * (
+            (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+            + (n_y + 16.0) * math.fsum(np.abs(products).tolist())
+            + 4.0 * abs(least)
+        )
     )
-    return problem.rho_zy * (value - error)
+    return problem.rho_zy * (value - error) - imbalance(support, problem)
 
 
 class Partition:
@@ -179,6 +182,8 @@ class Proof:
         self.tol = max(limits.tol / problem.rho_zy, FINEST)
         self.partition = Partition(support.T) if partition is None else partition
         self.cuts_before = self.partition.cuts
+        self.cells_beside = 0
+        """Cells opened for a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
         self.rounds = 0
         self.complete = False
@@ -190,7 +195,7 @@ class Proof:
     @property
     def cells(self) -> int:
         """Cells opened."""
-        return self.partition.cuts - self.cuts_before
+        return self.partition.cuts - self.cuts_before + self.cells_beside
 
     @property
     def seconds(self) -> float:
@@ -201,6 +206,18 @@ class Proof:
     def spent(self) -> bool:
         """Whether a limit has been reached."""
         return self.cells >= self.limits.max_cells or self.seconds >= self.limits.max_seconds
+
+    def value(self) -> float:
+        """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
+        lam = self.mixture.multipliers(self.support, self.gamma)
+        J = self.gamma * entropy(self.support.p_x) + float(lam @ self.support.p_x)
+        return self.problem.rho_zy * (J - entropy(self.support.p_y))
+
+    def estimate(self) -> Mixture:
+        """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
+        for _ in self._improve(cover(self.support)):
+            pass
+        return self.mixture
 
     def pieces(self) -> Iterator[None]:
         """All of the work, in pieces of some tens of milliseconds."""
@@ -261,6 +278,8 @@ class Proof:
 
 def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
     """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
+    from .coarsening import prove  # it is built on Proof
+
     W = check_encoder(joint, encoder)
     support = Support(joint)
     mixture = Mixture.of(support, W[:, support.x])
@@ -269,7 +288,7 @@ def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, 
     peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
     if heights.max() > proof.tol:
         proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
-    for _ in proof.pieces():
+    for _ in prove(proof):
         pass
     loss = problem.value(joint, W)
     gap = loss - proof.lower_bound

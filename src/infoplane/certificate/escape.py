@@ -13,16 +13,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import xlogy
 
-from ..baselines.blahut_arimoto import BlahutArimoto
+from ..accelerated import Accelerated
 from ..information import Array
 from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Solver, Support
 from ..stopping import Status, Stopping
 from .certificate import Limits
+from .coarsening import prove
 from .envelope import Partition, Proof, refusal
 from .mixture import Mixture
 
-POLISH: Solver = BlahutArimoto()
+POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
 
 MERGE_SHARE = 0.01
@@ -86,7 +87,7 @@ class Envelope:
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
     ) -> PathBatch:
         """The problems one after another."""
-        return PathBatch(self, support, problems, starts, stopping)
+        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
@@ -97,7 +98,7 @@ class Envelope:
         for problem in problems:
             limits = Limits(self.tol, self.max_cells, self.max_seconds)
             proof = Proof(support, problem, known, limits, partition)
-            for _ in proof.pieces():
+            for _ in prove(proof):
                 yield None
             known = proof.mixture
             fresh = fresh or partition.leaves

@@ -26,7 +26,7 @@ from ..stopping import Residuals, Status, Stopping
 from .certificate import Limits
 from .columns import first_columns
 from .programme import Meter, Outcome, Programme, encoder_of, finish, generate
-from .supports import constant, simple_rounding
+from .supports import constant, simple_bound, simple_rounding
 
 if TYPE_CHECKING:
     from ..joint import Joint
@@ -64,8 +64,8 @@ class CappedFunnel:
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"
         return (
-            f"{said}: I(X;Z) {bits(self.solution.ixz):.6f} bits with I(Y;Z) {bits(self.solution.iyz):.6g} <= {bits(self.max_iyz):.6g} bits, "
-            f"at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {self.solution.clusters} clusters"
+            f"{said}: I(X;Z) {bits(self.solution.ixz):.6f} bits with I(Y;Z) {bits(self.solution.iyz):.6g} <= {bits(self.max_iyz):.6g} "
+            f"bits, at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {self.solution.clusters} clusters"
         )
 
 
@@ -115,6 +115,8 @@ def funnel_curve(
     support = Support(joint)
     programme = Programme(support)
     programme.add(first_columns(support))
+    for beta in GUIDES:
+        finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, Meter(limits)))  # type: ignore[misc]
     found = {}
     # From large caps to small: beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
@@ -132,8 +134,6 @@ def _checked(eps: float) -> float:
 
 def _capped(support: Support, programme: Programme, eps: float, limits: Limits) -> CappedFunnel:
     meter = Meter(limits)
-    for beta in GUIDES:
-        finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, meter))  # type: ignore[misc]
     outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter))
     W = _within(support, encoder_of(programme.Q, outcome.point.weights), eps)
     upper, beta, problem, lower = _proven(support, programme, outcome, eps)
@@ -163,7 +163,7 @@ def _proven(
     simple = min(H_x, eps + H_xy - H_y) + simple_rounding(support, 1.0)
     problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
     lower = outcome.lower - beta * (programme.H_y - eps) + constant(support, beta)
-    return min(upper, simple), beta, problem, lower
+    return min(upper, simple), beta, problem, max(lower, simple_bound(support, beta))
 
 
 def _within(support: Support, W: Array, eps: float) -> Array:

@@ -1,7 +1,7 @@
 """Pricing a posterior: the least g(q) = H(q) - beta H(Tq) - lambda.q over the X-simplex, with a proof.
 
-Some minimiser lies on letters whose columns of T are linearly independent: for a fixed u = Tq only H(q) - lambda.q is left, which is concave
-and so least at a vertex of {q >= 0, Tq = u}. So letters with equal columns count as one, that with the largest lambda, and at
+Some minimiser lies on letters whose columns of T are linearly independent: for a fixed u = Tq only H(q) - lambda.q is left, which is
+concave and so least at a vertex of {q >= 0, Tq = u}. So letters with equal columns count as one, that with the largest lambda, and at
 most r = rank(T) <= |Y| of them are used at a time. `kernels/supports.py` searches these; here is what makes its answer safe.
 """
 
@@ -14,9 +14,10 @@ import numpy as np
 
 from ..errors import InvalidOptionError
 from ..information import Array
+from ..kernels.cells import CELLS, FOUND, LEAST, LOST, TOP, Search
 from ..kernels.descent import descend_all
 from ..kernels.split import Integers
-from ..kernels.supports import CELLS, FOUND, LEAST, LOST, TOP, Search, advance, begin, least
+from ..kernels.supports import advance, begin, least
 
 EPS = float(np.finfo(float).eps)
 
@@ -124,20 +125,20 @@ class Pricing:
     @property
     def cells(self) -> int:
         """Nodes bounded."""
-        return int(self.search.count[CELLS])
+        return int(self.search.tally[CELLS])
 
     @property
     def left(self) -> int:
         """Nodes that wait, or were too small to halve."""
-        return int(self.search.count[TOP] + self.search.count[LOST])
+        return int(self.search.tally[TOP] + self.search.tally[LOST])
 
     def least(self) -> float:
         """Proven: g(q) >= this for every q, wherever the search stands."""
-        return float(least(self.search) if self.search.count[TOP] else self.search.number[LEAST])
+        return float(least(self.search) if self.search.tally[TOP] else self.search.number[LEAST])
 
     def violating(self) -> Array:
         """Posteriors (|X|, k) with g < floor, one at most for each largest letter."""
-        count = int(self.search.count[FOUND])
+        count = int(self.search.tally[FOUND])
         Q = np.zeros((self.whole, count))
         Q[self.letter] = self.search.found[:count].T
         return Q

@@ -85,8 +85,6 @@ class Outcome:
     """Proven lower bound of the programme over all posteriors."""
     left: int
     """Nodes of the last search that were left open."""
-    first: Array | None
-    """The first posterior that was added, if any."""
 
 
 class Programme:
@@ -131,9 +129,10 @@ class Programme:
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps."""
-        least = self.H_y - eps
-        solved = linear_programme(self.Q, self.H_q, self.p_x, (self.H_u, least))
-        return self._point(solved, self.H_q - solved[2] * self.H_u, solved[2], solved[2] * least)
+        # Asked for a little less, HiGHS's tolerance does not lead above the cap, where it would cost more to come back from.
+        row = (self.H_u, self.H_y - eps + min(3.0 * TIGHTEST, 0.5 * eps))
+        solved = linear_programme(self.Q, self.H_q, self.p_x, row)
+        return self._point(solved, self.H_q - solved[2] * self.H_u, solved[2], solved[2] * (self.H_y - eps))
 
     def _point(self, solved: tuple[Array, Array, float], costs: Array, beta: float, constant: float) -> Point:
         weights, lam, _ = solved
@@ -167,7 +166,8 @@ def linear_programme(
             dual = 0.0 if cap is None else max(-float(found.ineqlin.marginals[0]), 0.0)
             return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / p_x, dual
     raise InfoplaneError(
-        f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message} Letters of tiny mass make it hard: group them."
+        f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message} Letters of tiny mass make it hard: "
+        "group them."
     )
 
 
@@ -213,7 +213,6 @@ def generate(
 ) -> Generator[None, None, Outcome]:
     """Add posteriors until none has g < -tol/4, proven; or until the meter says stop. Yields after every bounded piece of work."""
     floor, lower, left = max(FIRST_FLOOR, tol / 4.0), -math.inf, 0
-    first: Array | None = None
     proof = point = master()
     while True:
         meter.rounds += 1
@@ -229,14 +228,13 @@ def generate(
                 continue
             moved, values = programme.channel.descend(point.lam, point.beta, new)
             new = moved[:, np.argsort(values, kind="stable")]
-        first = new[:, 0] if first is None else first
         programme.trim(point)
         programme.add(new)
         point = master()
         if meter.spent:
             break
         yield
-    return Outcome(point, proof, lower, left, first)
+    return Outcome(point, proof, lower, left)
 
 
 def _nearby(programme: Programme, point: Point, tol: float) -> Array:
@@ -259,7 +257,7 @@ def _priced(
     search = Pricing(channel, lam, beta, -floor)
     on, before = True, meter.cells
     while on and not meter.spent:
-        on = search.advance(min(BLOCK, meter.limits.max_cells))
+        on = search.advance(min(BLOCK, meter.limits.max_cells - meter.cells))
         meter.cells = before + search.cells
         yield
     return search.least(), search.left, search.violating()

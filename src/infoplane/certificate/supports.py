@@ -96,10 +96,29 @@ def coarser(joint: Joint, letters: int) -> Joint:
     return Joint.from_matrix(merged)
 
 
+def log_or_zero(p: Array) -> Array:
+    """The logarithm, 0 where p = 0."""
+    return np.log(np.where(p > 0.0, p, 1.0))
+
+
 def posteriors(support: Support, W: Array) -> Array:
     """q_z = p(x|z), a column a cluster of positive mass."""
     joint = (W * support.p_x).T
     return joint[:, joint.sum(axis=0) > 0.0]
+
+
+def own_dual(support: Support, W: Array, beta: float) -> Array:
+    """Lambda_x = sum_z p(z|x) (beta sum_y T[y,x] log p(y|z) - log p(x|z)): an encoder's own prices.
+
+    Moving a little mass to a new cluster with posterior q, taken from the others in proportion to p(z|x), changes the loss by
+    f(q) - lambda.q a unit of mass. As lambda.p_x = sum p(z) f(q_z), an encoder is optimal exactly if no q makes this negative.
+    """
+    Q = posteriors(support, W)
+    Q = Q / Q.sum(axis=0)
+    u = support.T @ Q
+    slope = beta * (support.T.T @ log_or_zero(u)) - log_or_zero(Q)
+    lam: Array = (W[W.sum(axis=1) > 0.0].T * slope).sum(axis=1)
+    return lam
 
 
 def proven(
@@ -131,8 +150,9 @@ def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str
     if scaled(problem).beta <= 1.0 or channel.rank <= EASY_RANK:
         return None
     return (
-        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {channel.supports:.1e} supports: within "
-        f"max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, not with a certificate."
+        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {channel.supports:.1e} supports: "
+        f"within max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, without a "
+        "certificate."
     )
 
 
@@ -141,7 +161,8 @@ def certify_funnel(
 ) -> Certificate:
     """Prove how far an encoder is from the optimum of a funnel (any positive multiple, nats).
 
-    The encoder's own posteriors begin the linear programme; the posterior reported is the first that lowers its value.
+    The encoder's own posteriors begin the linear programme. If it can be improved by more than tol, the posterior reported is the one,
+    among those of the best release found, that lowers the loss fastest: f(q) - lambda.q < 0 for the encoder's own lambda.
     """
     limits = limits or Limits()
     scale, beta = scaled(problem)
@@ -152,7 +173,13 @@ def certify_funnel(
     meter = Meter(limits)
     outcome, bound = finish(proven(support, beta, programme, limits.tol / scale, meter))
     loss = problem.value(joint, W)
-    violated = outcome.first if loss - scale * bound > limits.tol else None
+    posterior = None
+    if loss - scale * bound > limits.tol:
+        used = programme.Q[:, outcome.point.weights > 0.0]
+        fall = programme.reduced(own_dual(support, W[:, support.x], beta), beta)[outcome.point.weights > 0.0]
+        if fall.min() < 0.0:
+            posterior = np.zeros(joint.shape[0])
+            posterior[support.x] = used[:, fall.argmin()]
     return Certificate(
         problem=problem,
         loss=loss,
@@ -161,5 +188,5 @@ def certify_funnel(
         cells=meter.cells,
         left=outcome.left,
         seconds=meter.seconds,
-        posterior=violated,
+        posterior=posterior,
     )

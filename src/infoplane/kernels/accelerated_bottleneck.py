@@ -33,6 +33,7 @@ STRIDE = 10  # iterations between two looks for clusters to merge
 PATIENCE = 4  # after a merge or a Newton step that was undone, the next one has to wait so many times longer
 SLACK = 1e-14  # rounding of J
 FIRST_CAP, GROWTH = 4.0, 4.0  # SQUAREM's longest step, and how it grows on success and shrinks on refusal
+SHRINKS = 0.98  # factor of the residual in a leap of SQUAREM from which on Anderson leads
 SMALL = 0.03  # norm of T(u) - u below which Newton's step is worth its price
 NEARLY = 1e4  # multiple of tol from which the encoder is written down at every evaluation, ready to be compared
 
@@ -55,6 +56,7 @@ class LeapState(NamedTuple):
     alive_old: Integers  # (R,)          ... of u_old
     due: Integers  # (R,)                iteration of the next look for clusters to merge
     again: Integers  # (R,)              iteration from which Newton may be tried
+    wait: Integers  # (R,)               how much longer it has to wait after its last failure
     splits: Integers  # (R,)             how many more times clusters may be split
     J: Array  # (R,)                     what J must not exceed
     cap: Array  # (R,)                   SQUAREM's longest step
@@ -142,13 +144,14 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
     steps, n_y, one_block = 2 if peek else trace.shape[1], state.u.shape[2], channel.p_x.shape[0] == 1
     for r in range(state.u.shape[0]):
         step, changed = 0, True
-        rho, width, W = setting.rho[r], setting.width[r], state.W[r]
-        while changed and state.outcome[r] == RUNNING:  # one pass for every set of clusters
+        rho, width, W, D_F, D_G = setting.rho[r], setting.width[r], state.W[r], state.D_F[r], state.D_G[r]
+        while (  # one pass for every set of clusters
+            changed and step < steps and state.outcome[r] == RUNNING and (peek or state.iterations[r] < setting.limit)
+        ):
             n = state.alive_old[r] if peek else state.alive_new[r]
             u, u_old, f_old = load(state.u, r, n), load(state.u_old, r, n), load(state.f_old, r, n)
-            D_F, D_G = load(state.D_F, r, state.D_F.shape[1]), load(state.D_G, r, state.D_G.shape[1])
             held, kind, paired, armed = state.held[r], state.kind[r], state.paired[r], state.armed[r]
-            due, again, iteration = state.due[r], state.again[r], state.iterations[r]
+            due, again, wait, iteration = state.due[r], state.again[r], state.wait[r], state.iterations[r]
             J_old, cap, norm_old, gate = state.J[r], state.cap[r], state.norm[r], state.gate[r]
             if peek:  # the point that waits may be a leap too far: look at the map of the last that was kept
                 add(u_old, f_old, n, u)
@@ -156,9 +159,10 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             tables = np.empty((5, n, n_y))
             A, q, q_new, f, new = tables[0], tables[1], tables[2], tables[3], tables[4]
             work, keep, nothing = work_for(channel, n), np.empty(n, dtype=np.bool_), np.empty((0, 0, 0))
-            price, near, changed = newton_cost(channel, n), one_block, False
+            price, lowest, changed, restored = newton_cost(channel, n), state.residuals[r, 2], False, False
             while not changed and step < steps and (peek or iteration < setting.limit):
                 weights_of_logs(u, rho, width, q, A)
+                near = one_block or lowest <= NEARLY * gate * setting.tol
                 mode = COMPARE if armed == 2 else KEEP if armed == 1 or near else 0
                 if sparse:
                     value, h_zx, far = evaluate_sparse(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
@@ -169,8 +173,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 step += 1
                 if mode & KEEP:
                     state.alive[r] = n
-                if armed == 2:
-                    state.residuals[r, 2] = far
+                state.residuals[r, 2] = far if armed == 2 else lowest
                 if peek:
                     if armed == 2:
                         break
@@ -190,11 +193,13 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 if kind != PLAIN and not (J < J_old - slack or (J <= J_old + slack and norm <= 2.0 * norm_old)):
                     paired = 1
                     if kind == LEAP:
-                        held, cap = -1, max(cap / GROWTH, 1.0)
+                        cap = max(cap / GROWTH, 1.0) if held < 0 else cap
+                        held = -1
                     elif kind == NEWTON:
-                        again = iteration + PATIENCE * price
+                        wait *= 2
+                        again = iteration + wait * price
                     else:
-                        due, held, changed = iteration + PATIENCE * STRIDE, -1, True
+                        due, held, changed, restored = iteration + PATIENCE * STRIDE, -1, True, True
                         add(state.u_old[r], state.f_old[r], state.alive_old[r], state.u[r])
                         state.alive_new[r] = state.alive_old[r]
                     kind = PLAIN
@@ -202,16 +207,15 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                         add(u_old, f_old, n, u)
                     continue
                 # The point is kept. Where next?
-                near = one_block or lowest <= NEARLY * gate * setting.tol
-                if held < 0 and kind == LEAP and norm < norm_old:
+                if held < 0 and kind == LEAP and norm < SHRINKS * norm_old:
                     held, due = 0, min(due, iteration)
                 looking, then, dead = iteration >= due, PLAIN, mark_dead(q_new, keep)
-                due = iteration + STRIDE if looking else due
+                if looking:  # what a merge must not exceed is the tighter bound, of the step that is made anyway
+                    due, J = iteration + STRIDE, lagrangian_of(q_new, rho, h_zx, 0.0)
                 if armed == 1 or lowest <= gate * setting.tol:
                     armed, held, paired = 2 if mode & KEEP else 1, -1, 1
                 elif dead > 0 or (looking and n > 1 and reduce(q_new, q, keep) < n):
-                    then = PLAIN if dead > 0 else FEWER
-                    J, held, paired, changed = lagrangian_of(q_new, rho, h_zx, 0.0), -1, 0, True
+                    then, held, paired, changed = PLAIN if dead > 0 else FEWER, -1, 0, True
                     state.alive_new[r] = logs_of_kept(q_new, keep, state.u[r])
                 elif held < 0:
                     if paired == 1:
@@ -241,12 +245,11 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             if not changed:
                 state.alive_old[r] = n
                 save(state.u, r, u)
-            save(state.u_old, r, u_old)
-            save(state.f_old, r, f_old)
-            save(state.D_F, r, D_F)
-            save(state.D_G, r, D_G)
+            if not restored:
+                save(state.u_old, r, u_old)
+                save(state.f_old, r, f_old)
             state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, paired, armed
-            state.due[r], state.again[r], state.iterations[r] = due, again, iteration
+            state.due[r], state.again[r], state.wait[r], state.iterations[r] = due, again, wait, iteration
             state.J[r], state.cap[r], state.norm[r], state.gate[r] = J_old, cap, norm_old, gate
 
 

@@ -1,238 +1,18 @@
-"""Branch and bound over posteriors, compiled: how low can g(q) = H(q) - beta H(u) - lambda.q go, u = sum_x q_x T_x?
+"""Branch and bound over posteriors, compiled: posteriors with g(q) < floor, or a proof that there are none.
 
-Only q on at most r letters matter (r = rank of T). They are met by their largest letters: a node is a tuple of **chosen** letters, the
-largest of q in falling order, and a cell, a simplex with vertices v whose coordinates are the masses of the chosen letters and, last, the
-mass t of **the rest**, whatever letters that is on. A node with r chosen letters has no rest: it is *closed*. For any u_c on the Y-simplex,
-by Gibbs' inequality -H(u) >= u.log u_c, with c_x = beta T_x.log u_c - lambda_x,
-
-    open     g(q) >= H(v) + sum_chosen v_x c_x + t min_{other x} c_x        (lumping the rest lowers H)
-    closed   g(q) >= H(v) - s H(u) - lambda.v + (beta - s) u.log u_c         for an s for which H - s H(T .) is concave on the cell
-
-and both right sides are concave on the cell: the least vertex is a bound. For the second, on the cell (see docs/exact_funnel.md),
-1/s = max over pairs of letters of 1 - sum_y T_xy T_x'y / (largest u_y). A node whose bound reaches the floor is done, and with it every support
-that it stands for. Another is halved across its widest edge or, if the rest weighs more than the cell's width, opened: one node for
-each letter that may be the largest of the rest.
-
-Vertices are dyadic fractions, so cells are exact; rounding of everything else is covered by `error` and `growth`.
+Only q on at most r letters matter (r = rank of T), and each is met by its largest letters. The first node has everything in the rest. A
+node whose bound reaches the floor is done, and with it every support that begins with its letters. Another is halved across its widest
+edge or, if the rest weighs more than the cell is wide, opened: one node for each letter that may be the largest of the rest.
 """
-
-import math
-from typing import NamedTuple
 
 import numpy as np
 
-from ..information import Array
-from .descent import reduced_cost, xlogx
+from .cells import BETA, CELLS, FLOOR, FOUND, LEAST, LOST, TOP, Bound, Search, bound, vertices, weigh
+from .descent import reduced_cost
 from .jit import entry, part
-from .split import Flags, Integers
-
-TOP, CELLS, FOUND, LOST = range(4)
-"""Places in `Search.count`: nodes waiting, nodes bounded, violating posteriors met, cells given up (too small to halve exactly)."""
-
-BETA, FLOOR, ERROR, GROWTH, LEAST = range(5)
-"""Places in `Search.number`: beta; the bound that ends a node; rounding, absolute and relative; the least bound of an ended node."""
-
-STEPS = 4
-"""Values of u_c tried on a node; each moves it towards the vertices of least bound."""
 
 WORTH = 0.1
-"""A posterior this far down to the floor is reported: were it passed over, to prove that g stops just above the floor would take for ever."""
-
-SMALLEST = 1e-14
-"""No u_c has a smaller entry, so that a letter of the rest that is alone in meeting some y is not infinitely good."""
-
-
-class Search(NamedTuple):
-    """A search under way; arrays, updated in place. Slots [0, TOP) of the stack hold the nodes that wait."""
-
-    T: Array  # (|X|, |Y|)      p(y|x), a row a letter
-    lam: Array  # (|X|,)
-    number: Array
-    count: Integers
-    size: Integers  # (slots,)         letters chosen
-    chosen: Integers  # (slots, r)
-    closed: Flags  # (slots,)
-    hint: Integers  # (slots,)         a letter to stand for the rest at first
-    V: Array  # (slots, r, r)   a row a vertex: masses of the chosen letters, then of the rest
-    U: Array  # (slots, r, |Y|) T_x summed over the chosen letters
-    G: Array  # (slots, r)      H(v) - lambda.v, over the chosen letters
-    H: Array  # (slots, r)      H(u), closed nodes only
-    found: Array  # (most, |X|)      violating posteriors
-
-
-class Bound(NamedTuple):
-    """What bounding a node leaves behind."""
-
-    w: Array  # (r,)       weights of the vertices: where the bound is worst
-    score: Array  # (r,)   the bound at each vertex
-    c: Array  # (|X|,)     c_x
-    open_to: Flags  # (|X|,) letters that the rest may be on
-    u: Array  # (|Y|,)
-    rest: Array  # (|Y|,)    p(y) given that x is in the rest
-
-
-@part
-def vertices(search: Search, slot: int) -> int:
-    """How many vertices a node's cell has."""
-    return search.size[slot] + (0 if search.closed[slot] else 1)
-
-
-@part
-def weigh(search: Search, slot: int, i: int) -> None:
-    """U, G and H of vertex i."""
-    k = search.size[slot]
-    G = 0.0
-    for j in range(vertices(search, slot)):
-        G -= xlogx(search.V[slot, i, j])
-    for j in range(k):
-        G -= search.lam[search.chosen[slot, j]] * search.V[slot, i, j]
-    search.G[slot, i] = G
-    H = 0.0
-    for y in range(search.T.shape[1]):
-        u = 0.0
-        for j in range(k):
-            u += search.V[slot, i, j] * search.T[search.chosen[slot, j], y]
-        search.U[slot, i, y] = u
-        if search.closed[slot]:
-            H -= xlogx(u)
-    search.H[slot, i] = H
-
-
-@part
-def share(search: Search, slot: int) -> float:
-    """1/s: H - s H(T .) is concave on the cell of a closed node."""
-    k, m = search.size[slot], search.T.shape[1]
-    T, chosen = search.T, search.chosen[slot]
-    largest = np.zeros(m)
-    for y in range(m):
-        for i in range(k):
-            largest[y] = max(largest[y], search.U[slot, i, y])
-    worst = 0.0
-    for a in range(k):
-        for b in range(a):
-            overlap = 0.0
-            for y in range(m):
-                if largest[y] > 0.0:
-                    overlap += T[chosen[a], y] * T[chosen[b], y] / largest[y]
-            worst = max(worst, 1.0 - overlap)
-    return worst + (search.number[GROWTH] - 1.0)
-
-
-@part
-def reweigh(w: Array, score: Array, c: int, beta: float) -> None:
-    """W_i <- w_i exp(-score_i / beta), normalised: the step that cannot lower the best bound attainable from sum w_i u_i."""
-    least, total = score[0], 0.0
-    for i in range(c):
-        least = min(least, score[i])
-    for i in range(c):
-        w[i] *= math.exp((least - score[i]) / beta)
-        total += w[i]
-    for i in range(c):
-        w[i] /= total
-
-
-@part
-def bound_closed(search: Search, slot: int, out: Bound) -> float:
-    """The bound of a node without a rest, before `error`."""
-    c, m = search.size[slot], search.T.shape[1]
-    beta, floor, growth = search.number[BETA], search.number[FLOOR] + search.number[ERROR], search.number[GROWTH]
-    U = search.U[slot]
-    inverse = share(search, slot)
-    s = beta if inverse * beta <= 1.0 else 1.0 / inverse
-    best = -np.inf
-    for i in range(c):
-        out.w[i] = 1.0 / c
-    for step in range(STEPS):
-        total = 0.0
-        for y in range(m):
-            out.u[y] = SMALLEST
-            for i in range(c):
-                out.u[y] += out.w[i] * U[i, y]
-            total += out.u[y]
-        for y in range(m):
-            out.u[y] = math.log(out.u[y] / total)
-        middle, lowest = 0.0, np.inf
-        for i in range(c):
-            tangent = 0.0
-            for y in range(m):
-                tangent += U[i, y] * out.u[y]
-            out.score[i] = search.G[slot, i] - s * search.H[slot, i] + (beta - s) * growth * tangent
-            middle += out.w[i] * out.score[i]
-            lowest = min(lowest, out.score[i])
-        best = max(best, lowest)
-        # The average is the most that any u_c could reach.
-        if best >= floor or middle < floor or step == STEPS - 1 or s >= beta:
-            break
-        reweigh(out.w, out.score, c, beta - s)
-    return best
-
-
-@part
-def bound_open(search: Search, slot: int, out: Bound) -> float:
-    """The bound of a node with a rest, before `error`; leaves the letters that the rest may be largest on."""
-    k, n, m = search.size[slot], search.T.shape[0], search.T.shape[1]
-    beta, floor, growth = search.number[BETA], search.number[FLOOR] + search.number[ERROR], search.number[GROWTH]
-    T, U, V = search.T, search.U[slot], search.V[slot]
-    for y in range(m):
-        out.rest[y] = T[search.hint[slot], y]
-    for x in range(n):
-        out.open_to[x] = True
-    for j in range(k):
-        out.open_to[search.chosen[slot, j]] = False
-    for i in range(k + 1):
-        out.w[i] = 1.0 / (k + 1)
-    best, least = -np.inf, np.inf
-    for step in range(STEPS):
-        total = 0.0
-        for y in range(m):
-            out.u[y] = SMALLEST
-            for i in range(k + 1):
-                out.u[y] += out.w[i] * (U[i, y] + V[i, k] * out.rest[y])
-            total += out.u[y]
-        for y in range(m):
-            out.u[y] = math.log(out.u[y] / total)
-        least = np.inf
-        for x in range(n):
-            if out.open_to[x]:
-                tangent = 0.0
-                for y in range(m):
-                    tangent += T[x, y] * out.u[y]
-                out.c[x] = beta * growth * tangent - search.lam[x]
-                if out.c[x] < least:
-                    least = out.c[x]
-                    search.hint[slot] = x
-        lowest = np.inf
-        for i in range(k + 1):
-            tangent = 0.0
-            for y in range(m):
-                tangent += U[i, y] * out.u[y]
-            out.score[i] = search.G[slot, i] + beta * growth * tangent + V[i, k] * least
-            lowest = min(lowest, out.score[i])
-        best = max(best, lowest)
-        if best >= floor or step == STEPS - 1:
-            break
-        reweigh(out.w, out.score, k + 1, beta)
-        for y in range(m):
-            out.rest[y] = 0.5 * (out.rest[y] + T[search.hint[slot], y])
-    if best >= floor:
-        return best
-    # The largest of at most r - k letters has at least that share of the rest.
-    share = 1.0 / (search.V.shape[1] - k)
-    for x in range(n):
-        if out.open_to[x]:
-            lift = share * (out.c[x] - least)
-            possible = False
-            for i in range(k + 1):
-                possible = possible or out.score[i] + V[i, k] * lift < floor
-            out.open_to[x] = possible
-    return best
-
-
-@part
-def bound(search: Search, slot: int, out: Bound) -> float:
-    """A number that g does not go below in a node."""
-    raw = bound_closed(search, slot, out) if search.closed[slot] else bound_open(search, slot, out)
-    return raw - search.number[ERROR]
+"""A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
 
 
 @part
@@ -246,12 +26,12 @@ def violation(search: Search, slot: int, out: Bound) -> bool:
             q[j] += out.w[i] * search.V[slot, i, j]
     if reduced_cost(search.T, search.lam, search.number[BETA], letters, q, out.u) >= WORTH * search.number[FLOOR]:
         return False
-    row = search.count[FOUND]
+    row = search.tally[FOUND]
     for x in range(search.T.shape[0]):
         search.found[row, x] = 0.0
     for j in range(c):
         search.found[row, letters[j]] = q[j]
-    search.count[FOUND] += 1
+    search.tally[FOUND] += 1
     return True
 
 
@@ -259,7 +39,7 @@ def violation(search: Search, slot: int, out: Bound) -> bool:
 def leave(search: Search, slot: int, out: Bound) -> int:
     """Give up the nodes at the top of the stack that share their largest letter; how many wait below them.
 
-    Where g dips below the floor, the rim of the dip would be halved without end. One posterior of each largest letter is enough to go on with.
+    Where g dips below the floor, the rim of the dip would be halved without end. One posterior a largest letter is enough to go on.
     """
     letter = search.chosen[slot, 0]
     while slot >= 0 and search.size[slot] > 0 and search.chosen[slot, 0] == letter:
@@ -335,8 +115,8 @@ def halve(search: Search, slot: int, i: int, j: int) -> bool:
 def open_rest(search: Search, slot: int, out: Bound) -> int:
     """Replace a node by one for each letter x that may be the largest of the rest; how many.
 
-    The rest t of each vertex is shared between x and what is left, from (t, 0) to (t/m, ...), m >= the number of letters left: a prism,
-    cut into simplices along a staircase.
+    The rest t of a vertex goes to x and to what is left, between all of it to x and a share of 1/m, with m >= the number of letters left: a
+    prism over the cell. It is cut into simplices along a staircase: up to some vertex all goes to x, from that vertex on the share.
     """
     k, r, n, hint = search.size[slot], search.V.shape[1], search.T.shape[0], search.hint[slot]
     V, chosen = search.V[slot].copy(), search.chosen[slot].copy()
@@ -359,16 +139,15 @@ def open_rest(search: Search, slot: int, out: Bound) -> int:
             row, step = 0, 0
             for i in range(k + 1):
                 climbs = V[i, k] > 0.0 and not last
-                for bottom in range(2):
-                    if (bottom == 0 and climbs and step > stair) or (bottom == 1 and not (climbs and step >= stair)):
-                        continue
-                    for j in range(k):
-                        search.V[target, row, j] = V[i, j]
-                    taken = V[i, k] * (share if bottom == 1 else 1.0)
-                    search.V[target, row, k] = taken
-                    if not last:
-                        search.V[target, row, k + 1] = V[i, k] - taken
-                    row += 1
+                for shared in range(2):
+                    if (shared and climbs and step >= stair) or (not shared and not (climbs and step > stair)):
+                        for j in range(k):
+                            search.V[target, row, j] = V[i, j]
+                        taken = V[i, k] * (share if shared else 1.0)
+                        search.V[target, row, k] = taken
+                        if not last:
+                            search.V[target, row, k + 1] = V[i, k] - taken
+                        row += 1
                 step += climbs
             for i in range(row):
                 weigh(search, target, i)
@@ -386,8 +165,8 @@ def scratch(search: Search) -> Bound:
 
 def begin(search: Search) -> None:
     """One node: everything is rest."""
-    search.count[:] = 0
-    search.count[TOP] = 1
+    search.tally[:] = 0
+    search.tally[TOP] = 1
     search.number[LEAST] = np.inf
     search.size[0], search.closed[0], search.hint[0] = 0, False, 0
     search.V[0, 0, 0] = 1.0
@@ -400,21 +179,21 @@ def advance(search: Search, cells: int) -> bool:
     out = scratch(search)
     n, slots = search.T.shape[0], search.V.shape[0]
     for _ in range(cells):
-        if search.count[TOP] == 0:
+        if search.tally[TOP] == 0:
             break
-        slot = search.count[TOP] - 1
+        slot = search.tally[TOP] - 1
         if elsewhere(search, slot):
-            search.count[TOP] = slot
+            search.tally[TOP] = slot
             continue
-        search.count[CELLS] += 1
+        search.tally[CELLS] += 1
         proven = bound(search, slot, out)
         k = search.size[slot]
         if proven >= search.number[FLOOR]:
             search.number[LEAST] = min(search.number[LEAST], proven)
-            search.count[TOP] = slot
+            search.tally[TOP] = slot
             continue
         if k > 0 and violation(search, slot, out):
-            search.count[TOP] = leave(search, slot, out)
+            search.tally[TOP] = leave(search, slot, out)
             continue
         i, j, width = widest(search, slot)
         if not search.closed[slot]:
@@ -423,24 +202,24 @@ def advance(search: Search, cells: int) -> bool:
                 rest += out.w[vertex] * search.V[slot, vertex, k]
             if width < rest or k == 0:
                 if slot + n * (k + 1) <= slots:
-                    search.count[TOP] = slot + open_rest(search, slot, out)
+                    search.tally[TOP] = slot + open_rest(search, slot, out)
                     search.number[LEAST] = min(search.number[LEAST], search.number[FLOOR])
                     continue
                 width = 0.0
         if width > 0.0 and slot + 2 <= slots and halve(search, slot, i, j):
-            search.count[TOP] = slot + 2
+            search.tally[TOP] = slot + 2
         else:
             search.number[LEAST] = min(search.number[LEAST], proven)
-            search.count[LOST] += 1
-            search.count[TOP] = slot
-    return search.count[TOP] > 0
+            search.tally[LOST] += 1
+            search.tally[TOP] = slot
+    return bool(search.tally[TOP] > 0)
 
 
 @entry
 def least(search: Search) -> float:
     """A number that g does not go below anywhere, if the search ends here."""
     out = scratch(search)
-    low = search.number[LEAST]
-    for slot in range(search.count[TOP]):
+    low = float(search.number[LEAST])
+    for slot in range(search.tally[TOP]):
         low = min(low, bound(search, slot, out))
     return low

@@ -56,13 +56,15 @@ def dress(ax: Axes, title: str, x: str, y: str) -> None:
 
 
 def logarithmic(ax: Axes, *, x: bool = False) -> None:
-    """A logarithmic y axis, and x axis if asked, unless nothing positive was drawn: matplotlib refuses those."""
-    drawn = [line.get_ydata() for line in ax.lines] or [np.zeros(1)]
-    values = np.concatenate([np.asarray(one, dtype=float).ravel() for one in drawn])
-    if (np.isfinite(values) & (values > 0)).any():
-        ax.set_yscale("log")
-    if x:
-        ax.set_xscale("log")
+    """A logarithmic y axis, and x axis if asked; where nothing positive was drawn it stays as it is, since matplotlib refuses those."""
+    for wanted, read, scale in (
+        (True, "get_ydata", ax.set_yscale),
+        (x, "get_xdata", ax.set_xscale),
+    ):
+        drawn = [np.asarray(getattr(line, read)(), dtype=float).ravel() for line in ax.lines]
+        values = np.concatenate([np.zeros(1), *drawn])
+        if wanted and (np.isfinite(values) & (values > 0)).any():
+            scale("log")
 
 
 def scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") -> None:

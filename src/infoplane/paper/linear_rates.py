@@ -69,8 +69,8 @@ def draw(runs: Runs) -> Drawing:
         worst = [worst_ratio(runs[name(solver, alpha)]["step"]) for alpha in alphas]
         style = "o--" if solver.startswith("pf") else "o-"
         ax.plot(alphas, 1.0 - np.array(worst), style, color=COLOUR[solver], label=solver)
-    ax.axvline(1.0, color="#8a8a8a", linewidth=0.8)
     logarithmic(ax)
+    ax.axvline(1.0, color="#8a8a8a", linewidth=0.8)
     dress(
         ax,
         "Worst contraction in the tail, exact steps, uniform data",

@@ -77,25 +77,36 @@ class Annealing:
         return None
 
     def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> PathBatch:
         """One path through the problems."""
-        return PathBatch(self, support, problems, starts, stopping)
+        return PathBatch(self._path(support, problems, starts, stopping, record), len(problems))
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
     ) -> Iterator[Run | None]:
         """Upwards in gamma, whatever the order asked for."""
+        return self._path(support, problems, starts, stopping, False)
+
+    def _path(
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool,
+    ) -> Iterator[Run | None]:
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
         W = starts[0]
         lowest = gamma_of(problems[order[0]])
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            W = (yield from _climb(support, _at(gamma), W, BRIEF)).encoder
+            W = (yield from _climb(support, _at(gamma), W, BRIEF, False)).encoder
         found: dict[int, Run] = {}
         told = 0
         for place in order:
-            found[place] = yield from _climb(support, problems[place], W, stopping)
-            W = found[place].encoder
+            run = yield from _climb(support, problems[place], W, stopping, record)
+            W = run.encoder
+            found[place] = replace(run, found_by=self.name, died=len(starts[0]) - len(W))
             while told in found:
                 yield found[told]
                 told += 1
@@ -105,11 +116,13 @@ BRIEF = Stopping(tol=1e-4, max_iter=100)
 """What is enough on a rung that nobody will see."""
 
 
-def _climb(support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping) -> Generator[None, None, Run]:
-    batch = Accelerated().begin(support, [problem], W[None], stopping, False)
+def _climb(
+    support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping, record: bool
+) -> Generator[None, None, Run]:
+    batch = Accelerated().begin(support, [problem], W[None], stopping, record)
     while batch.advance(STRIDE):
         yield None
-    return replace(batch.runs()[0], found_by="annealing")
+    return batch.runs()[0]
 
 
 def _at(gamma: float) -> MarkovLagrangian:

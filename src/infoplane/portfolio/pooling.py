@@ -13,7 +13,7 @@ improves.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 
 import numpy as np
 from scipy.special import entr
@@ -23,6 +23,7 @@ from ..certificate.certify import is_bottleneck, is_funnel
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import MarkovLagrangian
+from ..solution import Trace
 from ..solver import Batch, Run, Solver, Support
 from ..splitting.solver import DouglasRachford
 from ..stopping import Stopping
@@ -128,15 +129,18 @@ class PoolingBatch:
         self.splitting = self.spent > 0
         brief = Stopping(stopping.tol, max(self.spent, 1))
         self.batch: Batch = (
-            DouglasRachford().begin(support, problems, starts, brief, False)
+            DouglasRachford().begin(support, problems, starts, brief, record)
             if self.splitting
             else self._accelerate(starts)
         )
+        self.clusters = starts.shape[1]
+        self.split: list[Run] = []
         self.pooled: Run | None = None
         self.over = False
 
     def _accelerate(self, starts: Array) -> Batch:
-        return Accelerated().begin(self.support, [self.problem] * len(starts), starts, self.stopping, self.record)
+        stopping = replace(self.stopping, max_iter=max(self.stopping.max_iter - self.spent, 1))
+        return Accelerated().begin(self.support, [self.problem] * len(starts), starts, stopping, self.record)
 
     def advance(self, iterations: int) -> bool:
         """At most so many iterations of every start; or one linear programme and its polish."""
@@ -146,7 +150,8 @@ class PoolingBatch:
             return True
         if self.splitting:
             self.splitting = False
-            self.batch = self._accelerate(stacked([run.encoder for run in self.batch.runs()]))
+            self.split = self.batch.runs()
+            self.batch = self._accelerate(stacked([run.encoder for run in self.split]))
             return True
         self._pool()
         self.over = True
@@ -163,7 +168,8 @@ class PoolingBatch:
             batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
             while batch.advance(self.stopping.max_iter):
                 pass
-            self.pooled = replace(batch.runs()[0], found_by="pooling")
+            run = batch.runs()[0]
+            self.pooled = replace(run, found_by="pooling", died=self.clusters - len(run.encoder))
             found.append(self.pooled.encoder)
             best = self._loss(self.pooled.encoder)
 
@@ -172,13 +178,25 @@ class PoolingBatch:
 
     def runs(self, traces: bool = True) -> list[Run]:
         """Every start as it stands, and the pooled run last, if there is a better one."""
-        found = [self._named(run) for run in self.batch.runs(traces)]
+        found = self.batch.runs(traces)
+        if self.split:
+            found = [continued(first, run) for first, run in zip(self.split, found, strict=True)]
         return found if self.pooled is None else [*found, self.pooled]
 
-    def _named(self, run: Run) -> Run:
-        if self.spent == 0 or self.splitting:
-            return run
-        return replace(run, found_by=f"drs, {run.found_by}", iterations=run.iterations + self.spent)
+
+def continued(first: Run, then: Run) -> Run:
+    """Two runs, the second of which began where the first ended, as one."""
+    trace = then.trace
+    if trace is not None and first.trace is not None:
+        columns = [np.concatenate(pair) for pair in zip(astuple(first.trace), astuple(trace), strict=True)]
+        trace = Trace(*columns)
+    return replace(
+        then,
+        found_by=f"{first.found_by}, {then.found_by}",
+        iterations=first.iterations + then.iterations,
+        died=first.died + then.died,
+        trace=trace,
+    )
 
 
 STRIDE = 100

@@ -1,0 +1,184 @@
+"""What a proof costs: cells and seconds of one thread, by |X|, by |Y|, and on data.
+
+    python benchmarks/bench_certificate.py --out certificate.json --table docs/certificate_cost.md
+
+Every cell of the tables is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound,
+everything. Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with
+parameter 1, "peaked" with 0.2. Finished rows are kept in the JSON file. Larger tables are read from ../shared/data where it exists.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+
+import numpy as np
+
+import infoplane as ip
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.coarsening import prove
+from infoplane.certificate.envelope import Proof
+from infoplane.certificate.mixture import Mixture
+from infoplane.solver import Support
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+GAMMAS = (0.05, 0.1, 0.2, 0.4)
+LIMITS = Limits(tol=1e-6, max_cells=3_000_000)
+
+
+def random_joint(n_x: int, n_y: int, concentration: float, seed: int) -> ip.Joint:
+    rng = np.random.default_rng([n_x, n_y, seed])
+    T = rng.dirichlet(np.full(n_y, concentration), size=n_x)
+    return ip.Joint.from_counts(T * rng.dirichlet(np.full(n_x, 2.0))[:, None])
+
+
+def adult(name: str, y: list[str]) -> ip.Joint | None:
+    path = DATA / name
+    if not path.exists():
+        return None
+    import pandas as pd
+
+    frame = pd.read_csv(path)
+    x = [column for column in frame.columns if column not in (*y, "count")]
+    return ip.Joint.from_frame(frame, x=x, y=y, weight="count")
+
+
+@dataclass(frozen=True)
+class Point:
+    """One proof: which table it belongs to, on what, at which gamma."""
+
+    kind: str
+    what: str
+    gamma: float
+    seed: int
+    make: Callable[[], ip.Joint | None]
+
+    @property
+    def key(self) -> str:
+        return f"{self.kind}; {self.what}; {self.gamma:.6g}; {self.seed}"
+
+
+def points() -> Iterator[Point]:
+    for gamma in np.geomspace(0.01, 1.0, 64):
+        yield Point("data", "heart 16 x 4", float(gamma), 0, ip.datasets.heart)
+    for name, file, y in (
+        ("adult 1,038 x 4", "adult_joint_medium.csv", ["sex", "income"]),
+        ("adult 225 x 10", "adult_joint_small.csv", ["sex", "race"]),
+    ):
+        for gamma in GAMMAS:
+            yield Point("data", name, gamma, 0, partial(adult, file, y))
+    for n_x in (10, 100, 1_000, 10_000):
+        for seed, gamma in product(range(3), GAMMAS):
+            yield Point("X", f"{n_x} x 3", gamma, seed, partial(random_joint, n_x, 3, 1.0, seed))
+    for n_y, (name, concentration) in product(range(2, 7), (("smooth", 1.0), ("peaked", 0.2))):
+        for seed, gamma in product(range(3), GAMMAS):
+            yield Point("Y", f"20 x {n_y} {name}", gamma, seed, partial(random_joint, 20, n_y, concentration, seed))
+
+
+def measure(joint: ip.Joint, gamma: float) -> dict[str, float]:
+    support = Support(joint)
+    problem = ip.bottleneck(gamma)
+    constant = Mixture(np.ones(1), support.p_y[None])
+    began = time.process_time()
+    proof = Proof(support, problem, constant, LIMITS)
+    for _ in prove(proof):
+        pass
+    seconds = time.process_time() - began
+    loss = problem.value(joint, support.lift(proof.mixture.encoder(support, gamma)))
+    return {
+        "seconds": seconds,
+        "cells": proof.cells,
+        "rounds": proof.rounds,
+        "clusters": len(proof.mixture.weights),
+        "loss": loss,
+        "gap": loss - proof.lower_bound,
+        "complete": bool(proof.complete),
+    }
+
+
+def growth(sizes: list[float], values: list[float]) -> float:
+    """The slope of log value against log size."""
+    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+
+
+def table(results: dict[str, dict[str, float]]) -> str:
+    """Markdown; every number from the results."""
+    grouped: dict[str, dict[str, list[dict[str, float]]]] = {}
+    for key, result in results.items():
+        kind, what, _ = key.split("; ", 2)
+        grouped.setdefault(kind, {}).setdefault(what, []).append(result)
+    lines = [
+        "# What a bottleneck certificate costs",
+        "",
+        f"Printed by `benchmarks/bench_certificate.py`: tol {LIMITS.tol:g} nats, at most {LIMITS.max_cells:,} cells. Seconds are processor",
+        "time of one thread for everything, from a constant Z to the proof; median and largest over the gammas "
+        + ", ".join(f"{g:g}" for g in GAMMAS)
+        + " and three joints",
+        "(heart: 64 gammas from 0.01 to 1).",
+        "",
+        "| joint | points | certified | cells, median | cells, largest | seconds, median | seconds, largest | largest gap, nats |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for what, found in ((w, f) for kind in grouped.values() for w, f in kind.items()):
+        cells, seconds = [r["cells"] for r in found], [r["seconds"] for r in found]
+        done = sum(r["gap"] <= LIMITS.tol for r in found)
+        lines.append(
+            f"| {what} | {len(found)} | {done} | {np.median(cells):,.0f} | {max(cells):,.0f} | {np.median(seconds):.3f} "
+            f"| {max(seconds):.2f} | {max(r['gap'] for r in found):.1e} |"
+        )
+    lines += ["", *statements(grouped)]
+    return "\n".join(lines) + "\n"
+
+
+def statements(grouped: dict[str, dict[str, list[dict[str, float]]]]) -> Iterator[str]:
+    if "X" in grouped:
+        sizes = {float(what.split(" x ")[0]): found for what, found in grouped["X"].items()}
+        medians = [float(np.median([r["seconds"] for r in found])) for found in sizes.values()]
+        if len(sizes) > 1:
+            large = [(n, s) for n, s in zip(sizes, medians, strict=True) if n >= 100]
+            slope = growth([n for n, _ in large], [s for _, s in large])
+            yield f"Growth in |X| at |Y| = 3, from 100 letters on: seconds ~ |X|^{slope:.2f}. The number of cells hardly depends on |X|."
+            yield ""
+    if "Y" in grouped:
+        letters: dict[int, list[float]] = {}
+        for what, found in grouped["Y"].items():
+            letters.setdefault(int(what.split()[2]), []).extend(max(r["cells"], 1.0) for r in found)
+        medians = {n: float(np.exp(np.mean(np.log(cells)))) for n, cells in letters.items()}
+        slope, start = np.polyfit(list(medians), np.log(list(medians.values())), 1)
+        yield (
+            f"Growth in |Y| at |X| = 20: geometric mean of the cells ~ {np.exp(start + 2 * slope):.0f} x {np.exp(slope):.1f}^(|Y| - 2); "
+            "per |Y|: " + ", ".join(f"{n}: {m:,.0f}" for n, m in medians.items()) + "."
+        )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument(
+        "--out", type=Path, default=Path("certificate.json"), help="results so far; continued if it exists"
+    )
+    parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
+    options = parser.parse_args()
+    results = json.loads(options.out.read_text()) if options.out.exists() else {}
+    measure(ip.datasets.paper_uniform(), 0.2)  # compiles
+    for point in points():
+        if point.key not in results:
+            joint = point.make()
+            if joint is None:
+                continue
+            results[point.key] = measure(joint, point.gamma)
+            options.out.write_text(json.dumps(results, indent=1))
+            print(point.key, results[point.key], flush=True)
+    text = table(results)
+    print(text)
+    if options.table:
+        options.table.write_text(text)
+
+
+if __name__ == "__main__":
+    main()
