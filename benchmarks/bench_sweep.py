@@ -14,7 +14,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import tempfile
@@ -169,7 +168,7 @@ def table(results: dict[str, object]) -> str:
         "",
         "Printed by `benchmarks/bench_sweep.py`: the heart bottleneck, 64 gammas x 16 random starts = 1,024 runs, two workers. Overhead is",
         "the time of the whole call over that of the bare kernels in the same round, minus one: median, lowest and highest over the",
-        f"rounds. {results['machine']['cores']} cores, Python {results['machine']['python']}, load at the start {results['machine']['load']}.",
+        "rounds. {cores} cores, Python {python}, load at the start {load}.".format(**results["machine"]),
         "",
         "| solver | variant | seconds | overhead | range | target |",
         "|---|---|---|---|---|---|",

@@ -249,7 +249,7 @@ def test_a_store_of_another_sweep_is_refused(options, words, store):
 
 def test_another_version_is_refused(store, monkeypatch):
     monkeypatch.setattr(ip, "__version__", "0.2.0.dev")
-    with pytest.raises(StoreError, match='version is ".*" there, "0.2.0.dev" here'):
+    with pytest.raises(StoreError, match=r'version is ".*" there, "0\.2\.0\.dev" here'):
         swept(store)
 
 
@@ -365,7 +365,7 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
     options = {"starts": 60, "max_iter": 5}
     with monkeypatch.context() as patch:
         connecting(patch, "max_page_count = 14")
-        with pytest.raises(StoreError, match="cannot be written: database or disk is full.*repeat the call") as caught:
+        with pytest.raises(StoreError, match=r"cannot be written: database or disk is full.*repeat the call") as caught:
             swept(path, **options)
     assert caught.value.resumable
     assert os.listdir(tmp_path) == ["runs.db"]

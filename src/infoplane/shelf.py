@@ -31,6 +31,15 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     """The frontier that a store holds: every run of the parameters that are done; ``complete`` if the sweep is.
 
     Encoders are read from the file when they are asked for. Nothing in the file is executed, and nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> from infoplane.shelf import read_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
+    ...     read_store(f"{folder}/runs.db")
+    Frontier(2 parameters, 2 runs, 2 converged)
     """
     where = Path(path)
 

@@ -90,8 +90,9 @@ def sweep(
     Examples
     --------
     >>> import numpy as np, infoplane as ip
-    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4), starts=2, rng=0)
-    >>> f
+    >>> ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4))
+    Frontier(4 parameters, 4 runs, 4 converged)
+    >>> ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4), "ib-1", starts=2, rng=0)
     Frontier(4 parameters, 8 runs, 8 converged)
     """
     values = np.array(parameters, dtype=float)

@@ -334,6 +334,9 @@ def test_a_coarser_y_bounds_a_problem_that_is_too_large():
     problem = ip.funnel(3.0)
     certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=4000))
     assert certificate.left > 0
-    best = ip.solve(joint, problem, "pf-2v", starts=6, rng=0, max_iter=2000).loss
-    assert certificate.lower_bound <= best
-    assert certificate.lower_bound >= simple_bound(Support(joint), 3.0)
+    assert certificate.lower_bound <= ip.solve(joint, problem, "merging").loss
+    # 400,000 cells are enough for the coarser problem: its bound beats the simple one.
+    certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=400_000))
+    assert certificate.left > 0
+    assert certificate.cells <= 400_000
+    assert certificate.lower_bound > simple_bound(Support(joint), 3.0) + 0.01

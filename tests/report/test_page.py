@@ -127,6 +127,14 @@ def test_provenance_and_suggestions_are_on_the_page(swept):
     assert tuple(found["suggestion"]) == swept.suggest().sentences
 
 
+def test_provenance_may_hold_what_json_has_no_word_for(swept):
+    said = {"options": {"max_seconds": np.inf, "weights": (1.0, np.nan)}, "rng": np.float64(0.5), 3: {1, 2}}
+    found = held(report_page(ip.Frontier(swept.joint, swept.runs, provenance=said)))["provenance"]
+    assert found["options"] == {"max_seconds": "inf", "weights": [1.0, "nan"]}
+    assert found["rng"] == 0.5
+    assert found["3"] == "{1, 2}"
+
+
 def test_certified_runs_show_their_gap(swept):
     runs = [replace(run, lower_bound=run.loss - 2e-7, status=Status.CERTIFIED) for run in swept.runs]
     found = held(report_page(ip.Frontier(swept.joint, runs)))

@@ -75,13 +75,14 @@ class BlahutArimotoBatch(MapBatch):
     ) -> None:
         super().__init__(support, problems, starts, stopping, record)
         runs, clusters = starts.shape[:2]
-        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or needs_encoder(problems) else self.room(runs)
+        on_encoders = any(needs_encoder(problem) for problem in problems)
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
         self.state = MapState(
             W=W,
-            L=logs_of(W) if needs_encoder(problems) else np.zeros((runs, 0, 0, 0)),
+            L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
             q=self.marginals(starts),
-            h_zx=np.array([float((entr(W).sum(axis=0) * support.p_x).sum()) for W in starts]),
+            h_zx=np.array([sum(float(entr(row) @ support.p_x) for row in W) if record else 0.0 for W in starts]),
             armed=np.zeros(runs, dtype=np.int64),
-            alive=np.full(runs, clusters),
+            alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )

@@ -51,12 +51,12 @@ def prove(proof: Proof) -> Iterator[None]:
     going = True
     while going:
         going = next(direct, False) is None
-        cells, seconds = limits.max_cells - proof.cells, limits.max_seconds - proof.seconds
-        halfway = 2 * proof.cells >= min(limits.max_cells, 2 * LONG) or seconds <= 0.5 * limits.max_seconds
+        cells, spent = limits.max_cells - proof.cells, proof.seconds / limits.max_seconds
+        halfway = 2 * proof.cells >= min(limits.max_cells, 2 * LONG) or spent >= 0.5
         if due and (halfway if going else not proof.complete):
             due = False
-            if cells >= FEW and seconds > 0.1 * limits.max_seconds:
-                rest = Limits(proof.tol, cells // 2, 0.5 * seconds)
+            if cells >= FEW and spent < 0.9:
+                rest = Limits(proof.tol, cells // 2, 0.5 * (limits.max_seconds - proof.seconds))
                 bound, used = yield from coarsened_bound(proof.support, proof.gamma, rest)
                 bound = proof.problem.rho_zy * bound - imbalance(proof.support, proof.problem)
                 proof.lower_bound = max(proof.lower_bound, bound)

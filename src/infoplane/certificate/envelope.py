@@ -187,7 +187,7 @@ class Proof:
         self.lower_bound = contraction_bound(support, problem)
         self.rounds = 0
         self.complete = False
-        """Whether the search came to its own end, not to a limit."""
+        """Whether the bound was proven to the tolerance, not ended by a limit."""
         self.violation: Array | None = None
         """A posterior that no cluster had when it was met and that improves on them."""
         self.began = time.perf_counter()
@@ -272,7 +272,7 @@ class Proof:
             yield
             if self.spent:
                 return None
-        self.complete = True
+        self.complete = target >= -self.tol / 2.0
         return None
 
 

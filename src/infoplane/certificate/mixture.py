@@ -81,7 +81,7 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mix
     p, decoders = mixture.weights, mixture.decoders
     k, _ = likelihoods(support, gamma, decoders)
     root = np.sqrt(support.p_x)
-    for _ in range(50):
+    for _ in range(100):
         m = p @ k
         D = k @ (support.p_x / m)
         if D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol:
@@ -101,9 +101,12 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mix
 
 
 def _descend(p_x: Array, k: Array, p: Array, step: Array, slope: float) -> Array | None:
-    """The point p + t step, t halved until -sum p_x log m falls by a share of what its slope promises; None if it does not."""
+    """The point p + t step, t halved until -sum p_x log m falls by a share of what its slope promises; None if it does not.
+
+    No m may fall below a tenth at once: a rare letter weighs little in the model, and is slow to win back.
+    """
     before = p @ k
-    t = 1.0
+    t = min(1.0, 0.9 / max(float((-(step @ k) / before).max()), 0.9))
     while t > 1e-9:
         q = np.maximum(p + t * step, 0.0)
         q /= q.sum()

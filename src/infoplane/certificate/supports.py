@@ -147,10 +147,11 @@ def proven(
 def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str | None:
     """A sentence if a proof may not end within the limits, with what it would have to go through; or None."""
     channel = Channel(support.T)
+    count = f"{channel.supports:,}" if channel.supports < 1e9 else f"{channel.supports:.1e}"
     if scaled(problem).beta <= 1.0 or channel.rank <= EASY_RANK:
         return None
     return (
-        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {channel.supports:.1e} supports: "
+        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {count} supports: "
         f"within max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, without a "
         "certificate."
     )

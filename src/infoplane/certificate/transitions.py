@@ -216,4 +216,7 @@ class _Search:
         slack = 2.0 * self.width
         if one.gamma * (1.0 - slack) <= self.critical <= two.gamma * (1.0 + slack):
             return f"{said}, and the second variation: the critical gamma is {self.critical:.9g}"
-        return f"{said}: a cluster far from p(x) pays before a constant Z stops being a local minimum, at the critical gamma {self.critical:.9g}"
+        return (
+            f"{said}: a cluster far from p(x) pays where a constant Z is still a local minimum; "
+            f"it ceases to be one at the critical gamma {self.critical:.9g}"
+        )

@@ -61,7 +61,8 @@ class LeapState(NamedTuple):
     J: Array  # (R,)                     what J must not exceed
     cap: Array  # (R,)                   SQUAREM's longest step
     norm: Array  # (R,)                  of f_old
-    gate: Array  # (R,)                  share of tol that the cheap residual must reach before W is compared
+    lowest: Array  # (R,)                max |q' - q| / p(y), a cheap lower bound of the residual
+    gate: Array  # (R,)                  share of tol that it must reach before W is compared
     outcome: Integers  # (R,)
     iterations: Integers  # (R,)
     residuals: Array  # (R, 3)
@@ -69,7 +70,7 @@ class LeapState(NamedTuple):
 
 @regrouped
 def weights_of_logs(u: Array, rho: Array, width: float, q: Array, A: Array) -> None:
-    """q = exp(u) and A = (rho_z log q(z) + rho_zy u) / width."""
+    """Fills q = exp(u) and A = (rho_z log q(z) + rho_zy u) / width."""
     q_flat, u_flat = q.ravel(), u.ravel()
     for i in range(u_flat.size):
         q_flat[i] = exp(u_flat[i])
@@ -85,7 +86,7 @@ def weights_of_logs(u: Array, rho: Array, width: float, q: Array, A: Array) -> N
 
 @regrouped
 def displacement(q_new: Array, u: Array, q: Array, p_y: Array, f: Array) -> tuple[float, float]:
-    """f = log q' - u; returns max |q' - q| / p(y), which is at most max |W' - W|, and the root of sum q f^2."""
+    """Fills f = log q' - u; returns max |q' - q| / p(y), which is at most max |W' - W|, and the root of sum q f^2."""
     lowest, total = 0.0, 0.0
     for z in range(u.shape[0]):
         for y in range(u.shape[1]):
@@ -101,7 +102,7 @@ def displacement(q_new: Array, u: Array, q: Array, p_y: Array, f: Array) -> tupl
 @part
 def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
     """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) from q(z, y), H(Z|X) and H(Y)."""
-    value = rho[1] * h_zx - rho[2] * h_y
+    value: float = rho[1] * h_zx - rho[2] * h_y
     for z in range(q.shape[0]):
         mass = 0.0
         for y in range(q.shape[1]):
@@ -153,13 +154,15 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             held, kind, paired, armed = state.held[r], state.kind[r], state.paired[r], state.armed[r]
             due, again, wait, iteration = state.due[r], state.again[r], state.wait[r], state.iterations[r]
             J_old, cap, norm_old, gate = state.J[r], state.cap[r], state.norm[r], state.gate[r]
-            if peek:  # the point that waits may be a leap too far: look at the map of the last that was kept
+            if (
+                peek and armed < 2
+            ):  # the point that waits may be a leap too far: look at the map of the last that was kept
                 add(u_old, f_old, n, u)
                 kind, armed = PLAIN, 1
             tables = np.empty((5, n, n_y))
             A, q, q_new, f, new = tables[0], tables[1], tables[2], tables[3], tables[4]
             work, keep, nothing = work_for(channel, n), np.empty(n, dtype=np.bool_), np.empty((0, 0, 0))
-            price, lowest, changed, restored = newton_cost(channel, n), state.residuals[r, 2], False, False
+            price, lowest, changed, restored = newton_cost(channel, n), state.lowest[r], False, False
             while not changed and step < steps and (peek or iteration < setting.limit):
                 weights_of_logs(u, rho, width, q, A)
                 near = one_block or lowest <= NEARLY * gate * setting.tol
@@ -173,7 +176,8 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 step += 1
                 if mode & KEEP:
                     state.alive[r] = n
-                state.residuals[r, 2] = far if armed == 2 else lowest
+                if armed == 2:
+                    state.residuals[r, 2] = far
                 if peek:
                     if armed == 2:
                         break
@@ -190,7 +194,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                         break
                     gate, armed = min(gate, 0.7 * lowest / far), 0
                 slack = SLACK * max(1.0, abs(J))
-                if kind != PLAIN and not (J < J_old - slack or (J <= J_old + slack and norm <= 2.0 * norm_old)):
+                if kind != PLAIN and not (J_old - J > slack or (J - J_old <= slack and norm <= 2.0 * norm_old)):
                     paired = 1
                     if kind == LEAP:
                         cap = max(cap / GROWTH, 1.0) if held < 0 else cap
@@ -225,9 +229,11 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 else:
                     if held > 0 or kind == PLAIN:
                         held = remember(D_F, D_G, held, f, f_old, u, u_old)
-                    if not sparse and mode & KEEP and norm < SMALL and iteration >= again and held >= price // 2:
-                        if newton(channel, rho, width, W, u, f, q, q_new, new):
-                            then, again = NEWTON, iteration + price // 2
+                    try_newton = (
+                        not sparse and mode & KEEP and norm < SMALL and iteration >= again and held >= price // 2
+                    )
+                    if try_newton and newton(channel, rho, width, W, u, f, q, q_new, new):
+                        then, again = NEWTON, iteration + price // 2
                     if then == PLAIN and held > 0:
                         anderson(u, f, q, D_F, D_G, held, new)
                         then = LEAP
@@ -250,7 +256,8 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 save(state.f_old, r, f_old)
             state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, paired, armed
             state.due[r], state.again[r], state.wait[r], state.iterations[r] = due, again, wait, iteration
-            state.J[r], state.cap[r], state.norm[r], state.gate[r] = J_old, cap, norm_old, gate
+            state.J[r], state.cap[r], state.norm[r] = J_old, cap, norm_old
+            state.lowest[r], state.gate[r] = lowest, gate
 
 
 @entry

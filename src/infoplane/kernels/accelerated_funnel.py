@@ -13,12 +13,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
-from .accelerated_bottleneck import FIRST_CAP, SLACK, lagrangian_of
+from .accelerated_bottleneck import GROWTH, SLACK, lagrangian_of
 from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
 from .blahut_arimoto import MapSetting, keep_rows, kept, mark_dead
 from .extrapolation import LONGEST
 from .fast import exp, regrouped
-from .jit import entry, part
+from .jit import entry
 from .roots import LOG_TINY
 from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, weights_of, work_for
 from .split import Integers
@@ -97,11 +97,9 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
         while step < steps and (peek or state.iterations[r] < setting.limit):
             here, there = state.L[r, (base + stage) % 3], state.L[r, (base + stage + 1) % 3]
             on_W = 1.0 + rho[1] / width
-            if peek:
-                stage, armed = FIRST if stage == THIRD else stage, True
-                here = state.L[r, (base + 2) % 3] if state.stage[r] == THIRD else here
-                there = here.copy()
-                encoder_of(here, channel.p_x, n, W)
+            if peek:  # W is up to date, before THIRD as that of L2; it only has to be measured
+                here = state.L[r, (base + stage) % 3]
+                stage, armed, there = FIRST, True, here.copy()
             if stage == THIRD:  # normalise the point, which is the map of a Lagrangian without rho
                 here, there, on_W = state.L[r, base], state.L[r, base], 1.0
                 for z in range(n):
@@ -141,12 +139,12 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
                 else:
                     tables = state.L[r]
                     reached = leap_ahead(tables[base], tables[(base + 1) % 3], there, W, channel.p_x, n, cap)
-                    cap = 4.0 * cap if reached == cap else cap
+                    cap = GROWTH * cap if reached == cap else cap
                     stage = THIRD
             else:
                 stage = FIRST
                 if not kept_point:
-                    cap = max(0.25 * cap, 1.0)
+                    cap = max(cap / GROWTH, 1.0)
                     base = (base + 2) % 3
                     encoder_of(state.L[r, base], channel.p_x, n, W)
             if stage == FIRST:

@@ -101,8 +101,9 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
         n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
         q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
         W, L, q_new = state.W[r], state.L[r], np.empty_like(q)
-        if peek:
-            armed, L = 1, L.copy()
+        if peek:  # W is not touched if a comparison with it is still to come
+            going = record and state.iterations[r] < setting.limit
+            armed, L = 2 if going or armed == 2 else 1, L.copy()
         step, again, L_now = 0, False, L
         while step < steps and (peek or state.iterations[r] < setting.limit):
             looking = armed == 2
@@ -122,7 +123,7 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
                 step += 1
                 if not peek:
                     state.iterations[r] += 1
-                if record:
+                if record and not peek:
                     trace[r, step - 1, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
                     trace[r, step - 1, STATIONARITY] = far
                 if looking:

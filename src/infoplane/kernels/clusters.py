@@ -1,7 +1,8 @@
-"""Clusters that a bottleneck does not need, and those that it lacks; all of it on q(z, y).
+"""Clusters that a bottleneck does not need, on q(z, y).
 
-Merging z and z' costs at most (q(z) + q(z')) JS[p(y|z), p(y|z')] of I(Y;Z), close to the chi-square form used here. Clusters that will end up equal, or
-empty, approach that along a direction in which the map has slope 1: iterations crawl there, and every extrapolation is ill-conditioned.
+Merging z and z' loses (q(z) + q(z')) JS[p(y|z), p(y|z')] nats of I(Y;Z), of which the second-order term is used here. Clusters that will
+end up equal, or empty, approach that along a direction in which the map has slope 1: iterations crawl there, and every
+extrapolation is ill-conditioned.
 """
 
 import numpy as np

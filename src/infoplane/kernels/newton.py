@@ -85,7 +85,7 @@ def newton_cost(channel: Channel, clusters: int) -> int:
 def newton(
     channel: Channel, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
 ) -> bool:
-    """u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step."""
+    """Fills out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step."""
     n_z, n_y = u.shape[0], channel.n_y
     d = n_z * n_y
     B, M, step = np.empty((d, d)), np.empty((d, d)), np.empty(d)

@@ -83,7 +83,7 @@ def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
 
 @regrouped
 def _add_marginals(S: Array, t: Array, q: Array, part_q: Array, blas: bool) -> None:
-    """q += S t', four letters y at a time."""
+    """Adds S t' to q, four letters y at a time."""
     if blas:
         np.dot(S, t.T, part_q)
         for z in range(S.shape[0]):

@@ -1,7 +1,7 @@
 """Is a stationary bottleneck a minimum? Not if some cluster gains by splitting, which its own correlation matrix decides.
 
 Where rho sums to 0, L is a constant plus sum_z p(z) f(q_z), f(q) = rho_zy H(Tq) + rho_zx H(q), q_z = p(x|z). Splitting z into halves with
-posteriors q_x (1 + e s_x) and q_x (1 - e s_x), sum q s = 0, whose marginals are u_y (1 + e g_y) and u_y (1 - e g_y) with g_y = E[s(X) | y, z], changes f by
+posteriors q_x (1 +- e s_x), sum q s = 0, and so with u_y (1 +- e g_y) for their p(y|z), g_y = E[s(X) | y, z], changes f by
 
     -rho_zx sum_x q_x phi(e s_x) - rho_zy sum_y u_y phi(e g_y),   phi(t) = ((1+t) log(1+t) + (1-t) log(1-t)) / 2 = t^2/2 + ...
 
@@ -73,7 +73,7 @@ def _phi(t: float) -> float:
 
 @part
 def _direction(channel: Channel, w: Array, q: Array, wanted: float, s: Array, g: Array) -> bool:
-    """s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found."""
+    """Fills s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found."""
     mass = 0.0
     for y in range(q.size):
         g[y] = math.cos(1.7 * y)  # anything that no cluster is orthogonal to by design

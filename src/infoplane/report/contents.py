@@ -221,8 +221,18 @@ def _identity(joint: Joint) -> dict[str, Any]:
 def _told(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already."""
     said = {"joint_sha256", "shape", *(("rho",) if provenance.get("family") in FAMILIES else ())}
-    told = {name: value for name, value in provenance.items() if name not in said}
+    told = {name: _plain(value) for name, value in provenance.items() if name not in said}
     return {**told, "parts": [_told(part) for part in told["parts"]]} if "parts" in told else told
+
+
+def _plain(value: Any) -> Any:
+    """Values that JSON has no word for, such as an infinite limit, as text."""
+    if isinstance(value, dict):
+        return {str(name): _plain(one) for name, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(one) for one in value]
+    known = value is None or isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value))
+    return value if known else str(value)
 
 
 def _omissions(
