@@ -29,7 +29,7 @@ from infoplane.solver import Support
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 GAMMAS = (0.05, 0.1, 0.2, 0.4)
-LIMITS = Limits(tol=1e-6, max_cells=3_000_000)
+LIMITS = Limits(tol=1e-6, max_cells=2_000_000)
 
 
 def random_joint(n_x: int, n_y: int, concentration: float, seed: int) -> ip.Joint:
