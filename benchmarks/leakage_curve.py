@@ -11,12 +11,12 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from page import write_block
 
 import infoplane as ip
 from infoplane.certificate.leakage import funnel_curve
 from infoplane.certificate.privacy import perfect_privacy
 from infoplane.information import NATS_PER_BIT, bits
+from page import write_block
 
 SHOWN = (0.0001, 0.001, 0.01, 0.03, 0.1, 0.2)
 
@@ -60,8 +60,8 @@ def main() -> None:
     cells = np.array([found.cells for found in curve])
     lines += [
         "",
-        f"{len(curve)} caps in {seconds:.0f} s of one thread, {np.median(cells):,.0f} cells a cap in the median, {cells.max():,} at most; all certified to "
-        f"1e-5: {all(found.certified for found in curve)}; rising: {bool((np.diff(utility) > 0).all())}; slopes falling: "
+        f"{len(curve)} caps in {seconds:.0f} s of one thread, {np.median(cells):,.0f} cells a cap in the median, {cells.max():,} at most; "
+        f"all certified to 1e-5: {all(found.certified for found in curve)}; rising: {bool((np.diff(utility) > 0).all())}; slopes falling: "
         f"{bool((np.diff(slopes) < 1e-5 / np.diff(grid).min()).all())}. {hidden}.",
     ]
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")

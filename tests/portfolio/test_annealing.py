@@ -40,6 +40,19 @@ def test_the_optimum_that_random_starts_miss():
     assert found.solver == "annealing"
 
 
+def test_a_jump_is_not_missed():
+    """Erasures: I(Y;Z) = 0.6 I(X;Z) for every Z, so that Z = X is optimal below gamma = 0.6 and a constant Z above it."""
+    joint = ip.Joint.from_matrix(np.column_stack([0.6 * np.eye(2) / 2, [0.2, 0.2]]))
+    found = ip.sweep(joint, ip.bottleneck, [0.3, 0.59, 0.61, 0.9], Annealing())
+    np.testing.assert_allclose(
+        [run.loss for run in found.runs],
+        np.minimum((np.array([0.3, 0.59, 0.61, 0.9]) - 0.6) * np.log(2), 0.0),
+        atol=1e-9,
+    )
+    assert all(run.converged for run in found.runs)
+    assert ip.solve(joint, ip.bottleneck(0.9), Annealing()).clusters == 1
+
+
 def test_warm_encoders_are_taken():
     start = near_identity(4, 16)
     assert ip.solve(HEART, ip.bottleneck(0.05), Annealing(), init=start).clusters <= 4
