@@ -66,7 +66,13 @@ def main() -> None:
     ]
     figure = Figure(figsize=(7.5, 4.8), layout="constrained")
     ax = figure.subplots()
-    ax.plot(bits(grid), bits(utility), "-", color="C0", label="exact frontier, every point certified")
+    ax.plot(
+        bits(np.append(0.0, grid)),
+        bits(np.append(hidden.utility, utility)),
+        "-",
+        color="C0",
+        label="exact frontier, every point certified",
+    )
     ax.plot([0.0], [bits(hidden.utility)], "D", color="C0", label="perfect privacy")
     order = np.argsort(own.iyz)
     ax.plot(bits(greedy[0]), bits(greedy[1]), ".", color="0.75", ms=4, label="other greedy merge paths")

@@ -122,11 +122,11 @@ def test_equal_clusters_are_merged_and_shrinking_ones_pruned():
     q = np.array([[0.2, 0.1], [0.1, 0.05], [0.05, 0.5 - 1e-7], [4e-8, 6e-8]])
     before, keep = q.copy(), np.empty(4, dtype=bool)
     before[3] *= 2.0
-    assert reduce(q, before, keep) == 2
+    assert reduce(q, before, 1e-6, keep) == 2
     assert keep.tolist() == [True, False, True, False]
     np.testing.assert_allclose(q[0], [0.3, 0.15])
     growing = np.array([[0.2, 0.1], [0.2, 0.5 - 1e-7], [4e-8, 6e-8]])
-    assert reduce(growing.copy(), 0.5 * growing, keep[:3]) == 3
+    assert reduce(growing.copy(), 0.5 * growing, 1e-6, keep[:3]) == 3
 
 
 @settings(max_examples=60, deadline=None)
@@ -229,7 +229,7 @@ def test_blocks_looks_and_traces_change_nothing(joint, problem, block, limit):
         assert problem.stationarity(joint, full) == pytest.approx(two.residuals.stationarity, rel=1e-3, abs=1e-9)
 
 
-@pytest.mark.parametrize("problem", [ip.bottleneck(0.3), ip.funnel(3.0)], ids=["ib", "pf"])
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.funnel(3.0)], ids=["ib", "pf"])
 def test_several_blocks_and_sparse_rows_reach_the_same_point(problem):
     joint = wide()
     starts = starts_of(joint, 2, clusters=6)
@@ -239,8 +239,9 @@ def test_several_blocks_and_sparse_rows_reach_the_same_point(problem):
     for one, two, three in zip(dense, again, sparse, strict=True):
         np.testing.assert_array_equal(one.encoder, two.encoder)
         assert one.status is three.status is ip.Status.STATIONARY
-        assert problem.stationarity(joint, three.encoder) <= 1.01e-8
-        assert problem.value(joint, three.encoder) == pytest.approx(problem.value(joint, one.encoder), abs=1e-6)
+        full, other = (Support(joint).lift(found.encoder) for found in (one, three))
+        assert problem.stationarity(joint, other) <= 1.01e-8
+        assert problem.value(joint, other) == pytest.approx(problem.value(joint, full), abs=1e-6)
 
 
 @pytest.mark.parametrize("beta", [1.5, 3.0, 8.0])

@@ -17,6 +17,11 @@ from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import MergePath, Merging, agglomerative_bottleneck, merge_two
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
+from .certificate.columns import Columns
+from .certificate.escape import Envelope
+from .certificate.leakage import funnel_at_leakage, funnel_curve
+from .certificate.privacy import perfect_privacy
+from .certificate.transitions import critical_gamma, transitions
 from .errors import (
     InfoplaneError,
     InvalidEncoderError,
@@ -47,7 +52,9 @@ __all__ = [
     "Annealing",
     "BlahutArimoto",
     "Certificate",
+    "Columns",
     "DouglasRachford",
+    "Envelope",
     "Frontier",
     "InfoplaneError",
     "InvalidEncoderError",
@@ -74,13 +81,18 @@ __all__ = [
     "agglomerative_bottleneck",
     "bottleneck",
     "certify",
+    "critical_gamma",
     "datasets",
     "deterministic_bottleneck",
     "douglas_rachford",
     "funnel",
+    "funnel_at_leakage",
+    "funnel_curve",
     "generalised_bottleneck",
     "merge_two",
     "penalty_threshold",
+    "perfect_privacy",
     "solve",
     "sweep",
+    "transitions",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 from .accelerated import Accelerated
 from .baselines.blahut_arimoto import BlahutArimoto
 from .baselines.merging import Merging
+from .certificate.columns import Columns
+from .certificate.escape import Envelope
 from .errors import InvalidOptionError, UnsupportedProblemError
 from .portfolio.annealing import Annealing
 from .portfolio.pooling import Pooling
@@ -19,6 +21,8 @@ SOLVERS: dict[str, Solver] = {
     "annealing": Annealing(),
     "pooling": Pooling(),
     "accelerated": Accelerated(),
+    "envelope": Envelope(),
+    "columns": Columns(),
     "drs": DouglasRachford(),
     "ib-1": DouglasRachford("ib-1"),
     "ib-2": DouglasRachford("ib-2"),
@@ -35,6 +39,8 @@ DESCRIPTIONS: dict[str, str] = {
     "annealing": "the bottleneck upwards in gamma, each warmed by the one below (the default of its sweeps)",
     "pooling": "all starts, accelerated, their clusters mixed by a linear programme (the default of funnel sweeps)",
     "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
+    "envelope": "the bottleneck with a proof: its dual, branch and bound over the Y-simplex (what --certify runs)",
+    "columns": "the funnel with a proof: column generation, branch and bound over supports (what --certify runs)",
     "drs": "Douglas-Rachford splitting, formulation chosen by the problem (the default for other Lagrangians)",
     "ib-1": "Solver I for the bottleneck: p(z) against p(z|x)",
     "ib-2": "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",

@@ -106,9 +106,7 @@ def test_no_posterior_lies_below_the_bound_of_its_cell(joint):
     for q in posteriors:
         u = support.T @ q
         inside = [
-            k
-            for k in range(partition.leaves)
-            if np.linalg.solve(cells.vertices[cells.corners[k]].T, u).min() >= -1e-12
+            k for k in range(partition.leaves) if np.linalg.solve(cells.vertices[cells.corners[k]].T, u).min() >= -1e-12
         ]
         assert inside, "a posterior that no cell holds"
         value = exact_f(dense(joint), gamma, q) - mpmath.fsum(
@@ -288,7 +286,9 @@ def test_multiples_of_a_bottleneck_are_certified_too():
     assert gamma_of(ip.MarkovLagrangian(1.0, -3.0, 2.0)) == 1.5
 
 
-@pytest.mark.parametrize("problem", [ip.funnel(2.0), ip.deterministic_bottleneck(0.2), ip.generalised_bottleneck(0.2, 0.5)])
+@pytest.mark.parametrize(
+    "problem", [ip.funnel(2.0), ip.deterministic_bottleneck(0.2), ip.generalised_bottleneck(0.2, 0.5)]
+)
 def test_other_problems_are_refused_by_name(problem):
     with pytest.raises(ip.UnsupportedProblemError, match="rho_zx < 0 < rho_zy"):
         certify_bottleneck(ip.datasets.paper_uniform(), problem, np.eye(3), Limits())

@@ -157,9 +157,12 @@ def coarsened_bound(
             at_two = value(two)
         yield
     s = max([(at_one, one), (at_two, two), (value(0.0), 0.0)])[1]
-    share = Limits(limits.tol, max(limits.max_cells // (len(within) + 1), 1), limits.max_seconds / (len(within) + 1))
-    coarse, cells = yield from merged.proven((gamma - s) / (1.0 - s), share)
+    half, parts = max(limits.max_cells // 2, 1), max(len(within), 1)
+    coarse, cells = yield from merged.proven(
+        (gamma - s) / (1.0 - s), Limits(limits.tol, half, limits.max_seconds / 4.0)
+    )
     total = (1.0 - s) * coarse
+    share = Limits(limits.tol, max(half // parts, 1), limits.max_seconds / 4.0 / parts)
     for part in within:
         bound, more = yield from part.proven(s, share)
         total += part.weight * bound

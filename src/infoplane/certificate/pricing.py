@@ -43,7 +43,7 @@ class Channel:
         sigma = np.linalg.svd(self.T, compute_uv=False)
         self.rank = max(int((sigma > EQUAL).sum()), 1)
         if self.rank < len(sigma):
-            apart += float(sigma[self.rank]) + EQUAL * EPS**0.5
+            apart += float(sigma[self.rank] + 16.0 * EPS * sigma[0])
         self.apart = apart
 
     @property

@@ -16,7 +16,6 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.special import entr
 
 from ..errors import InfoplaneError
@@ -149,6 +148,8 @@ def linear_programme(
     Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None
 ) -> tuple[Array, Array, float]:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least: p, lambda, and the row's dual value."""
+    from scipy.optimize import linprog  # slow to import: paid by the first programme
+
     # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
     with np.errstate(divide="ignore"):
         most = (p_x[:, None] / Q).min(axis=0)

@@ -224,12 +224,15 @@ def _click_type(hint: Any) -> Any:
 
 
 def _own_options() -> dict[str, Decorator[Any]]:
-    """Field -> option, over the classes of all registered solvers; the formulation is what ``--solver`` names."""
+    """Field -> option, over the classes of all registered solvers.
+
+    The formulation is what ``--solver`` names, and the gap of a certifying solver what ``--certify`` asks for.
+    """
     options: dict[str, Decorator[Any]] = {}
     for cls in dict.fromkeys(type(solver) for solver in SOLVERS.values()):
         hints, described = get_type_hints(cls), _described(cls)
         for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-            if field.name != "formulation":
+            if field.name not in ("formulation", "tol"):
                 flag = "--" + field.name.replace("_", "-")
                 text = f"{cls.__name__}: {described.get(field.name, field.name)}"
                 kind = _click_type(hints[field.name])
@@ -241,7 +244,11 @@ def _own_options() -> dict[str, Decorator[Any]]:
 OWN_OPTIONS = _own_options()
 
 one_solver = several(
-    click.option("--solver", type=click.Choice(list(SOLVERS)), help="By name (listed below); by default the best for the problem."),
+    click.option(
+        "--solver",
+        type=click.Choice(list(SOLVERS)),
+        help="By name (listed below); by default the best for the problem.",
+    ),
     *OWN_OPTIONS.values(),
 )
 

@@ -14,7 +14,7 @@ import numpy as np
 from ..information import Array
 from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
 from .blahut_arimoto import MapSetting, mark_dead
-from .clusters import reduce
+from .clusters import CHEAP, EQUAL, reduce
 from .extrapolation import anderson, normalise, remember, squarem
 from .fast import exp, floored_log, regrouped
 from .jit import entry, part
@@ -218,7 +218,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     due, J = iteration + STRIDE, lagrangian_of(q_new, rho, h_zx, 0.0)
                 if armed == 1 or lowest <= gate * setting.tol:
                     armed, held, paired = 2 if mode & KEEP else 1, -1, 1
-                elif dead > 0 or (looking and n > 1 and reduce(q_new, q, keep) < n):
+                elif dead > 0 or (looking and n > 1 and reduce(q_new, q, CHEAP, keep) < n):
                     then, held, paired, changed = PLAIN if dead > 0 else FEWER, -1, 0, True
                     state.alive_new[r] = logs_of_kept(q_new, keep, state.u[r])
                 elif held < 0:
@@ -266,19 +266,24 @@ def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) ->
     for r in range(state.u.shape[0]):
         if state.outcome[r] != STATIONARY or state.splits[r] == 0:
             continue
-        n, most = state.alive[r], state.u.shape[1]
-        q = load(state.u, r, n)
+        n, most, n_y = state.alive[r], state.u.shape[1], state.u.shape[2]
+        q, q_new, keep = load(state.u, r, n), np.empty((most, n_y)), np.empty(most, dtype=np.bool_)
         for z in range(n):
-            for y in range(q.shape[1]):
+            for y in range(n_y):
                 q[z, y] = exp(q[z, y])
-        halves = np.empty((most, q.shape[1]))
-        rows = split_clusters(channel, state.W[r], q, setting.rho[r], halves) if n < most else n
+                q_new[z, y] = q[z, y]
+        if n < most:
+            rows = split_clusters(channel, state.W[r], q, setting.rho[r], q_new)
+            for z in range(most):
+                keep[z] = z < rows
+        else:  # no room for a split, unless some clusters are equal
+            rows = reduce(q_new, q, EQUAL, keep)
         if rows == n or state.iterations[r] >= setting.limit:
             state.splits[r] = 0
             continue
+        logs_of_kept(q_new, keep, state.u[r])
         for z in range(rows):
-            for y in range(q.shape[1]):
-                state.u[r, z, y] = floored_log(halves[z, y])
+            for y in range(n_y):
                 state.u_old[r, z, y] = state.u[r, z, y]
                 state.f_old[r, z, y] = 0.0
         state.alive_new[r], state.alive_old[r] = rows, rows

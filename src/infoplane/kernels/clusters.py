@@ -13,6 +13,7 @@ from .jit import part
 from .split import Flags
 
 CHEAP = 1e-6  # nats that a merge may cost, and mass that a shrinking cluster may have, to be tried without
+EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only
 
 
 @regrouped
@@ -27,8 +28,8 @@ def _merge_cost(q: Array, z: int, other: int, mass: float, other_mass: float) ->
 
 
 @part
-def reduce(q: Array, q_old: Array, keep: Flags) -> int:
-    """Merges cheap pairs of q in place and drops shrinking clusters; marks what stays, returns how many."""
+def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
+    """Merges pairs of q in place that cost less than ``cheap``, drops shrinking clusters with less mass; marks what stays."""
     n = q.shape[0]
     mass, mass_old = np.zeros(n), np.zeros(n)
     for z in range(n):
@@ -38,12 +39,12 @@ def reduce(q: Array, q_old: Array, keep: Flags) -> int:
             mass_old[z] += q_old[z, y]
     stay = n
     for z in range(n):
-        if mass[z] < CHEAP and mass[z] < mass_old[z] and stay > 1:
+        if mass[z] < cheap and mass[z] < mass_old[z] and stay > 1:
             keep[z] = False
             stay -= 1
     for z in range(n):
         for other in range(z):
-            if keep[z] and keep[other] and _merge_cost(q, z, other, mass[z], mass[other]) < CHEAP:
+            if keep[z] and keep[other] and _merge_cost(q, z, other, mass[z], mass[other]) < cheap:
                 for y in range(q.shape[1]):
                     q[other, y] += q[z, y]
                 mass[other] += mass[z]

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck
+from ..certificate.envelope import gamma_of
 from ..errors import InvalidOptionError
 from ..information import Array, plane_point
 from ..problem import MarkovLagrangian
@@ -155,8 +156,3 @@ def _climb(
 
 def _at(gamma: float) -> MarkovLagrangian:
     return MarkovLagrangian(gamma - 1.0, -gamma, 1.0)
-
-
-def gamma_of(problem: MarkovLagrangian) -> float:
-    """Gamma of a positive multiple of the bottleneck: -rho_zx / rho_zy."""
-    return -problem.rho_zx / problem.rho_zy

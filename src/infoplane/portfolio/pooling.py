@@ -20,7 +20,8 @@ from scipy.special import entr
 
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck, is_funnel
-from ..errors import InvalidOptionError
+from ..certificate.programme import encoder_of, linear_programme
+from ..errors import InfoplaneError, InvalidOptionError
 from ..information import Array
 from ..problem import MarkovLagrangian
 from ..solution import Trace
@@ -226,19 +227,14 @@ def stacked(encoders: Sequence[Array]) -> Array:
 
 def pooled(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> Array | None:
     """The best encoder whose every cluster is one of those given; None if the programme is too large or fails."""
-    from scipy.optimize import linprog  # slow to import: paid by the first pool
-
     joint_xz = np.concatenate([W * support.p_x for W in encoders])
     mass = joint_xz.sum(axis=1)
-    Q = joint_xz[mass > DUST] / mass[mass > DUST, None]
+    Q = np.ascontiguousarray((joint_xz[mass > DUST] / mass[mass > DUST, None]).T)
     if Q.size > LARGEST_POOL:
         return None
-    f = problem.rho_zx * entr(Q).sum(axis=1) + problem.rho_zy * entr(Q @ support.T.T).sum(axis=1)
-    answer = linprog(f, A_eq=Q.T, b_eq=support.p_x, bounds=(0.0, None), method="highs-ds")
-    if answer.x is None:
+    f = problem.rho_zx * entr(Q).sum(axis=0) + problem.rho_zy * entr(support.T @ Q).sum(axis=0)
+    try:
+        weights, _, _ = linear_programme(Q, f, support.p_x)
+    except InfoplaneError:
         return None
-    # A letter that rounding left short, or without any cluster, is given its share of the others' weights by the normalisation.
-    W = answer.x[:, None] * Q / support.p_x
-    W = W[answer.x > 0.0]
-    total = W.sum(axis=0)
-    return W / total if np.abs(total - 1.0).max() < 1e-6 else None
+    return encoder_of(Q, weights)

@@ -1,0 +1,135 @@
+"""The dual function of the bottleneck on the simplex of posteriors, for the paper's non-uniform 3 x 3 data at gamma = 0.1848.
+
+    python benchmarks/dual_picture.py docs/images/dual_3x3.png
+
+f(q) = H(Tq) - gamma H(q) above its supporting plane lambda.q: zero at the clusters of the certified optimum, positive elsewhere. Beside it
+the same for the encoder at which random starts of Blahut-Arimoto end: its plane cuts through f, and where it does, a better cluster lies.
+"""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import numpy as np
+from matplotlib.colors import PowerNorm
+from matplotlib.tri import Triangulation
+
+import infoplane as ip
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.envelope import certify_bottleneck
+from infoplane.certificate.escape import Envelope
+from infoplane.certificate.mixture import Mixture
+from infoplane.solver import Support
+
+GAMMA = float(np.geomspace(0.1, 1.0, 16)[4])
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
+
+
+def f(support: Support, q: np.ndarray) -> np.ndarray:
+    """H(Tq) - gamma H(q), a row of q each."""
+    u = q @ support.T.T
+
+    def entropy(p: np.ndarray) -> np.ndarray:
+        return -np.where(p > 0.0, p * np.log(np.where(p > 0.0, p, 1.0)), 0.0).sum(axis=1)
+
+    return entropy(u) - GAMMA * entropy(q)
+
+
+def grid(steps: int) -> np.ndarray:
+    i, j = np.meshgrid(np.arange(steps + 1), np.arange(steps + 1), indexing="ij")
+    keep = i + j <= steps
+    return np.column_stack([i[keep], j[keep], steps - i[keep] - j[keep]]) / steps
+
+
+def posteriors(support: Support, W: np.ndarray) -> np.ndarray:
+    q = W * support.p_x
+    return q / q.sum(axis=1, keepdims=True)
+
+
+def draw_triangle(ax: plt.Axes, support: Support, W: np.ndarray, title: str, worst: np.ndarray | None) -> None:
+    lam = Mixture.of(support, W).multipliers(support, GAMMA)
+    q = grid(300)
+    value = f(support, q) - q @ lam
+    flat = q @ CORNERS
+    triangles = Triangulation(flat[:, 0], flat[:, 1])
+    levels = np.array([0.0, 0.001, 0.003, 0.01, 0.02, 0.04, 0.06, 0.08, 0.1, 0.13, 0.16, 0.2, 0.25])
+    shown = ax.tricontourf(
+        triangles, np.maximum(value, 0.0), levels=levels, cmap="Blues", norm=PowerNorm(0.5), extend="max"
+    )
+    if value.min() < -1e-6:
+        ax.tricontourf(triangles, value, levels=[value.min(), -1e-6], colors=["#d62728"])
+        ax.plot([], [], "s", color="#d62728", label="f below the plane")
+    ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="0.3", lw=0.8)
+    clusters = posteriors(support, W) @ CORNERS
+    ax.plot(*clusters.T, "o", color="black", ms=8, mfc="white", mew=1.6, label="clusters p(x|z): f touches the plane")
+    ax.plot(*(support.p_x @ CORNERS), "x", color="black", ms=8, mew=1.6, label="p(x)")
+    if worst is not None:
+        ax.plot(
+            *(worst @ CORNERS), "*", color="gold", mec="black", ms=15, label="posterior that the certificate returns"
+        )
+    for k, (x, y) in enumerate(CORNERS):
+        ax.annotate(f"x = {k}", (x, y), xytext=(0, -14 if y == 0 else 6), textcoords="offset points", ha="center")
+    ax.set_title(title, fontsize=10)
+    ax.set_aspect("equal")
+    ax.axis("off")
+    ax.legend(loc="upper left", fontsize=7, frameon=False, bbox_to_anchor=(-0.08, 1.0))
+    plt.colorbar(
+        shown,
+        ax=ax,
+        orientation="horizontal",
+        fraction=0.045,
+        pad=0.06,
+        label="f(q) - λ·q, nats",
+        ticks=levels[[0, 3, 5, 8, 11]],
+    )
+
+
+def draw_cut(ax: plt.Axes, support: Support, W: np.ndarray) -> None:
+    """f and the plane along the line through the two heaviest clusters."""
+    lam = Mixture.of(support, W).multipliers(support, GAMMA)
+    q = posteriors(support, W)
+    one, two = q[np.argsort(-(W @ support.p_x))[:2]]
+    t = np.linspace(-1.0, 2.0, 6001)
+    line = one + t[:, None] * (two - one)
+    inside = line.min(axis=1) >= 0.0
+    t, line = t[inside], line[inside]
+    ax.plot(t, f(support, line), color="tab:blue", label="f(q) = H(Tq) - γ H(q)")
+    ax.plot(t, line @ lam, color="tab:orange", label="plane λ·q")
+    ax.plot([0.0, 1.0], [one @ lam, two @ lam], "o", color="black", ms=8, mfc="white", mew=1.6, label="clusters")
+    ax.set_xlabel("position on the line through two clusters")
+    ax.set_ylabel("nats")
+    ax.set_title("A cut through both touching points", fontsize=10)
+    ax.legend(fontsize=8, frameon=False)
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=Path)
+    options = parser.parse_args()
+    joint, problem = ip.datasets.paper_nonuniform(), ip.bottleneck(GAMMA)
+    support = Support(joint)
+    best = ip.solve(joint, problem, Envelope(tol=1e-9))
+    local = ip.solve(joint, problem, "blahut-arimoto", starts=16, rng=0, init="random", tol=1e-11)
+    refuted = certify_bottleneck(joint, problem, local.encoder, Limits())
+    figure, axes = plt.subplots(1, 3, figsize=(14.5, 5.0), gridspec_kw={"width_ratios": [1, 1, 0.9]})
+    draw_triangle(
+        axes[0], support, best.encoder, f"Certified optimum, L = {best.loss:.6f} nats:\nthe plane supports f", None
+    )
+    draw_triangle(
+        axes[1],
+        support,
+        local.encoder,
+        f"16 random starts of Blahut-Arimoto, L = {local.loss:.6f} nats:\nthe plane cuts f",
+        refuted.posterior,
+    )
+    draw_cut(axes[2], support, best.encoder)
+    figure.tight_layout()
+    options.out.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(options.out, dpi=110)
+
+
+if __name__ == "__main__":
+    main()
