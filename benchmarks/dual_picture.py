@@ -63,18 +63,18 @@ def draw_triangle(ax: plt.Axes, support: Support, W: np.ndarray, title: str, wor
         ax.plot([], [], "s", color="#d62728", label="f below the plane")
     ax.plot(*np.vstack([CORNERS, CORNERS[:1]]).T, color="0.3", lw=0.8)
     clusters = posteriors(support, W) @ CORNERS
-    ax.plot(*clusters.T, "o", color="black", ms=8, mfc="white", mew=1.6, label="clusters p(x|z): f touches the plane")
+    ax.plot(*clusters.T, "o", color="black", ms=8, mfc="white", mew=1.6, clip_on=False, label="clusters p(x|z)")
     ax.plot(*(support.p_x @ CORNERS), "x", color="black", ms=8, mew=1.6, label="p(x)")
     if worst is not None:
         ax.plot(
-            *(worst @ CORNERS), "*", color="gold", mec="black", ms=15, label="posterior that the certificate returns"
+            *(worst @ CORNERS), "*", color="gold", mec="black", ms=15, clip_on=False, label="posterior that refutes it"
         )
     for k, (x, y) in enumerate(CORNERS):
         ax.annotate(f"x = {k}", (x, y), xytext=(0, -14 if y == 0 else 6), textcoords="offset points", ha="center")
-    ax.set_title(title, fontsize=10)
+    ax.set_title(title, fontsize=10, pad=18)
     ax.set_aspect("equal")
     ax.axis("off")
-    ax.legend(loc="upper left", fontsize=7, frameon=False, bbox_to_anchor=(-0.08, 1.0))
+    ax.legend(loc="upper left", fontsize=7, frameon=False, bbox_to_anchor=(-0.12, 1.02))
     plt.colorbar(
         shown,
         ax=ax,
@@ -86,21 +86,22 @@ def draw_triangle(ax: plt.Axes, support: Support, W: np.ndarray, title: str, wor
     )
 
 
-def draw_cut(ax: plt.Axes, support: Support, W: np.ndarray) -> None:
-    """f and the plane along the line through the two heaviest clusters."""
-    lam = Mixture.of(support, W).multipliers(support, GAMMA)
-    q = posteriors(support, W)
-    one, two = q[np.argsort(-(W @ support.p_x))[:2]]
+def draw_cut(ax: plt.Axes, support: Support, best: np.ndarray, local: np.ndarray) -> None:
+    """Height of f above both planes along the line through the certified clusters next to x = 0 and x = 2."""
+    q = posteriors(support, best)
+    one, two = q[q[:, 0].argmax()], q[q[:, 2].argmax()]
     t = np.linspace(-1.0, 2.0, 6001)
     line = one + t[:, None] * (two - one)
     inside = line.min(axis=1) >= 0.0
     t, line = t[inside], line[inside]
-    ax.plot(t, f(support, line), color="tab:blue", label="f(q) = H(Tq) - γ H(q)")
-    ax.plot(t, line @ lam, color="tab:orange", label="plane λ·q")
-    ax.plot([0.0, 1.0], [one @ lam, two @ lam], "o", color="black", ms=8, mfc="white", mew=1.6, label="clusters")
-    ax.set_xlabel("position on the line through two clusters")
-    ax.set_ylabel("nats")
-    ax.set_title("A cut through both touching points", fontsize=10)
+    for W, colour, name in ((best, "tab:blue", "certified optimum"), (local, "#d62728", "local optimum")):
+        lam = Mixture.of(support, W).multipliers(support, GAMMA)
+        ax.plot(t, f(support, line) - line @ lam, color=colour, label=name)
+    ax.axhline(0.0, color="0.3", lw=0.8)
+    ax.plot([0.0, 1.0], [0.0, 0.0], "o", color="black", ms=8, mfc="white", mew=1.6, label="clusters of the optimum")
+    ax.set_xlabel("position on the line through two clusters (left edge)")
+    ax.set_ylabel("f(q) - λ·q, nats")
+    ax.set_title("A cut along the left edge", fontsize=10)
     ax.legend(fontsize=8, frameon=False)
     ax.spines[["top", "right"]].set_visible(False)
 
@@ -125,10 +126,10 @@ def main() -> None:
         f"16 random starts of Blahut-Arimoto, L = {local.loss:.6f} nats:\nthe plane cuts f",
         refuted.posterior,
     )
-    draw_cut(axes[2], support, best.encoder)
+    draw_cut(axes[2], support, best.encoder, local.encoder)
     figure.tight_layout()
     options.out.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(options.out, dpi=110)
+    figure.savefig(options.out, dpi=110, bbox_inches="tight")
 
 
 if __name__ == "__main__":

@@ -95,7 +95,7 @@ def log_map(support, u, problem):
     return out, W
 
 
-@pytest.mark.parametrize("problem", [ip.bottleneck(0.3), ip.generalised_bottleneck(0.3, 0.6)], ids=["ib", "gib"])
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.generalised_bottleneck(0.1, 0.6)], ids=["ib", "gib"])
 @pytest.mark.parametrize("name", ["paper_nonuniform", "heart"])
 def test_newton_solves_the_linearised_equation(name, problem):
     """(I - T') d = T(u) - u, with T' by central differences of the slow map."""
@@ -104,13 +104,17 @@ def test_newton_solves_the_linearised_equation(name, problem):
     W = np.random.default_rng(0).dirichlet(np.ones(3), size=len(support.p_x)).T
     u = np.full((3, len(channel.p_y)), -690.0)
     u[:, :n_y] = np.log(W @ support.P)
+    for _ in range(6):  # near enough for a step of ordinary length
+        u = log_map(support, u, problem)[0]
     mapped, W = log_map(support, u, problem)
     slope = np.empty((3 * n_y, 3 * n_y))
     for k, index in enumerate(np.ndindex(3, n_y)):
         ahead, back = u.copy(), u.copy()
         ahead[index] += 1e-5
         back[index] -= 1e-5
-        slope[:, k] = ((log_map(support, ahead, problem)[0] - log_map(support, back, problem)[0])[:, :n_y] / 2e-5).ravel()
+        slope[:, k] = (
+            (log_map(support, ahead, problem)[0] - log_map(support, back, problem)[0])[:, :n_y] / 2e-5
+        ).ravel()
     f, out = mapped - u, np.empty_like(u)
     blocks = blocks_of(W, channel.p_x.shape[1])
     assert newton(channel, np.array(problem.rho), problem.width, blocks, u, f, np.exp(u), np.exp(mapped), out)
@@ -175,7 +179,9 @@ def test_a_fraction_of_the_iterations_of_blahut_arimoto_to_no_worse_an_end(name)
 
 def test_the_objective_never_rises_at_a_point_that_is_kept():
     joint, problem = HEART, ip.bottleneck(0.1)
-    batch = ip.Accelerated(split=False).begin(Support(joint), [problem], starts_of(joint, 1), Stopping(1e-10, 500), True)
+    batch = ip.Accelerated(split=False).begin(
+        Support(joint), [problem], starts_of(joint, 1), Stopping(1e-10, 500), True
+    )
     bounds = []
     while batch.advance(1):
         bounds.append(batch.state.J[0])

@@ -83,7 +83,8 @@ def test_blocks_looks_traces_and_sparse_rows_change_nothing(joint, gamma, block,
 
 
 @pytest.mark.parametrize(
-    "problem", [ip.generalised_bottleneck(0.2, 0.5), ip.MarkovLagrangian(-0.4, -0.4, -0.2), ip.MarkovLagrangian(0.5, -0.7, 0.3)]
+    "problem",
+    [ip.generalised_bottleneck(0.2, 0.5), ip.MarkovLagrangian(-0.4, -0.4, -0.2), ip.MarkovLagrangian(0.5, -0.7, 0.3)],
 )
 def test_other_lagrangians_with_a_convex_conditional_entropy(problem):
     joint = ip.datasets.heart()

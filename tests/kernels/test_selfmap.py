@@ -74,7 +74,7 @@ def test_the_map_is_its_formula_on_any_joint(chain, name, sparse):
     joint, W = chain
     support, problem = Support(joint), PROBLEMS[name]
     W = np.ascontiguousarray(W[:, support.x])
-    q_new, W_new, (value, h_zx, far), L_new = evaluated(support, W, problem, sparse)
+    q_new, W_new, (_, h_zx, far), L_new = evaluated(support, W, problem, sparse)
     expected = mapped(support.P, W, problem)
     np.testing.assert_allclose(W_new, expected, atol=1e-12)
     np.testing.assert_allclose(q_new, expected @ support.P, atol=1e-12)

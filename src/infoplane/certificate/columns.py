@@ -22,7 +22,7 @@ from . import supports
 from .certificate import Limits
 from .programme import Meter, Programme, encoder_of
 
-MERGED = 400
+MERGED = 2000
 """Letters up to which the clusters of Merge-Two's path are among the first columns."""
 
 
@@ -127,9 +127,9 @@ def first_columns(support: Support) -> Array:
     """The posteriors of all clusters on Merge-Two's path, a column each; none if there are many letters."""
     n = len(support.p_x)
     clusters = dict(zip(np.flatnonzero(support.x), np.eye(n), strict=True))
-    columns = np.empty((n, 0))
+    columns = []
     if n <= MERGED:
         for i, j in merge_two(support.joint).merges:
             clusters[i] = clusters[i] + clusters.pop(j)
-            columns = np.column_stack([columns, clusters[i] * support.p_x])
-    return columns
+            columns.append(clusters[i] * support.p_x)
+    return np.array(columns).reshape(-1, n).T

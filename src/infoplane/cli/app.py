@@ -11,6 +11,7 @@ from .demo import demo
 from .exits import Commands
 from .export import export
 from .frontier import frontier
+from .reproduce import reproduce
 from .solve import solve
 from .status import status
 
@@ -31,10 +32,11 @@ def infoplane() -> None:
     infoplane demo                                  both problems on built-in data, with a picture
     infoplane solve heart --gamma 0.2               one encoder
     infoplane frontier heart --plot plane.png       the whole trade-off
+    infoplane reproduce --quick                     the paper's evaluation, claim by claim
     """
 
 
-for command in (solve, frontier, compare, status, export, datasets, demo):
+for command in (solve, frontier, compare, status, export, reproduce, datasets, demo):
     infoplane.add_command(command)
 for documented in (infoplane, *infoplane.commands.values()):
     # Docstrings are raw; click keeps the lines of a paragraph that begins with the backspace character itself.

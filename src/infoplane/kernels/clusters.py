@@ -42,9 +42,14 @@ def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
         if mass[z] < cheap and mass[z] < mass_old[z] and stay > 1:
             keep[z] = False
             stay -= 1
-    for z in range(n):
-        for other in range(z):
-            if keep[z] and keep[other] and _merge_cost(q, z, other, mass[z], mass[other]) < cheap:
+    for z in range(n):  # a small cluster that grows costs little to merge, and is not to be
+        for other in range(z if mass[z] >= cheap else 0):
+            if (
+                keep[z]
+                and keep[other]
+                and mass[other] >= cheap
+                and _merge_cost(q, z, other, mass[z], mass[other]) < cheap
+            ):
                 for y in range(q.shape[1]):
                     q[other, y] += q[z, y]
                 mass[other] += mass[z]

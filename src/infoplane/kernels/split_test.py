@@ -20,6 +20,7 @@ from .selfmap import Channel
 
 POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
 MARGIN = 1e-6  # relative excess of lambda that counts
+ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
 SMALLEST_GAIN = 1e-10  # nats: less is left alone
 
 
@@ -100,7 +101,7 @@ def _direction(channel: Channel, w: Array, q: Array, wanted: float, s: Array, g:
         for y in range(q.size):
             g[y] = g[y] / q[y] if q[y] > 0.0 else 0.0
             rise += q[y] * g[y] * g[y] / mass
-        if not spread > 0.0:
+        if spread < ROUNDING:  # given z, nothing of g is left in s
             return False
         now = rise / spread
         if now > wanted * (1.0 + MARGIN):

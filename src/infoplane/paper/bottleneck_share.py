@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
-LESS_TRIALS = 8
+LESS_TRIALS = 4
 """Trials a chunk under other settings."""
 
 
 def curve(solver: str, alpha: float, kind: str) -> Curve:
     """One curve of the figure."""
     way: Kind = "gradient" if kind == "gradient" else "exact"
-    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, TRIALS, LIMIT)
+    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, LIMIT)
 
 
 def curves(kind: str) -> list[Curve]:
@@ -42,7 +42,7 @@ def curves(kind: str) -> list[Curve]:
 
 def pieces(scale: Scale) -> Sequence[Piece]:
     """A sweep a penalty and curve."""
-    base = [sweep for kind in WAYS for one in curves(kind) for sweep in one.sweeps(scale)]
+    base = [sweep for kind in WAYS for one in curves(kind) for sweep in one.sweeps(scale, min(TRIALS, scale.many))]
     return [
         Certified("certified", JOINT, "bottleneck", (GAMMA,)),
         *base,

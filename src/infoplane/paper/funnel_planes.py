@@ -24,6 +24,8 @@ JOINTS = {"uniform": "paper_uniform", "non-uniform": "paper_nonuniform"}
 SOLVERS = {"pf-2": 1.618, "pf-2v": 1.0}
 """Relaxation; the penalty is open."""
 CLUSTERS, TRIALS, BETAS = 4, 10, (0.5, 20.0, 20)
+LESS_TRIALS = 5
+"""Trials under other settings."""
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
@@ -45,7 +47,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
         ]
         found.append(Certified(f"{title}: certified", joint, "funnel", scale.fine(*BETAS, joint)))
         found.append(Merges(f"{title}: Merge-Two", joint))
-        found += [*base, *with_other_settings(base, scale, TRIALS, penalties=True)]
+        found += [*base, *with_other_settings(base, scale, LESS_TRIALS, penalties=True)]
     return found
 
 

@@ -105,6 +105,8 @@ class Scale:
     """Trials a parameter on a plane."""
     many: int
     """Trials in a convergence share."""
+    few: int
+    """Trials in a convergence share of exact funnel steps, the dearest of all."""
     limit: int
     """Iterations."""
     penalties: int
@@ -129,5 +131,5 @@ class Scale:
         return tuple(values[place] for place in places)
 
 
-FULL = Scale("full", points=64, heart=64, trials=20, many=2_000, limit=LIMIT, penalties=16, sensitivity=True)
-QUICK = Scale("quick", points=20, heart=6, trials=4, many=24, limit=3_000, penalties=5, sensitivity=False)
+FULL = Scale("full", points=64, heart=64, trials=20, many=2_000, few=40, limit=LIMIT, penalties=16, sensitivity=True)
+QUICK = Scale("quick", points=20, heart=6, trials=4, many=24, few=4, limit=1_500, penalties=5, sensitivity=False)

@@ -39,7 +39,6 @@ class Curve:
     kind: Kind
     alpha: float
     penalties: tuple[float, ...]
-    trials: int
     limit: int
 
     @property
@@ -51,9 +50,8 @@ class Curve:
         """The piece of one penalty."""
         return f"{self.label}, c {c:g}"
 
-    def sweeps(self, scale: Scale) -> list[Sweep]:
-        """A piece a penalty."""
-        trials = max(min(self.trials, scale.many) // CHUNKS, 1)
+    def sweeps(self, scale: Scale, trials: int) -> list[Sweep]:
+        """A piece a penalty, with so many trials."""
         return [
             Sweep(
                 self.name(c),
@@ -62,7 +60,7 @@ class Curve:
                 (self.parameter,) * CHUNKS,
                 Method(self.solver, self.kind, c, self.alpha).within(min(self.limit, scale.limit)),
                 self.clusters,
-                trials,
+                max(trials // CHUNKS, 1),
             )
             for c in scale.some(self.penalties)
         ]
