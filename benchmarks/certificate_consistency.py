@@ -2,10 +2,10 @@
 
     python benchmarks/certificate_consistency.py --out consistency.json --table docs/certificate_consistency.md
 
-Joints of five kinds, |X| <= 30, |Y| <= 4, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its lower bound must lie below
-the loss of every solver from 200 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks: multipliers
-with noise of five sizes, whose bound must hold all the same; encoders stopped after 1, 3 and 10 iterations, and a constant Z at the critical gamma,
-which must not be certified unless they are optimal. Finished joints are kept in the JSON file.
+Joints of five kinds, |X| <= 30, |Y| <= 4, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its lower bound must lie
+below the loss of every solver from 200 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks:
+multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped after 1, 3 and 10 iterations, and a constant Z at
+the critical gamma, which must not be certified unless they are optimal. Finished joints are kept in the JSON file.
 """
 
 from __future__ import annotations
@@ -126,19 +126,19 @@ def table(results: dict[str, dict[str, object]]) -> str:
     """Markdown; every number from the results."""
     names = [*(name for name in SOLVERS if name in ip.SOLVERS), "deterministic maps"]
     total = len(results)
+    certified = sum(bool(one["certified"]) for one in results.values())
     wrong = sum(bool(one["false"]) for one in results.values())
     lines = [
         "# No false certificate",
         "",
-        "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 30, |Y| <= 4 and gamma in [0.02, 1], the bottleneck's",
-        f"optimum certified to {TOL:g} nats. **{total} joints, {sum(bool(one['certified']) for one in results.values())} certified, "
-        f"{wrong} contradicted** by any of: 200 random starts of each",
-        "solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a constant Z at the critical gamma.",
-        "Margin: the smallest distance of any of their losses to the lower bound. Then the share of joints at which 200 random starts of a solver",
-        "("
+        "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 30, |Y| <= 4 and gamma in [0.02, 1], the",
+        f"bottleneck's optimum certified to {TOL:g} nats. **{total} joints, {certified} certified, {wrong} contradicted** by any of:",
+        "200 random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a constant Z at the",
+        "critical gamma. Margin: the smallest distance of any of their losses to the lower bound. Then the share of joints at which 200",
+        "random starts of a solver stay more than 1e-6 nats above the certified optimum ("
         + ", ".join(f"{name}: {SOLVERS[name]} iterations" for name in names[:-1])
-        + ") stay more than 1e-6 nats above the",
-        "certified optimum; for deterministic maps among the joints small enough to list them.",
+        + ");",
+        "for deterministic maps among the joints small enough to list them.",
         "",
         "| joints | number | certified | largest gap, nats | smallest margin, nats | " + " | ".join(names) + " |",
         "|---|---|---|---|---|" + "---|" * len(names),
