@@ -209,7 +209,7 @@ def main() -> None:
     if not options.no_dask:
         import distributed
 
-        cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address=None)
+        cluster = distributed.LocalCluster(n_workers=WORKERS, threads_per_worker=1, dashboard_address="127.0.0.1:0")
         client = distributed.Client(cluster)
     try:
         results["overheads"] = {name: overheads(name, options.rounds, client) for name in options.solvers.split(",")}

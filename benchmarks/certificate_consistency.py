@@ -20,11 +20,12 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.envelope import Partition, assured, certify_bottleneck
+from infoplane.certificate.envelope import assured, certify_bottleneck
 from infoplane.certificate.escape import Envelope
 from infoplane.certificate.mixture import Mixture, dual_of
+from infoplane.certificate.partition import Partition
 from infoplane.certificate.transitions import critical_gamma
-from infoplane.kernels import envelope as kernel
+from infoplane.kernels.envelope import search
 from infoplane.solver import Support
 
 KINDS = ("smooth", "peaked", "zeros", "duplicate rows", "nearly deterministic")
@@ -69,7 +70,7 @@ def perturbed(joint: ip.Joint, problem: ip.MarkovLagrangian, W: np.ndarray, rng:
         noisy = lam + size * rng.normal(size=lam.size)
         partition = Partition(support.T)
         partition.grow(2_000)
-        kernel.search(dual_of(support, gamma, noisy), partition.cells, -0.5 * TOL, 0, 1, 2_000)
+        search(dual_of(support, gamma, noisy), partition.cells, -0.5 * TOL, 0, 1, 2_000)
         bounds.append(assured(support, problem, noisy, partition.least))
     return bounds
 
@@ -133,9 +134,9 @@ def table(results: dict[str, dict[str, object]]) -> str:
         "",
         "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 30, |Y| <= 4 and gamma in [0.02, 1], the",
         f"bottleneck's optimum certified to {TOL:g} nats. **{total} joints, {certified} certified, {wrong} contradicted** by any of:",
-        "200 random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a constant Z at the",
-        "critical gamma. Margin: the smallest distance of any of their losses to the lower bound. Then the share of joints at which 200",
-        "random starts of a solver stay more than 1e-6 nats above the certified optimum ("
+        "200 random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a",
+        "constant Z at the critical gamma. Margin: the smallest distance of any of their losses to the lower bound. Then the share of",
+        "joints at which 200 random starts of a solver stay more than 1e-6 nats above the certified optimum ("
         + ", ".join(f"{name}: {SOLVERS[name]} iterations" for name in names[:-1])
         + ");",
         "for deterministic maps among the joints small enough to list them.",

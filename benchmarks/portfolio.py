@@ -79,8 +79,8 @@ def table(results: dict[str, dict[str, dict[str, float]]]) -> str:
     lines = [
         "# What the default runs, and why",
         "",
-        "Written by `benchmarks/portfolio.py`. Share of cells (joint x parameter) whose answer is within 1e-6 nats of the best that anybody",
-        "found; mean and worst distance above it; median time relative to the slowest. Where the joint has at most 150 cells the",
+        "Written by `benchmarks/portfolio.py`. Share of cells (joint x parameter) whose answer is within 1e-6 nats of the best that any",
+        "contestant found; mean and worst distance above it; median time relative to the slowest. Where a joint has at most 150 cells the",
         "best was also held against a certified bound.",
     ]
     for family, contestants in (("bottleneck", BOTTLENECK), ("funnel", FUNNEL)):

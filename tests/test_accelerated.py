@@ -62,7 +62,7 @@ def second_correlations(P, W):
 
 
 def test_squarem_finds_the_limit_of_a_single_mode():
-    limit, mode = np.array([[-1.0, -2.0]]), np.array([[0.3, -0.1]])
+    limit, mode = np.array([-1.0, -2.0]), np.array([0.3, -0.1])
     u0, u1, u2 = (limit + 0.8**k * mode for k in range(3))
     out = np.empty_like(limit)
     a = squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 100.0, out)
@@ -73,14 +73,14 @@ def test_squarem_finds_the_limit_of_a_single_mode():
 
 def test_anderson_solves_a_linear_map_once_it_has_seen_every_direction():
     rng = np.random.default_rng(0)
-    M, b, q = 0.5 * rng.random((4, 4)) / 2.0, rng.random(4), rng.random((2, 2))
+    M, b, q = 0.25 * rng.random((4, 4)), rng.random(4), rng.random(4)
     fixed = np.linalg.solve(np.eye(4) - M, b)
     points = rng.random((6, 4))
     f = points @ M.T + b - points
     D_F, D_G = np.diff(f, axis=0), np.diff(points @ M.T, axis=0)
-    out = np.empty((2, 2))
-    anderson(points[5].reshape(2, 2).copy(), f[5].reshape(2, 2).copy(), q, D_F, D_G, 5, out)
-    np.testing.assert_allclose(out.ravel(), fixed, atol=1e-6)  # the ridge
+    out = np.empty(4)
+    anderson(points[5], f[5], q, D_F, D_G, 5, out)
+    np.testing.assert_allclose(out, fixed, atol=1e-6)  # the ridge
 
 
 def log_map(support, u, problem):
@@ -117,7 +117,8 @@ def test_newton_solves_the_linearised_equation(name, problem):
         ).ravel()
     f, out = mapped - u, np.empty_like(u)
     blocks = blocks_of(W, channel.p_x.shape[1])
-    assert newton(channel, np.array(problem.rho), problem.width, blocks, u, f, np.exp(u), np.exp(mapped), out)
+    q, q_new, rho = np.exp(u), np.exp(mapped), np.array(problem.rho)
+    assert newton(channel, rho, problem.width, blocks, u.ravel(), f.ravel(), q, q_new, out.ravel())
     step = (out - u)[:, :n_y].ravel()
     np.testing.assert_allclose(step - slope @ step, f[:, :n_y].ravel(), atol=1e-7)
 

@@ -172,7 +172,9 @@ def test_dask_that_is_not_installed(monkeypatch):
 def cluster():
     """A scheduler and two worker processes on loopback."""
     distributed = pytest.importorskip("distributed")
-    with distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None, host="127.0.0.1") as made:
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    ) as made:
         yield made
 
 
@@ -209,6 +211,26 @@ def test_the_client_in_use_is_used_and_left_open(cluster, expected):
     with distributed.Client(cluster) as client:
         assert_same_runs(swept(engine="dask"), expected, encoders="all")
         assert client.submit(int, "1").result() == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_without_a_client_workers_of_this_machine_are_started_and_ended(expected):
+    distributed = pytest.importorskip("distributed")
+    pids = set()
+
+    def note(_progress):
+        client = distributed.default_client()
+        pids.update(client.run(os.getpid).values())
+        assert set(client.run(signal_ignored).values()) == {True}
+
+    assert_same_runs(swept(engine="dask", progress=note), expected)
+    assert len(pids) == os.cpu_count()
+    with pytest.raises(ValueError, match="No client"):
+        distributed.default_client()
+
+
+def signal_ignored():
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
 
 
 @pytest.mark.filterwarnings("default")

@@ -65,7 +65,8 @@ def test_a_straight_piece_is_met_exactly(p_x, share):
     found = checked(frontier.at(ixz_bits=share * h))
     assert bits(found.ixz) == pytest.approx(share * h, abs=1e-9)
     assert bits(found.iyz) == pytest.approx(0.6 * share * h, abs=1e-9)
-    assert found.solver.startswith("mixture: ")
+    # By mixing the ends, or by a stationary encoder that happens to lie there: every point of the piece is optimal.
+    assert found.solver.startswith("mixture: ") or found.solver.endswith("(refined)")
     assert found.parameter == pytest.approx(0.6, abs=1e-6)  # the slope of the piece
     by_y = checked(frontier.at(iyz_bits=0.6 * share * h))
     assert bits(by_y.ixz) == pytest.approx(share * h, abs=1e-9)

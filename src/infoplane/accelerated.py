@@ -111,15 +111,15 @@ class MarginalBatch(MapBatch):
     ) -> None:
         super().__init__(support, problems, starts, stopping, record)
         runs, clusters = starts.shape[:2]
-        u = logs_of(self.marginals(starts))
+        u = logs_of(self.marginals(starts)).reshape(runs, -1)
         none, all_alive = np.zeros(runs, dtype=np.int64), np.full(runs, clusters, dtype=np.int64)
         self.state = LeapState(
             W=self.room(runs),
             u=u,
             u_old=u.copy(),
             f_old=np.zeros_like(u),
-            D_F=np.zeros((runs, options.memory, u[0].size)),
-            D_G=np.zeros((runs, options.memory, u[0].size)),
+            D_F=np.zeros((runs, options.memory, u.shape[1])),
+            D_G=np.zeros((runs, options.memory, u.shape[1])),
             held=none - 1,
             kind=none.copy(),
             paired=none.copy(),

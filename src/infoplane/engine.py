@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import signal
 import threading
 import uuid
 from collections import deque
@@ -191,10 +192,16 @@ def _client(address: str) -> Iterator[Any]:
         yield current
     else:
         with (
-            distributed.LocalCluster(threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
             distributed.Client(cluster) as client,
         ):
+            client.run(_ignore_interrupts)
             yield client
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the process that made these workers, which then ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _current(distributed: Any) -> Any:

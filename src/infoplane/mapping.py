@@ -106,10 +106,12 @@ class MapBatch:
 
     def marginals(self, starts: Array) -> Array:
         """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
-        q = np.zeros((*starts.shape[:2], len(self.channel.p_y)))
-        P: Any = self.support.rows if self.support.sparse else self.support.P
-        for run, W in enumerate(starts):
-            q[run, :, : self.channel.n_y] = W @ P
+        q, n_y = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.channel.n_y
+        if self.support.sparse:
+            for run, W in enumerate(starts):
+                q[run, :, :n_y] = W @ self.support.rows
+        else:
+            q[:, :, :n_y] = starts @ self.support.P
         return q
 
     def room(self, runs: int) -> Array:

@@ -41,7 +41,7 @@ def near_identity(clusters: int, letters: int, groups: IntArray | None = None) -
 
 
 def between(clusters: int, letters: int, rng: np.random.Generator, groups: IntArray | None = None) -> Array:
-    """A share t of I and 1 - t of a random encoder, t uniform in (0, 1): the funnel's clusters hold few letters each, how few depends on beta."""
+    """A share t of I and 1 - t of a random encoder, t uniform in (0, 1): a funnel's clusters hold few letters each."""
     W = random_encoder(clusters, letters, rng)
     t = rng.random()
     W *= 1.0 - t

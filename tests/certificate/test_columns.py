@@ -129,6 +129,18 @@ def test_up_to_beta_one_everything_is_released(beta):
     assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
 
 
+def test_a_noisy_channel_is_released_beyond_beta_one():
+    """Up to 1 over Dobrushin's coefficient, here computed pair by pair, and not far beyond."""
+    joint = ip.datasets.heart()
+    T = np.asarray(joint.p_y_given_x)
+    eta = max(0.5 * np.abs(T[:, i] - T[:, j]).sum() for i, j in itertools.combinations(range(16), 2))
+    assert 1.0 / eta > 1.05
+    found = ip.solve(joint, ip.funnel(0.999 / eta), Columns(tol=1e-10))
+    assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
+    assert found.gap <= 1e-10
+    assert ip.solve(joint, ip.funnel(2.0 / eta), Columns()).ixz < joint.entropy_x - 0.01
+
+
 def test_an_independent_y_costs_nothing():
     joint = ip.Joint.from_matrix(np.outer([0.5, 0.2, 0.3], [0.25, 0.75]))
     found = ip.solve(joint, ip.funnel(50.0), Columns())
@@ -173,7 +185,7 @@ def test_many_letters_of_y_are_announced():
     rng = np.random.default_rng(0)
     joint = ip.Joint.from_counts(rng.random((12, 6)))
     with pytest.warns(ip.PenaltyWarning, match="924 supports"):
-        found = ip.solve(joint, ip.funnel(1.5), Columns())
+        found = ip.solve(joint, ip.funnel(3.0), Columns())
     assert found.status is ip.Status.CERTIFIED
     assert Columns().caution(Support(ip.datasets.heart()), ip.funnel(2.0), np.eye(16)) is None
 

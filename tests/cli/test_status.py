@@ -22,7 +22,7 @@ def test_complete(run, tmp_path, monkeypatch):
     said = run("status", "runs.db")
     assert said.code == 0
     for words in (
-        "runs.db: complete",
+        "state        complete",
         "bottleneck, 4 parameters from 0.1 to 0.8",
         "3 x 3, sha256 e5675180",
         "ib-1, 3 starts, seed 5",
@@ -72,7 +72,7 @@ def test_while_it_runs(run, tmp_path, monkeypatch):
 
     swept("runs.db", progress=look)
     assert len(seen) == 4
-    assert all("runs.db: running" in said for said in seen)
+    assert all("state        running" in said for said in seen)
 
 
 @pytest.mark.parametrize("command", [("status",), ("export", "--out", "f.csv")])

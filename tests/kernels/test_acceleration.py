@@ -29,7 +29,7 @@ def tail(limit, mode, r):
 
 
 def test_a_planted_mode_is_followed_to_its_limit():
-    best = ip.solve(JOINT, PROBLEM, rng=0).encoder
+    best = ip.solve(JOINT, PROBLEM, "drs", rng=0).encoder
     mode = 0.02 * (np.full((3, 3), 1 / 3) - best)
     nu_limit, nu_mode = np.array([[0.1], [0.2], [0.3]]), np.array([[0.01], [-0.02], [0.03]])
     now, before, earlier = tail(best, mode, 0.8)
@@ -41,7 +41,7 @@ def test_a_planted_mode_is_followed_to_its_limit():
 
 
 def test_a_leap_that_raises_the_loss_or_follows_no_single_mode_is_refused():
-    best = ip.solve(JOINT, PROBLEM, rng=0).encoder
+    best = ip.solve(JOINT, PROBLEM, "drs", rng=0).encoder
     away = 0.9 * best + 0.1 / 3
     nu = np.zeros((3, 1))
     uphill = 0.02 * (np.full((3, 3), 1 / 3) - best)

@@ -16,7 +16,19 @@ from infoplane.paper.reproduction import Reproduction
 from infoplane.paper.settings import FULL, QUICK, Scale
 from infoplane.paper.verdict import Finding
 
-TINY = Scale("tiny", points=2, heart=2, trials=1, many=4, few=4, limit=25, penalties=2, sensitivity=False)
+TINY = Scale(
+    "tiny",
+    points=2,
+    heart=2,
+    trials=1,
+    many=4,
+    few=4,
+    limit=25,
+    gradient_limit=25,
+    heart_limit=25,
+    penalties=2,
+    sensitivity=False,
+)
 
 
 @pytest.fixture(scope="module")

@@ -21,7 +21,8 @@ def claim(ask):
     [
         (True, True, "holds"),
         (True, False, "holds only with gradient steps"),
-        (None, True, "holds only with exact steps"),
+        (None, True, "holds with exact steps; not decided with gradient steps"),
+        (False, True, "holds only with exact steps"),
         (False, False, "does not hold"),
         (None, False, "does not hold"),
         (None, None, "not decided by these runs"),

@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from ..information import Array, mutual_information
-from ..kernels.envelope import UNIT
+from ..kernels.cell_bound import UNIT
 from ..problem import MarkovLagrangian
 from ..solver import Support
 

@@ -100,6 +100,6 @@ def no_certificate(problem: MarkovLagrangian) -> str:
     """Why a problem has none."""
     rho_z, rho_zx, rho_zy = problem.rho
     return (
-        "a global certificate needs rho_z + rho_zx + rho_zy = 0 and rho_zx, rho_zy of opposite signs, as the bottleneck and the funnel have; "
+        "a global certificate needs rho_z + rho_zx + rho_zy = 0 and rho_zx, rho_zy of opposite signs, as bottleneck and funnel have; "
         f"found rho_z = {rho_z:g}, rho_zx = {rho_zx:g}, rho_zy = {rho_zy:g}, with sum {sum(problem.rho):g}."
     )

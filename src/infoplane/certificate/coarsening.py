@@ -20,7 +20,7 @@ import numpy as np
 
 from ..information import Array, mutual_information
 from ..joint import Joint
-from ..kernels.envelope import UNIT
+from ..kernels.cell_bound import UNIT
 from ..problem import bottleneck
 from ..solver import Support
 from .bounds import imbalance
@@ -51,8 +51,8 @@ def prove(proof: Proof) -> Iterator[None]:
     going = True
     while going:
         going = next(direct, False) is None
-        cells, spent = limits.max_cells - proof.cells, proof.seconds / limits.max_seconds
-        halfway = 2 * proof.cells >= min(limits.max_cells, 2 * LONG) or spent >= 0.5
+        cells, spent = proof.most_cells - proof.cells, proof.seconds / limits.max_seconds
+        halfway = 2 * proof.cells >= min(proof.most_cells, 2 * LONG) or spent >= 0.5
         if due and (halfway if going else not proof.complete):
             due = False
             if cells >= FEW and spent < 0.9:

@@ -19,6 +19,7 @@ from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Support
 from ..stopping import Residuals, Status, Stopping
 from . import supports
+from .bounds import imbalance
 from .certificate import Limits
 from .programme import Meter, Programme, encoder_of
 
@@ -110,7 +111,8 @@ class Columns:
                     break
             W = encoder_of(programme.Q, outcome.point.weights)
             lifted = support.lift(W)
-            gap = problem.value(support.joint, lifted) - scale * bound
+            bound = scale * bound - imbalance(support, problem)
+            gap = problem.value(support.joint, lifted) - bound
             residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, lifted))
             yield Run(
                 encoder=W,
@@ -119,7 +121,7 @@ class Columns:
                 residuals=residuals,
                 died=max(starts.shape[1] - len(W), 0),
                 found_by=self.name,
-                lower_bound=scale * bound,
+                lower_bound=bound,
             )
 
 

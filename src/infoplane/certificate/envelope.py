@@ -14,27 +14,23 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import UnsupportedProblemError
 from ..information import Array, entropy
-from ..kernels import envelope as kernel
-from ..kernels.split import Integers
+from ..kernels.cell_bound import UNIT
+from ..kernels.envelope import search
 from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support
 from .bounds import contraction_bound, imbalance
 from .certificate import Certificate, Limits
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
+from .partition import Partition
 
 if TYPE_CHECKING:
     from ..joint import Joint
-
-A = TypeVar("A", Array, Integers, kernel.Indices, kernel.Edges)
-
-GRAIN = 2.0**-10
-"""The first simplex has corners at multiples of this: 43 halvings later they are still exact."""
 
 FINEST = 1e-12
 """Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
@@ -44,6 +40,9 @@ ROUNDS = 60
 
 ESCAPES = 40
 """Times that branch and bound may send the mixture back."""
+
+MEMORY = 1_000_000_000
+"""Bytes that the cells may take: each has 24 + 20 |Y|, its vertex included."""
 
 PIECE = 400_000
 """Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""
@@ -75,92 +74,10 @@ def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: floa
     h_x, h_y = entropy(support.p_x), entropy(support.p_y)
     products = lam * support.p_x
     value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
-    error = (
-        2.0
-        * kernel.UNIT
-        * (
-            (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
-            + (n_y + 16.0) * math.fsum(np.abs(products).tolist())
-            + 4.0 * abs(least)
-        )
-    )
+    of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+    of_products = (n_y + 16.0) * math.fsum(np.abs(products).tolist())
+    error = 2.0 * UNIT * (of_entropies + of_products + 4.0 * abs(least))
     return problem.rho_zy * (value - error) - imbalance(support, problem)
-
-
-class Partition:
-    """Cells that cover every Tq, kept from one lambda to the next; arrays grow as cells are cut."""
-
-    def __init__(self, T: Array) -> None:
-        n_y = T.shape[0]
-        # Strictly below every p(y|x), also after rounding; zero where some p(y|x) is.
-        low = np.maximum(np.ceil(T.min(axis=1) * (1.0 - 1e-12) / GRAIN) - 1.0, 0.0) * GRAIN
-        vertices = low + (1.0 - low.sum()) * np.eye(n_y)
-        self.cells = kernel.Cells(
-            vertices=vertices,
-            heights=np.array([entropy(v) for v in vertices]),
-            corners=np.arange(n_y, dtype=np.int32)[None].copy(),
-            slopes=np.zeros((1, n_y)),
-            bounds=np.full(1, -np.inf),
-            edges=np.zeros((1, 2), dtype=np.int8),
-            heap=np.zeros(1, dtype=np.int64),
-            counts=np.array([n_y, 1, 0, 0], dtype=np.int64),
-            levels=np.full(2, np.inf),
-            lowest=np.full(n_y, 1.0 / n_y),
-        )
-
-    @property
-    def leaves(self) -> int:
-        """Cells of the partition."""
-        return int(self.cells.counts[kernel.LEAVES])
-
-    @property
-    def left(self) -> int:
-        """Leaves that are still open."""
-        return int(self.cells.counts[kernel.OPEN])
-
-    @property
-    def cuts(self) -> int:
-        """Cells that were ever cut in two."""
-        return int(self.cells.counts[kernel.CUTS])
-
-    @property
-    def least(self) -> float:
-        """Proven lower bound of f(q) - lambda.q over all q, once every leaf has been weighed."""
-        lowest = float(self.cells.levels[kernel.CLOSED])
-        return min(lowest, float(self.cells.bounds[self.cells.heap[0]])) if self.left else lowest
-
-    @property
-    def met(self) -> float:
-        """The lowest value of f(q) - lambda.q met."""
-        return float(self.cells.levels[kernel.LOWEST])
-
-    def forget(self) -> None:
-        """Another lambda: all leaves are to be weighed anew."""
-        self.cells.counts[kernel.OPEN] = 0
-        self.cells.levels[:] = np.inf
-
-    def grow(self, cuts: int) -> None:
-        """Room for so many cuts more."""
-        vertices, leaves = (int(n) for n in self.cells.counts[:2])
-        if min(len(self.cells.heights) - vertices, len(self.cells.bounds) - leaves) >= cuts:
-            return
-        old = self.cells
-        self.cells = old._replace(
-            vertices=_longer(old.vertices, vertices, cuts),
-            heights=_longer(old.heights, vertices, cuts),
-            corners=_longer(old.corners, leaves, cuts),
-            slopes=_longer(old.slopes, leaves, cuts),
-            bounds=_longer(old.bounds, leaves, cuts),
-            edges=_longer(old.edges, leaves, cuts),
-            heap=_longer(old.heap, leaves, cuts),
-        )
-
-
-def _longer(array: A, filled: int, more: int) -> A:
-    """The rows in use, with half as much room again, and for `more`."""
-    longer = np.empty((filled + filled // 2 + more, *array.shape[1:]), dtype=array.dtype)
-    longer[:filled] = array[:filled]
-    return longer
 
 
 class Proof:
@@ -205,7 +122,12 @@ class Proof:
     @property
     def spent(self) -> bool:
         """Whether a limit has been reached."""
-        return self.cells >= self.limits.max_cells or self.seconds >= self.limits.max_seconds
+        return self.cells >= self.most_cells or self.seconds >= self.limits.max_seconds
+
+    @property
+    def most_cells(self) -> int:
+        """The limit on cells, or what fits into memory."""
+        return min(self.limits.max_cells, MEMORY // (24 + 20 * self.support.p_y.size))
 
     def value(self) -> float:
         """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
@@ -259,9 +181,9 @@ class Proof:
         weighed, leaves, cuts = 0, partition.leaves, 16
         while weighed < leaves or partition.left:
             last = min(weighed + 2 * most, leaves)
-            cuts = 0 if last < leaves else min(max(2 * cuts, 16), most, self.limits.max_cells - self.cells)
+            cuts = 0 if last < leaves else min(max(2 * cuts, 16), most, self.most_cells - self.cells)
             partition.grow(cuts)
-            kernel.search(dual, partition.cells, target, weighed, last, cuts)
+            search(dual, partition.cells, target, weighed, last, cuts)
             weighed = last
             if weighed == leaves:
                 self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))

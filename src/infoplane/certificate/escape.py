@@ -20,8 +20,9 @@ from ..solver import PathBatch, Run, Solver, Support
 from ..stopping import Status, Stopping
 from .certificate import Limits
 from .coarsening import prove
-from .envelope import Partition, Proof, refusal
+from .envelope import Proof, refusal
 from .mixture import Mixture
+from .partition import Partition
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
@@ -54,7 +55,7 @@ class Envelope:
     """
 
     tol: float = Limits.tol
-    max_cells: int = Limits.max_cells
+    max_cells: int = 3_000_000
     max_seconds: float = math.inf
 
     def __post_init__(self) -> None:

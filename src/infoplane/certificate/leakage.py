@@ -109,18 +109,20 @@ def funnel_curve(
     max_cells: int = 20_000_000,
     max_seconds: float = math.inf,
 ) -> list[CappedFunnel]:
-    """`funnel_at_leakage` for many caps in nats, in the order given; they share their columns. Limits are for each cap."""
+    """`funnel_at_leakage` for many caps in nats, in the order given; they share their columns. Limits are for each of them."""
     caps = [_checked(eps) for eps in leakages]
     limits = Limits(tol, max_cells, max_seconds)
     support = Support(joint)
     programme = Programme(support)
     programme.add(first_columns(support))
+    first, rest = (Limits(tol, -(-part * max_cells // 4), part * max_seconds / 4) for part in (1, 3))
+    meter = Meter(first)
     for beta in GUIDES:
-        finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, Meter(limits)))  # type: ignore[misc]
-    found = {}
+        finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, meter))  # type: ignore[misc]
+    found: dict[float, CappedFunnel] = {}
     # From large caps to small: beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
-        found[eps] = _capped(support, programme, eps, limits)
+        found[eps] = _capped(support, programme, eps, limits if found else rest)
     return [found[eps] for eps in caps]
 
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from ..information import Array
 from ..kernels import envelope as kernel
+from ..kernels.cell_bound import Dual
 from ..solver import Support
 
 TINY = 1e-300
@@ -117,9 +118,9 @@ def _descend(p_x: Array, k: Array, p: Array, step: Array, slope: float) -> Array
     return None
 
 
-def dual_of(support: Support, gamma: float, lam: Array) -> kernel.Dual:
+def dual_of(support: Support, gamma: float, lam: Array) -> Dual:
     """Multipliers as the kernels take them."""
-    return kernel.Dual(support.T, np.ascontiguousarray(lam), gamma, float(np.abs(lam).max()))
+    return Dual(support.T, np.ascontiguousarray(lam), gamma, float(np.abs(lam).max()))
 
 
 def climb(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, Array]:

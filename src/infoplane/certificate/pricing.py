@@ -18,6 +18,7 @@ from ..kernels.cells import CELLS, FOUND, LEAST, LOST, TOP, Search
 from ..kernels.descent import descend_all
 from ..kernels.split import Integers
 from ..kernels.supports import advance, begin, least
+from .bounds import dobrushin
 
 EPS = float(np.finfo(float).eps)
 
@@ -45,6 +46,11 @@ class Channel:
         if self.rank < len(sigma):
             apart += float(sigma[self.rank] + 16.0 * EPS * sigma[0])
         self.apart = apart
+
+    @cached_property
+    def concave_up_to(self) -> float:
+        """A beta, at least 1, up to which g is concave and so least at a single letter: 1 over Dobrushin's coefficient."""
+        return 1.0 / min(dobrushin(self.T.T) + 4.0 * (self.T.shape[1] + 4) * EPS, 1.0)
 
     @property
     def supports(self) -> int:
@@ -111,7 +117,7 @@ class Pricing:
     def __init__(self, channel: Channel, lam: Array, beta: float, floor: float) -> None:
         if not beta > 1.0:
             raise InvalidOptionError(f"pricing is for beta > 1, where g is not concave; found beta = {beta!r}.")
-        self.channel, self.whole = channel, len(lam)
+        self.channel = channel
         gathered, self.letter = channel.gather(lam)
         absolute, relative = channel.error(lam, beta)
         number = np.array([beta, floor, absolute, 1.0 + relative, math.inf])
@@ -137,8 +143,8 @@ class Pricing:
         return float(least(self.search) if self.search.tally[TOP] else self.search.number[LEAST])
 
     def violating(self) -> Array:
-        """Posteriors (|X|, k) with g < floor, one at most for each largest letter."""
+        """Posteriors (|X|, k) well on the way to the floor, one at most for each largest letter."""
         count = int(self.search.tally[FOUND])
-        Q = np.zeros((self.whole, count))
+        Q = np.zeros((self.channel.letters, count))
         Q[self.letter] = self.search.found[:count].T
         return Q

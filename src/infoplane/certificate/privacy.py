@@ -41,7 +41,7 @@ CHUNK = 20_000
 """Bases that are solved at a time."""
 
 INSIDE = 1e-11
-"""A vertex may be negative, or off Tq = p_y, by this much before it is cleaned."""
+"""Coordinates of a vertex, in units of what they can be at most, that count as 0."""
 
 
 @dataclass(frozen=True)
@@ -107,8 +107,10 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     began = time.perf_counter()
     support = Support(joint)
     n = len(support.p_x)
-    # Scaled by sqrt(p(y)) on the left, no small p(y) hides a dimension.
-    left, sigma, _ = np.linalg.svd(support.T / np.sqrt(support.p_y)[:, None], full_matrices=False)
+    # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; with columns in units of their largest entry, no small mass hides anything.
+    unit = support.K.max(axis=1)
+    N = support.K.T / unit
+    left, sigma, _ = np.linalg.svd(N, full_matrices=False)
     rank = int((sigma > EQUAL * sigma[0]).sum())
     bases = math.comb(n, rank)
     if bases > max_bases:
@@ -116,11 +118,13 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
             f"perfect privacy goes through all sets of rank(T) = {rank} of {n} letters, {bases:.3g} of them, more than max_bases = "
             f"{max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
         )
-    if rank == n:
-        Q = (support.p_x / support.p_x.sum())[:, None]
-    else:
-        scaled = left[:, :rank].T / np.sqrt(support.p_y)
-        Q = np.hstack(list(_vertices(scaled @ support.T, scaled @ support.p_y)))
+    # p_x, which says nothing, is no vertex unless it is the only one; with it the programme always has a solution.
+    Q = (support.p_x / support.p_x.sum())[:, None]
+    count = 1
+    if rank < n:
+        vertices = np.hstack(list(_vertices(left[:, :rank].T @ N, left[:, :rank].T @ np.ones(len(N)))))
+        vertices *= (support.p_x / unit)[:, None]
+        Q, count = np.column_stack([Q, vertices / vertices.sum(axis=0)]), vertices.shape[1]
     costs = entr(Q).sum(axis=0)
     weights, lam, _ = linear_programme(Q, costs, support.p_x)
     lam = repaired(lam, Q, costs, support.p_x)
@@ -135,11 +139,11 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
         lower_bound=-upper,
     )
     solution = finished(support, problem, run, seconds=time.perf_counter() - began)
-    return PerfectPrivacy(solution, upper, rank, n, bases, Q.shape[1])
+    return PerfectPrivacy(solution, upper, rank, n, bases, count)
 
 
 def _vertices(A: Array, b: Array) -> Iterator[Array]:
-    """The vertices, a column each, of {q >= 0, Aq = b}: a chunk of candidate bases at a time."""
+    """The vertices, a column each, of {s >= 0, As = b}: a chunk of candidate bases at a time."""
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()

@@ -35,6 +35,9 @@ FIRST_FLOOR = 0.1
 TIGHTEST = 1e-10
 """HiGHS's smallest tolerances."""
 
+SMALLEST_UNIT = 1e-6
+"""Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
+
 
 @dataclass(frozen=True)
 class Point:
@@ -90,7 +93,7 @@ class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
     def __init__(self, support: Support) -> None:
-        self.p_x, self.T = support.p_x, support.T
+        self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
         self.channel = Channel(support.T)
         self.H_y = float(entr(support.p_y).sum())
         self.Q: Array = np.empty((len(self.p_x), 0))
@@ -124,17 +127,23 @@ class Programme:
     def at_beta(self, beta: float) -> Point:
         """The programme for a given beta."""
         costs = self.H_q - beta * self.H_u
-        return self._point(linear_programme(self.Q, costs, self.p_x), costs, beta, 0.0)
+        weights, lam, _ = linear_programme(self.Q, costs, self.p_x)
+        return self._point(weights, lam, costs, beta, 0.0)
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps."""
-        # Asked for a little less, HiGHS's tolerance does not lead above the cap, where it would cost more to come back from.
-        row = (self.H_u, self.H_y - eps + min(3.0 * TIGHTEST, 0.5 * eps))
-        solved = linear_programme(self.Q, self.H_q, self.p_x, row)
-        return self._point(solved, self.H_q - solved[2] * self.H_u, solved[2], solved[2] * (self.H_y - eps))
+        # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
+        # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
+        unit = max(eps, SMALLEST_UNIT)
+        log_p_y = np.log(self.p_y)
+        leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
+        cap = (-leakage / unit, -eps / unit + min(3.0 * TIGHTEST, 0.5 * eps / unit))
+        weights, lam, dual = linear_programme(self.Q, self.H_q, self.p_x, cap)
+        beta = dual / unit
+        lam = lam + beta * (log_p_y @ self.T)
+        return self._point(weights, lam, self.H_q - beta * self.H_u, beta, beta * (self.H_y - eps))
 
-    def _point(self, solved: tuple[Array, Array, float], costs: Array, beta: float, constant: float) -> Point:
-        weights, lam, _ = solved
+    def _point(self, weights: Array, lam: Array, costs: Array, beta: float, constant: float) -> Point:
         lam = repaired(lam, self.Q, costs, self.p_x)
         return Point(weights, lam, beta, math.fsum(lam * self.p_x) + constant)
 
@@ -240,7 +249,7 @@ def generate(
 
 def _nearby(programme: Programme, point: Point, tol: float) -> Array:
     """Local minima of g near the columns in use, those below -tol."""
-    if point.beta <= 1.0:
+    if point.beta <= programme.channel.concave_up_to:
         return programme.Q[:, :0]
     Q, values = programme.channel.descend(point.lam, point.beta, programme.Q[:, point.weights > 0.0])
     return Q[:, values < -tol]
@@ -249,10 +258,9 @@ def _nearby(programme: Programme, point: Point, tol: float) -> Array:
 def _priced(
     programme: Programme, point: Point, floor: float, meter: Meter
 ) -> Generator[None, None, tuple[float, int, Array]]:
-    """The least g that is proven, nodes left open, and posteriors with g < -floor."""
+    """The least g that is proven, nodes left open, and posteriors well on the way to -floor."""
     channel, lam, beta = programme.channel, point.lam, point.beta
-    if beta <= 1.0:
-        # g is concave: H(q) - H(Tq) = H(X|Y) - H(Y|X), and (1 - beta) H(q) adds to it. Its least value is at a single letter.
+    if beta <= channel.concave_up_to:
         low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
         return low, 0, programme.Q[:, :0]
     search = Pricing(channel, lam, beta, -floor)

@@ -20,8 +20,9 @@ from ..baselines.merging import agglomerative_bottleneck
 from ..errors import UnsupportedProblemError
 from ..information import Array
 from ..joint import Joint
-from ..problem import MarkovLagrangian, check_encoder
+from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support
+from .bounds import imbalance
 from .certificate import Certificate, Limits
 from .pricing import EPS, Channel
 from .programme import Meter, Outcome, Programme, finish, generate
@@ -31,9 +32,6 @@ COARSE = 3
 
 EASY_RANK = 4
 """Up to this rank of T, searches were measured to end (docs/exact_funnel.md)."""
-
-CANCELS = 1e-12
-"""|rho_z + rho_zx + rho_zy| up to this share of the largest is rounding."""
 
 
 class Scaled(NamedTuple):
@@ -46,7 +44,7 @@ class Scaled(NamedTuple):
 def refusal(problem: MarkovLagrangian) -> str | None:
     """Why a problem is no multiple of the privacy funnel, or None."""
     rho_z, rho_zx, rho_zy = problem.rho
-    if not (rho_zx > 0.0 and rho_zy <= 0.0 and abs(rho_z + rho_zx + rho_zy) <= CANCELS * max(rho_zx, -rho_zy)):
+    if not (rho_zx > 0.0 and rho_zy <= 0.0 and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * max(rho_zx, -rho_zy)):
         return (
             "columns solves the privacy funnel and its multiples, rho_zx > 0 >= rho_zy with rho_z + rho_zx + rho_zy = 0; found rho = "
             f"({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
@@ -148,7 +146,7 @@ def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str
     """A sentence if a proof may not end within the limits, with what it would have to go through; or None."""
     channel = Channel(support.T)
     count = f"{channel.supports:,}" if channel.supports < 1e9 else f"{channel.supports:.1e}"
-    if scaled(problem).beta <= 1.0 or channel.rank <= EASY_RANK:
+    if scaled(problem).beta <= channel.concave_up_to or channel.rank <= EASY_RANK:
         return None
     return (
         f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {count} supports: "
@@ -173,9 +171,10 @@ def certify_funnel(
     programme.add(posteriors(support, W[:, support.x]))
     meter = Meter(limits)
     outcome, bound = finish(proven(support, beta, programme, limits.tol / scale, meter))
+    bound = scale * bound - imbalance(support, problem)
     loss = problem.value(joint, W)
     posterior = None
-    if loss - scale * bound > limits.tol:
+    if loss - bound > limits.tol:
         used = programme.Q[:, outcome.point.weights > 0.0]
         fall = programme.reduced(own_dual(support, W[:, support.x], beta), beta)[outcome.point.weights > 0.0]
         if fall.min() < 0.0:
@@ -184,7 +183,7 @@ def certify_funnel(
     return Certificate(
         problem=problem,
         loss=loss,
-        lower_bound=scale * bound,
+        lower_bound=bound,
         tol=limits.tol,
         cells=meter.cells,
         left=outcome.left,

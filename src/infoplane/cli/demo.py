@@ -12,7 +12,7 @@ import numpy as np
 from ..datasets import heart
 from ..frontier import Frontier
 from ..progress import bar
-from ..registry import SOLVERS
+from ..registry import resolve
 from ..sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
@@ -75,7 +75,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
         for part in QUICK if quick else FULL:
             family, _ = options.make_family(part.problem, None, None, (1.0,))
             low, high, _ = options.KINDS_OF_PROBLEM[part.problem].grid or (1.0, 1.0, 1)
-            output.prepare(SOLVERS["drs"], family(high), interruption)
+            output.prepare(resolve(None, family(high), along_a_path=True), family(high), interruption)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,

@@ -29,7 +29,7 @@ def status(store: Path, as_json: bool) -> None:
         manifest = facts.pop("manifest")
         output.print_json({**said(manifest, manifest["grid"]), **facts, "seconds_left": found.seconds_left})
         return
-    made = output.table(f"{store}: {state(found)}", ("", " "), left=("", " "))
+    made = output.table(f"{store}", ("", " "), left=("", " "))
     made.show_header = False
     for name, text in lines(found):
         made.add_row(name, text)
@@ -50,6 +50,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
     points = "" if made["points"] is None else f", refined to {made['points']}"
     share = found.runs / found.total_runs
     facts = [
+        ("state", state(found)),
         (
             "problem",
             f"{made['family'].replace('_', ' ')}, {len(grid)} parameters from {min(grid):g} to {max(grid):g}{points}",
@@ -61,7 +62,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
         ("converged", f"{found.converged:,} ({found.converged / max(found.runs, 1):.0%})"),
     ]
     if found.best_loss is not None and found.parameter is not None:
-        facts.append(("latest", f"best loss {found.best_loss:.6f} nats at {found.parameter:.4g}"))
+        facts.append(("latest", f"best loss {output.rounded(found.best_loss)} nats at {found.parameter:.4g}"))
     if found.seconds_left is not None and not found.complete:
         facts.append(("rate", f"{found.rate:.3g} runs/s, {duration(found.seconds_left)} left"))
     facts.append(("calls", f"{found.sessions}"))

@@ -12,8 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
-from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
-from .blahut_arimoto import MapSetting, mark_dead
+from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY
+from .blahut_arimoto import MapSetting, lowest_residual, mark_dead
 from .clusters import CHEAP, EQUAL, reduce
 from .extrapolation import anderson, normalise, remember, squarem
 from .fast import exp, floored_log, regrouped
@@ -42,9 +42,9 @@ class LeapState(NamedTuple):
     """Where the runs of a batch stand; every array has one run a row and is updated in place."""
 
     W: Array  # (R, blocks, |Z|, BLOCK)  the encoder, written when it is looked at
-    u: Array  # (R, |Z|, |Y|)            the point that is evaluated next
-    u_old: Array  # (R, |Z|, |Y|)        the last point that was kept
-    f_old: Array  # (R, |Z|, |Y|)        T(u) - u there
+    u: Array  # (R, |Z| |Y|)             the point that is evaluated next
+    u_old: Array  # (R, |Z| |Y|)         the last point that was kept
+    f_old: Array  # (R, |Z| |Y|)         T(u) - u there
     D_F: Array  # (R, memory, |Z| |Y|)   Anderson's differences
     D_G: Array  # (R, memory, |Z| |Y|)
     held: Integers  # (R,)               how many; -1 while SQUAREM leads
@@ -69,34 +69,30 @@ class LeapState(NamedTuple):
 
 
 @regrouped
-def weights_of_logs(u: Array, rho: Array, width: float, q: Array, A: Array) -> None:
-    """Fills q = exp(u) and A = (rho_z log q(z) + rho_zy u) / width."""
-    q_flat, u_flat = q.ravel(), u.ravel()
-    for i in range(u_flat.size):
-        q_flat[i] = exp(u_flat[i])
+def weights_of_logs(u: Array, rho: Array, width: float, q: Array, q_flat: Array, A: Array, A_flat: Array) -> None:
+    """Fills q = exp(u) and A = (rho_z log q(z) + rho_zy u) / width; u is flat, the others come as tables and flat."""
     on_z, on_zy = rho[0] / width, rho[2] / width
-    for z in range(u.shape[0]):
+    for i in range(u.size):
+        q_flat[i] = exp(u[i])
+        A_flat[i] = on_zy * u[i]
+    for z in range(q.shape[0]):
         mass = 0.0
-        for y in range(u.shape[1]):
+        for y in range(q.shape[1]):
             mass += q[z, y]
         shift = on_z * floored_log(mass)
-        for y in range(u.shape[1]):
-            A[z, y] = shift + on_zy * u[z, y]
+        for y in range(q.shape[1]):
+            A[z, y] += shift
 
 
 @regrouped
-def displacement(q_new: Array, u: Array, q: Array, p_y: Array, f: Array) -> tuple[float, float]:
-    """Fills f = log q' - u; returns max |q' - q| / p(y), which is at most max |W' - W|, and the root of sum q f^2."""
-    lowest, total = 0.0, 0.0
-    for z in range(u.shape[0]):
-        for y in range(u.shape[1]):
-            lowest = max(lowest, abs(q_new[z, y] - q[z, y]) / p_y[y])
-    u, q, f, q_new = u.ravel(), q.ravel(), f.ravel(), q_new.ravel()
+def displacement(q_new: Array, u: Array, q: Array, f: Array) -> float:
+    """Fills f = log q' - u; returns the root of sum q f^2. All flat."""
+    total = 0.0
     for i in range(u.size):
         f[i] = floored_log(q_new[i]) - u[i]
     for i in range(u.size):
         total += q[i] * f[i] * f[i]
-    return lowest, math.sqrt(total)
+    return math.sqrt(total)
 
 
 @part
@@ -113,16 +109,22 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
 
 
 @part
-def add(u: Array, f: Array, rows: int, out: Array) -> None:
-    """U + f, the first rows."""
-    for z in range(rows):
-        for y in range(u.shape[1]):
-            out[z, y] = u[z, y] + f[z, y]
+def add(u: Array, f: Array, size: int, out: Array) -> None:
+    """Fills out = u + f, so many entries."""
+    for i in range(size):
+        out[i] = u[i] + f[i]
+
+
+@part
+def copy(u: Array, size: int, out: Array) -> None:
+    """Fills out with so many entries of u."""
+    for i in range(size):
+        out[i] = u[i]
 
 
 @part
 def logs_of_kept(q: Array, keep: Flags, out: Array) -> int:
-    """Log q of the marked rows, with total mass 1, in the first rows of out; returns how many."""
+    """Log q of the marked rows, with total mass 1, at the front of out, which is flat; returns how many."""
     row, total = 0, 0.0
     for z in range(q.shape[0]):
         for y in range(q.shape[1]):
@@ -130,7 +132,7 @@ def logs_of_kept(q: Array, keep: Flags, out: Array) -> int:
     for z in range(q.shape[0]):
         if keep[z]:
             for y in range(q.shape[1]):
-                out[row, y] = floored_log(q[z, y] / total)
+                out[row * q.shape[1] + y] = floored_log(q[z, y] / total)
             row += 1
     return row
 
@@ -142,7 +144,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
     With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
     """
     record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
-    steps, n_y, one_block = 2 if peek else trace.shape[1], state.u.shape[2], channel.p_x.shape[0] == 1
+    steps, n_y, one_block = 2 if peek else trace.shape[1], channel.p_y.size, channel.p_x.shape[0] == 1
     for r in range(state.u.shape[0]):
         step, changed = 0, True
         rho, width, W, D_F, D_G = setting.rho[r], setting.width[r], state.W[r], state.D_F[r], state.D_G[r]
@@ -150,21 +152,25 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             changed and step < steps and state.outcome[r] == RUNNING and (peek or state.iterations[r] < setting.limit)
         ):
             n = state.alive_old[r] if peek else state.alive_new[r]
-            u, u_old, f_old = load(state.u, r, n), load(state.u_old, r, n), load(state.f_old, r, n)
+            size, tables = n * n_y, np.empty((8, n, n_y))
+            flat = tables.reshape(8, size)
+            A, q, q_new, A_flat, q_flat, q_new_flat = tables[0], tables[1], tables[2], flat[0], flat[1], flat[2]
+            u, u_old, f, f_old, new = flat[3], flat[4], flat[5], flat[6], flat[7]
+            copy(state.u[r], size, u)
+            copy(state.u_old[r], size, u_old)
+            copy(state.f_old[r], size, f_old)
             held, kind, paired, armed = state.held[r], state.kind[r], state.paired[r], state.armed[r]
             due, again, wait, iteration = state.due[r], state.again[r], state.wait[r], state.iterations[r]
             J_old, cap, norm_old, gate = state.J[r], state.cap[r], state.norm[r], state.gate[r]
             if (
                 peek and armed < 2
             ):  # the point that waits may be a leap too far: look at the map of the last that was kept
-                add(u_old, f_old, n, u)
+                add(u_old, f_old, size, u)
                 kind, armed = PLAIN, 1
-            tables = np.empty((5, n, n_y))
-            A, q, q_new, f, new = tables[0], tables[1], tables[2], tables[3], tables[4]
             work, keep, nothing = work_for(channel, n), np.empty(n, dtype=np.bool_), np.empty((0, 0, 0))
             price, lowest, changed, restored = newton_cost(channel, n), state.lowest[r], False, False
             while not changed and step < steps and (peek or iteration < setting.limit):
-                weights_of_logs(u, rho, width, q, A)
+                weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
                 near = one_block or lowest <= NEARLY * gate * setting.tol
                 mode = COMPARE if armed == 2 else KEEP if armed == 1 or near else 0
                 if sparse:
@@ -172,7 +178,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 else:
                     value, h_zx, far = evaluate_dense(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
                 J = -width * value
-                lowest, norm = displacement(q_new, u, q, channel.p_y, f)
+                lowest, norm = lowest_residual(q_new, q, channel.p_y), displacement(q_new_flat, u, q_flat, f)
                 step += 1
                 if mode & KEEP:
                     state.alive[r] = n
@@ -182,7 +188,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     if armed == 2:
                         break
                     armed = 2
-                    add(u, f, n, u)
+                    add(u, f, size, u)
                     continue
                 iteration += 1
                 if record:
@@ -204,11 +210,11 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                         again = iteration + wait * price
                     else:
                         due, held, changed, restored = iteration + PATIENCE * STRIDE, -1, True, True
-                        add(state.u_old[r], state.f_old[r], state.alive_old[r], state.u[r])
+                        add(state.u_old[r], state.f_old[r], state.alive_old[r] * n_y, state.u[r])
                         state.alive_new[r] = state.alive_old[r]
                     kind = PLAIN
                     if not changed:
-                        add(u_old, f_old, n, u)
+                        add(u_old, f_old, size, u)
                     continue
                 # The point is kept. Where next?
                 if held < 0 and kind == LEAP and norm < SHRINKS * norm_old:
@@ -223,7 +229,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     state.alive_new[r] = logs_of_kept(q_new, keep, state.u[r])
                 elif held < 0:
                     if paired == 1:
-                        reached = squarem(u_old, f_old, f, q, cap, new)
+                        reached = squarem(u_old, f_old, f, q_flat, cap, new)
                         cap, then = GROWTH * cap if reached == cap else cap, LEAP
                     paired = 1 - paired
                 else:
@@ -235,12 +241,12 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     if try_newton and newton(channel, rho, width, W, u, f, q, q_new, new):
                         then, again = NEWTON, iteration + price // 2
                     if then == PLAIN and held > 0:
-                        anderson(u, f, q, D_F, D_G, held, new)
+                        anderson(u, f, q_flat, D_F, D_G, held, new)
                         then = LEAP
                 u, u_old, f, f_old = u_old, u, f_old, f
                 J_old, norm_old, kind = J, norm, then
                 if then == PLAIN:
-                    add(u_old, f_old, n, u)
+                    add(u_old, f_old, size, u)
                 elif then != FEWER:
                     u, new = new, u
                     normalise(u)
@@ -250,10 +256,10 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 continue
             if not changed:
                 state.alive_old[r] = n
-                save(state.u, r, u)
+                copy(u, size, state.u[r])
             if not restored:
-                save(state.u_old, r, u_old)
-                save(state.f_old, r, f_old)
+                copy(u_old, size, state.u_old[r])
+                copy(f_old, size, state.f_old[r])
             state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, paired, armed
             state.due[r], state.again[r], state.wait[r], state.iterations[r] = due, again, wait, iteration
             state.J[r], state.cap[r], state.norm[r] = J_old, cap, norm_old
@@ -266,11 +272,11 @@ def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) ->
     for r in range(state.u.shape[0]):
         if state.outcome[r] != STATIONARY or state.splits[r] == 0:
             continue
-        n, most, n_y = state.alive[r], state.u.shape[1], state.u.shape[2]
-        q, q_new, keep = load(state.u, r, n), np.empty((most, n_y)), np.empty(most, dtype=np.bool_)
+        n, most, n_y = state.alive[r], state.W.shape[2], channel.p_y.size
+        q, q_new, keep = np.empty((n, n_y)), np.empty((most, n_y)), np.empty(most, dtype=np.bool_)
         for z in range(n):
             for y in range(n_y):
-                q[z, y] = exp(q[z, y])
+                q[z, y] = exp(state.u[r, z * n_y + y])
                 q_new[z, y] = q[z, y]
         if n < most:
             rows = split_clusters(channel, state.W[r], q, setting.rho[r], q_new)
@@ -282,10 +288,9 @@ def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) ->
             state.splits[r] = 0
             continue
         logs_of_kept(q_new, keep, state.u[r])
-        for z in range(rows):
-            for y in range(n_y):
-                state.u_old[r, z, y] = state.u[r, z, y]
-                state.f_old[r, z, y] = 0.0
+        for i in range(rows * n_y):
+            state.u_old[r, i] = state.u[r, i]
+            state.f_old[r, i] = 0.0
         state.alive_new[r], state.alive_old[r] = rows, rows
         state.held[r], state.kind[r], state.paired[r], state.armed[r] = -1, PLAIN, 0, 0
         state.due[r], state.again[r] = state.iterations[r] + STRIDE, state.iterations[r]

@@ -1,351 +1,31 @@
-"""Branch and bound over the Y-simplex: how low can f(q) - lambda.q be, f(q) = H(Tq) - gamma H(q)?
+"""Branch and bound over the Y-simplex: how low can f(q) - lambda.q be, f(q) = H(Tq) - gamma H(q)? And the local search for it.
 
-For a simplicial cell with corners v_i and ANY vector a, every q with Tq in the cell has
-
-    f(q) - lambda.q  >=  min_i (H(v_i) - a.v_i) - gamma log sum_x exp((lambda_x - a.T_x) / gamma),
-
-because H - a is concave, so smallest at a corner, and what is left is smallest over all q at a softmax. First a interpolates H at
-the corners; lowering its values there by s >= 0 (Newton on the concave bound, active sets) pulls Tq into the cell. The bound
-holds whatever a is: only its evaluation must be accurate, and its rounding is bounded by `slack`. Corners are exact: midpoints of
-binary fractions, and an edge whose midpoint would be rounded is never cut.
+The cell with the lowest bound is cut next (`leaves`); its halves are weighed (`cell_bound`), and closed once they reach the target.
 """
 
 import math
-from typing import NamedTuple
 
 import numpy as np
 
 from ..information import Array
-from .fast import exp, regrouped
+from .cell_bound import (
+    Dual,
+    Work,
+    bound_with,
+    interpolate,
+    invert,
+    locate,
+    log_partition,
+    longest_edge,
+    mean,
+    newton_step,
+    room,
+)
 from .jit import entry, part
+from .leaves import CLOSED, CUTS, LEAVES, LOWEST, OPEN, Cells, copy, cut, entropy_of, pop, push
 from .roots import safe_log
-from .split import Flags, Integers
 
-Indices = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
-Edges = np.ndarray[tuple[int, ...], np.dtype[np.int8]]
-
-UNIT = 2.0**-53  # unit roundoff
-NEWTON_STEPS = 8
-
-VERTICES, LEAVES, OPEN, CUTS = 0, 1, 2, 3  # slots of Cells.counts
-CLOSED, LOWEST = 0, 1  # slots of Cells.levels
-
-
-class Dual(NamedTuple):
-    """A lambda to be judged, with the channel T[y, x] = p(y|x)."""
-
-    T: Array  # (|Y|, |X|)
-    lam: Array  # (|X|,)
-    gamma: float
-    largest: float  # max |lambda_x|
-
-
-class Cells(NamedTuple):
-    """A partition, into leaves, of a simplex that holds every Tq; leaves whose bound is below the target wait in a heap."""
-
-    vertices: Array  # (V, |Y|)
-    heights: Array  # (V,)        H at each vertex
-    corners: Indices  # (C, |Y|)  the vertices of each leaf
-    slopes: Array  # (C, |Y|)     the a of its bound
-    bounds: Array  # (C,)         proven lower bound of f(q) - lambda.q
-    edges: Edges  # (C, 2)        the corners between which to cut it
-    heap: Integers  # (C,)        open leaves, lowest bound first
-    counts: Integers  # (4,)      vertices, leaves, open leaves, cuts so far
-    levels: Array  # (2,)         lowest bound of a leaf that is not open; lowest value of f(q) - lambda.q met
-    lowest: Array  # (|Y|,)       Tq where that was met
-
-
-class Work(NamedTuple):
-    """Room for one leaf's bound: vectors are (|Y|,), matrices (|Y|, |Y|)."""
-
-    w: Array  # (|X|,)     exponents, then their softmax
-    corners: Array  # a corner a row
-    heights: Array  # H at the corners
-    inverse: Array  # inverse @ u: barycentric coordinates
-    square: Array  # scratch
-    a: Array
-    kept: Array  # the best a so far
-    s: Array  # H(v_i) - a.v_i, shifted to a least entry of 0
-    u: Array  # T w
-    c: Array  # its barycentric coordinates
-    step: Array
-    tried: Array
-    slope: Array
-    Q: Array
-    free: Integers
-    held: Flags
-
-
-@part
-def room(n_y: int, n_x: int) -> Work:
-    """Work for one leaf after another."""
-    m, v = np.empty((4, n_y, n_y)), np.empty((9, n_y))
-    return Work(
-        np.empty(n_x),
-        m[0],
-        v[0],
-        m[1],
-        m[2],
-        v[1],
-        v[2],
-        v[3],
-        v[4],
-        v[5],
-        v[6],
-        v[7],
-        v[8],
-        m[3],
-        np.empty(n_y, dtype=np.int64),
-        np.empty(n_y, dtype=np.bool_),
-    )
-
-
-@part
-def copy(source: Array, to: Array) -> None:
-    """A vector into another; numba takes far longer to compile to[:] = source."""
-    for i in range(source.shape[0]):
-        to[i] = source[i]
-
-
-@part
-def entropy_of(v: Array) -> float:
-    """H(v), 0 log 0 = 0."""
-    total = 0.0
-    for y in range(v.shape[0]):
-        if v[y] > 0.0:
-            total -= v[y] * math.log(v[y])
-    return total
-
-
-@regrouped
-def mean(w: Array, t: Array) -> float:
-    """Sum_x w t."""
-    total = 0.0
-    for x in range(w.shape[0]):
-        total += w[x] * t[x]
-    return total
-
-
-@regrouped
-def mean_product(w: Array, s: Array, t: Array) -> float:
-    """Sum_x w s t."""
-    total = 0.0
-    for x in range(w.shape[0]):
-        total += w[x] * s[x] * t[x]
-    return total
-
-
-@part
-def invert(V: Array, out: Array) -> None:
-    """Gauss-Jordan with partial pivoting; V is destroyed. A vanishing pivot spoils a guess, no more."""
-    n = V.shape[0]
-    for i in range(n):
-        for j in range(n):
-            out[i, j] = 1.0 if i == j else 0.0
-    for k in range(n):
-        p = k
-        for i in range(k + 1, n):
-            if abs(V[i, k]) > abs(V[p, k]):
-                p = i
-        pivot = 1.0 / V[p, k] if V[p, k] != 0.0 else 0.0
-        for j in range(n):
-            V[k, j], V[p, j] = V[p, j], V[k, j]
-            out[k, j], out[p, j] = out[p, j], out[k, j]
-            V[k, j] *= pivot
-            out[k, j] *= pivot
-        for i in range(n):
-            factor = V[i, k]
-            if i != k and factor != 0.0:
-                for j in range(n):
-                    V[i, j] -= factor * V[k, j]
-                    out[i, j] -= factor * out[k, j]
-
-
-@part
-def log_partition(dual: Dual, a: Array, w: Array) -> float:
-    """Log sum_x exp((lambda_x - a.T_x) / gamma); w becomes the softmax."""
-    n_y, n_x = dual.T.shape
-    for x in range(n_x):
-        w[x] = dual.lam[x]
-    for y in range(n_y):
-        for x in range(n_x):
-            w[x] -= a[y] * dual.T[y, x]
-    top = w[0]
-    for x in range(1, n_x):
-        top = max(top, w[x])
-    for x in range(n_x):
-        w[x] = exp((w[x] - top) / dual.gamma)
-    total = 0.0
-    for x in range(n_x):
-        total += w[x]
-    scale = 1.0 / total
-    for x in range(n_x):
-        w[x] *= scale
-    return float(top / dual.gamma + math.log(total))
-
-
-@part
-def slack(dual: Dual, largest_a: float) -> float:
-    """Twice the first-order bound of all rounding in a leaf's bound; derived in docs/certificates.md, term by term."""
-    n_y, n_x = dual.T.shape
-    of_heights = (2.0 * n_y + 7.0) * math.log(n_y)
-    of_a = (3.0 * n_y + 9.0) * largest_a
-    of_lambda = (n_y + 6.0) * dual.largest
-    of_sum = dual.gamma * (2.0 * n_x + 4.0 + 9.0 * math.log(n_x))
-    return 2.0 * UNIT * (of_heights + of_a + of_lambda + of_sum)
-
-
-@part
-def bound_with(dual: Dual, work: Work) -> tuple[float, float]:
-    """The safe bound with work.a, and gamma log sum exp, of which work.w becomes the softmax."""
-    n_y = work.a.shape[0]
-    least = math.inf
-    largest = 0.0
-    for i in range(n_y):
-        largest = max(largest, abs(work.a[i]))
-        over = work.heights[i]
-        for y in range(n_y):
-            over -= work.a[y] * work.corners[i, y]
-        least = min(least, over)
-    potential = dual.gamma * log_partition(dual, work.a, work.w)
-    return least - potential - slack(dual, largest), potential
-
-
-@part
-def interpolate(work: Work, s: Array) -> None:
-    """The a with a.v_i = H(v_i) - s_i at every corner."""
-    n_y = s.shape[0]
-    for y in range(n_y):
-        work.a[y] = 0.0
-    for i in range(n_y):
-        for y in range(n_y):
-            work.a[y] += work.inverse[i, y] * (work.heights[i] - s[i])
-
-
-@part
-def locate(dual: Dual, work: Work) -> None:
-    """The decoder u = T w and its barycentric coordinates c; the slope of the bound in s is -c."""
-    n_y = work.a.shape[0]
-    for y in range(n_y):
-        work.u[y] = mean(work.w, dual.T[y])
-    for i in range(n_y):
-        work.c[i] = 0.0
-        for y in range(n_y):
-            work.c[i] += work.inverse[i, y] * work.u[y]
-
-
-@part
-def curvature(dual: Dual, work: Work) -> None:
-    """Q = inverse Cov_w(T) inverse' / gamma; the bound's curvature in s is -Q."""
-    n_y = work.a.shape[0]
-    for y in range(n_y):
-        for v in range(y + 1):
-            total = (mean_product(work.w, dual.T[y], dual.T[v]) - work.u[y] * work.u[v]) / dual.gamma
-            work.Q[y, v] = total
-            work.Q[v, y] = total
-    for i in range(n_y):
-        for y in range(n_y):
-            total = 0.0
-            for v in range(n_y):
-                total += work.inverse[i, v] * work.Q[v, y]
-            work.square[i, y] = total
-    for i in range(n_y):
-        for j in range(n_y):
-            total = 0.0
-            for y in range(n_y):
-                total += work.square[i, y] * work.inverse[j, y]
-            work.Q[i, j] = total
-
-
-@part
-def solve_free(work: Work, count: int) -> None:
-    """Newton's step on the first `count` free coordinates, by Cholesky; a ridge makes flat directions long, not infinite."""
-    L, free = work.square, work.free
-    largest = 0.0
-    for k in range(count):
-        largest = max(largest, work.Q[free[k], free[k]])
-    for k in range(count):
-        for m in range(k + 1):
-            total = work.Q[free[k], free[m]]
-            for l in range(m):
-                total -= L[k, l] * L[m, l]
-            L[k, m] = total / L[m, m] if m < k else math.sqrt(max(total, 0.0) + 1e-11 * largest + 1e-14)
-    for k in range(count):
-        total = work.slope[free[k]]
-        for m in range(k):
-            total -= L[k, m] * work.step[m]
-        work.step[k] = total / L[k, k]
-    for k in range(count - 1, -1, -1):
-        total = work.step[k]
-        for m in range(k + 1, count):
-            total -= L[m, k] * work.step[m]
-        work.step[k] = total / L[k, k]
-
-
-@part
-def newton_step(dual: Dual, work: Work) -> float:
-    """Where the bound's quadratic model in s is largest on s >= 0, by active sets: work.step; returns the rise its slope promises."""
-    n_y = work.a.shape[0]
-    curvature(dual, work)
-    count = 0
-    for i in range(n_y):
-        work.tried[i] = work.s[i]
-        work.slope[i] = -work.c[i]
-        work.held[i] = not work.s[i] > 0.0
-        if not work.held[i]:
-            work.free[count] = i
-            count += 1
-    for _ in range(4 * n_y):
-        if count > 0:
-            solve_free(work, count)
-            t, stop = 1.0, -1  # as far as no coordinate turns negative; the first to reach zero is held there
-            for k in range(count):
-                i = work.free[k]
-                if work.tried[i] + t * work.step[k] < 0.0:
-                    t, stop = -work.tried[i] / work.step[k], k
-            for k in range(count):
-                work.tried[work.free[k]] += t * work.step[k]
-            for i in range(n_y):
-                work.slope[i] = -work.c[i]
-                for v in range(n_y):
-                    work.slope[i] -= work.Q[i, v] * (work.tried[v] - work.s[v])
-            if stop >= 0:
-                work.tried[work.free[stop]] = 0.0
-                work.held[work.free[stop]] = True
-                count -= 1
-                for k in range(stop, count):
-                    work.free[k] = work.free[k + 1]
-                continue
-        steepest, rate = -1, 1e-9
-        for i in range(n_y):
-            if work.held[i] and work.slope[i] > rate:
-                steepest, rate = i, work.slope[i]
-        if steepest < 0:
-            break
-        work.held[steepest] = False
-        work.free[count] = steepest
-        count += 1
-    rise = 0.0
-    for i in range(n_y):
-        work.step[i] = work.tried[i] - work.s[i]
-        rise -= work.c[i] * work.step[i]
-    return rise
-
-
-@part
-def longest_edge(work: Work, edge: Edges) -> None:
-    """The edge with the largest Jensen gap of H: cutting it lifts the interpolant most, and keeps cells from going flat."""
-    n_y = work.a.shape[0]
-    best = -math.inf
-    edge[0], edge[1] = 0, 0
-    for i in range(n_y):
-        for j in range(i):
-            for y in range(n_y):
-                work.tried[y] = 0.5 * (work.corners[i, y] + work.corners[j, y])
-            gap = entropy_of(work.tried) - 0.5 * (work.heights[i] + work.heights[j])
-            if gap > best:
-                best = gap
-                edge[0], edge[1] = i, j
+NEWTON_STEPS = 8  # a cell
 
 
 @part
@@ -377,9 +57,8 @@ def weigh(dual: Dual, cells: Cells, k: int, inherited: float, target: float, wor
         if bound >= target:
             break
         rise = newton_step(dual, work)
-        if not rise > 0.1 * (
-            target - bound
-        ):  # the bound is concave in s: the step cannot bring more than its slope promises
+        # The bound is concave in s: a step cannot bring more than its slope promises.
+        if not rise > 0.1 * (target - bound):
             break
         copy(work.a, work.kept)
         t = min(1.0, 4.0 * (target - bound) / rise)
@@ -410,63 +89,6 @@ def weigh(dual: Dual, cells: Cells, k: int, inherited: float, target: float, wor
         copy(work.u, cells.lowest)
     longest_edge(work, cells.edges[k])
     push(cells, k)
-
-
-@part
-def push(cells: Cells, k: int) -> None:
-    """Leaf k joins the heap."""
-    place = cells.counts[OPEN]
-    cells.counts[OPEN] += 1
-    while place > 0:
-        above = (place - 1) // 2
-        if cells.bounds[cells.heap[above]] <= cells.bounds[k]:
-            break
-        cells.heap[place] = cells.heap[above]
-        place = above
-    cells.heap[place] = k
-
-
-@part
-def pop(cells: Cells) -> int:
-    """The open leaf with the lowest bound leaves the heap."""
-    lowest = cells.heap[0]
-    cells.counts[OPEN] -= 1
-    size = cells.counts[OPEN]
-    last = cells.heap[size]
-    place = 0
-    while 2 * place + 1 < size:
-        below = 2 * place + 1
-        if below + 1 < size and cells.bounds[cells.heap[below + 1]] < cells.bounds[cells.heap[below]]:
-            below += 1
-        if cells.bounds[cells.heap[below]] >= cells.bounds[last]:
-            break
-        cells.heap[place] = cells.heap[below]
-        place = below
-    cells.heap[place] = last
-    return int(lowest)
-
-
-@part
-def cut(cells: Cells, k: int) -> bool:
-    """Leaf k at its edge's midpoint: one half keeps its number, the other becomes the last leaf. False if rounding forbids it."""
-    i, j = cells.edges[k, 0], cells.edges[k, 1]
-    new, other = cells.counts[VERTICES], cells.counts[LEAVES]
-    if i == j:
-        return False
-    for y in range(cells.vertices.shape[1]):
-        one, two = cells.vertices[cells.corners[k, i], y], cells.vertices[cells.corners[k, j], y]
-        total = one + two
-        if total - one != two or total - two != one:
-            return False
-        cells.vertices[new, y] = 0.5 * total
-        cells.corners[other, y] = cells.corners[k, y]
-    cells.heights[new] = entropy_of(cells.vertices[new])
-    copy(cells.slopes[k], cells.slopes[other])
-    cells.corners[k, i] = new
-    cells.corners[other, j] = new
-    cells.counts[VERTICES] += 1
-    cells.counts[LEAVES] += 1
-    return True
 
 
 @entry

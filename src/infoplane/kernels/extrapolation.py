@@ -3,7 +3,8 @@
 SQUAREM (Varadhan, Roland 2008):     u0 + 2 a r + a^2 v,  r = T(u0) - u0,  v = (T(u1) - u1) - r,  u1 = T(u0),  a = |r| / |v|
 Anderson, type II (Walker, Ni 2011): T(u) - D_G theta,    theta = argmin |f - D_F theta|,  f = T(u) - u
 with D_F, D_G the last differences of f and of T(u), and the norm weighed by q(z, y) = exp(u): an entry counts by its mass.
-Neither is trusted: the caller keeps a point only if the objective does not rise there.
+Neither is trusted: the caller keeps a point only if the objective does not rise there. Points are flat, (z, y) in one row: loops over them
+are long enough to vectorise.
 """
 
 import math
@@ -22,7 +23,6 @@ LONGEST = 30.0  # no logarithm moves by more in one step
 @regrouped
 def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> float:
     """SQUAREM's point from u0 = u, r, and f = T(u1) - u1; returns its step length a, at least 1 and at most cap."""
-    u, r, f, q, out = u.ravel(), r.ravel(), f.ravel(), q.ravel(), out.ravel()
     on_r, on_v = 0.0, 0.0
     for i in range(u.size):
         v = f[i] - r[i]
@@ -38,7 +38,6 @@ def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> f
 def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array, u_old: Array) -> int:
     """Puts the newest differences over the oldest; ``held`` counts all that were put since the history was cleared."""
     slot = held % D_F.shape[0]
-    f, f_old, u, u_old = f.ravel(), f_old.ravel(), u.ravel(), u_old.ravel()
     for i in range(f.size):
         D_F[slot, i] = f[i] - f_old[i]
         D_G[slot, i] = (u[i] - u_old[i]) + D_F[slot, i]
@@ -47,8 +46,7 @@ def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array
 
 @regrouped
 def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, out: Array) -> None:
-    """Anderson's point from u and f = T(u) - u; the rows of D_F and D_G are (z, y) flattened."""
-    u, f, q, out = u.ravel(), f.ravel(), q.ravel(), out.ravel()
+    """Anderson's point from u and f = T(u) - u. The rows of D_F and D_G may be longer."""
     memory = min(held, D_F.shape[0])
     normal, theta, scales = np.empty((memory, memory)), np.empty(memory), np.empty(memory)
     for j in range(memory):
@@ -85,7 +83,6 @@ def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, ou
 @regrouped
 def normalise(u: Array) -> None:
     """Shifts u so that exp(u) has total mass 1."""
-    u = u.ravel()
     top, total = u[0], 0.0
     for i in range(u.size):
         top = max(top, u[i])

@@ -7,6 +7,7 @@ B[(z, y), (z', y')] = sum_x p(x) p(y|x) p(y'|x) W[z, x] (1[z = z'] - W[z', x])
 import numpy as np
 
 from ..information import Array
+from .extrapolation import LONGEST
 from .fast import regrouped
 from .jit import part
 from .selfmap import Channel
@@ -85,8 +86,11 @@ def newton_cost(channel: Channel, clusters: int) -> int:
 def newton(
     channel: Channel, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
 ) -> bool:
-    """Fills out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step."""
-    n_z, n_y = u.shape[0], channel.n_y
+    """Fills out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step.
+
+    u, f and out are flat, with the padding of |Y|; q and q_new are tables.
+    """
+    n_z, padded, n_y = q.shape[0], q.shape[1], channel.n_y
     d = n_z * n_y
     B, M, step = np.empty((d, d)), np.empty((d, d)), np.empty(d)
     _slopes(channel, n_y, W, B)
@@ -95,7 +99,7 @@ def newton(
         for y in range(n_y):
             mass += q[z, y]
         for y in range(n_y):
-            step[z * n_y + y] = f[z, y]
+            step[z * n_y + y] = f[z * padded + y]
         for j in range(d):
             pull = 0.0
             for y in range(n_y):
@@ -111,9 +115,9 @@ def newton(
             M[j, j] += 1.0
     if not solve_in_place(M, step):
         return False
+    for i in range(u.size):
+        out[i] = u[i]
     for z in range(n_z):
         for y in range(n_y):
-            out[z, y] = u[z, y] + min(max(step[z * n_y + y], -30.0), 30.0)
-        for y in range(n_y, u.shape[1]):
-            out[z, y] = u[z, y]
+            out[z * padded + y] += min(max(step[z * n_y + y], -LONGEST), LONGEST)
     return True

@@ -18,6 +18,7 @@ from .fast import regrouped
 from .jit import part
 from .selfmap import Channel
 
+LARGEST_PRODUCT = 24  # |Y| up to which C is made
 POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
 MARGIN = 1e-6  # relative excess of lambda that counts
 ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
@@ -72,43 +73,83 @@ def _phi(t: float) -> float:
     return 0.5 * ((1.0 + t) * math.log1p(t) + (1.0 - t) * math.log1p(-t))
 
 
+@regrouped
+def _products(channel: Channel, w: Array, C: Array) -> None:
+    """Fills C[y, y'] = sum_x p(x) w_x p(y|x) p(y'|x)."""
+    scaled = np.empty(w.shape[1])
+    for y in range(C.shape[0]):
+        for other in range(y + 1):
+            C[y, other] = 0.0
+    for c in range(w.shape[0]):
+        t, p, w_c = channel.T[c], channel.p_x[c], w[c]
+        for y in range(C.shape[0]):
+            for i in range(p.size):
+                scaled[i] = p[i] * w_c[i] * t[y, i]
+            for other in range(y + 1):
+                total = 0.0
+                for i in range(p.size):
+                    total += scaled[i] * t[other, i]
+                C[y, other] += total
+    for y in range(C.shape[0]):
+        for other in range(y):
+            C[other, y] = C[y, other]
+
+
 @part
-def _direction(channel: Channel, w: Array, q: Array, wanted: float, s: Array, g: Array) -> bool:
-    """Fills s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found."""
-    mass = 0.0
-    for y in range(q.size):
+def _direction(channel: Channel, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
+    """Fills s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
+
+    Small tables go through C, made once; there the sum of all eigenvalues but the first, which is 1, may settle it.
+    """
+    n_y, h, mass, trace, before = q.size, np.empty(q.size), 0.0, 0.0, 0.0
+    for y in range(n_y):
         g[y] = math.cos(1.7 * y)  # anything that no cluster is orthogonal to by design
         mass += q[y]
-    before = 0.0
+    if C.size > 0:
+        _products(channel, w, C)
+        for y in range(n_y):
+            trace += C[y, y] / q[y] if q[y] > 0.0 else 0.0
+        if trace - 1.0 <= wanted:
+            return False
     for _ in range(POWER_STEPS):
         mean, square = 0.0, 0.0
-        for y in range(q.size):
+        for y in range(n_y):
             mean += q[y] * g[y] / mass
-        for y in range(q.size):
+        for y in range(n_y):
             g[y] -= mean
             square += q[y] * g[y] * g[y] / mass
         if not square > 0.0:
             return False
-        for y in range(q.size):
-            g[y] /= math.sqrt(square)
-        _expectations(channel, g, s)
-        spread = 0.0  # sum q_x s_x^2
-        for c in range(s.shape[0]):
-            for i in range(s.shape[1]):
-                spread += channel.p_x[c, i] * w[c, i] * s[c, i] * s[c, i] / mass
-        _averages(channel, w, s, g)
-        rise = 0.0  # sum u_y E[s | y]^2; rise / spread is at most lambda, and rises to it
-        for y in range(q.size):
-            g[y] = g[y] / q[y] if q[y] > 0.0 else 0.0
-            rise += q[y] * g[y] * g[y] / mass
+        scale = 1.0 / math.sqrt(square)
+        for y in range(n_y):
+            g[y] *= scale
+        # With s = E[g(Y) | x]: h_y = q_y E[s | y], sum_x q_x s_x^2 = sum_y g_y h_y.
+        if C.size > 0:
+            for y in range(n_y):
+                h[y] = 0.0
+                for other in range(n_y):
+                    h[y] += C[y, other] * g[other]
+        else:
+            _expectations(channel, g, s)
+            _averages(channel, w, s, h)
+        spread, rise = 0.0, 0.0
+        for y in range(n_y):
+            spread += g[y] * h[y] / mass
+            h[y] = h[y] / q[y] if q[y] > 0.0 else 0.0
+            rise += q[y] * h[y] * h[y] / mass
         if spread < ROUNDING:  # given z, nothing of g is left in s
             return False
-        now = rise / spread
+        now = rise / spread  # at most lambda, and rises to it
         if now > wanted * (1.0 + MARGIN):
+            _expectations(channel, g, s)
+            for y in range(n_y):
+                g[y] = h[y]
             return True
         if POWER_STEPS * (now - before) < wanted - now:  # it rises ever more slowly, and would not get there
             return False
         before = now
+        for y in range(n_y):
+            g[y] = h[y]
     return False
 
 
@@ -143,6 +184,8 @@ def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array)
     """q(z, y) with every cluster in two halves whose split lowers L, in as many rows as out has; returns how many rows there are."""
     n, n_y = q.shape
     s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)
+    small = channel.letters.shape[0] == 0 and n_y <= LARGEST_PRODUCT
+    C = np.empty((n_y, n_y) if small else (0, 0))
     wanted, rows = -rho[1] / rho[2] if rho[2] > 0.0 else np.inf, n
     for z in range(n):
         for c in range(w.shape[0]):
@@ -150,7 +193,7 @@ def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array)
                 w[c, i] = W[c, z, i]
         for y in range(n_y):
             out[z, y] = q[z, y]
-        if rows == out.shape[0] or not _direction(channel, w, q[z], wanted, s, g):
+        if rows == out.shape[0] or not _direction(channel, w, q[z], wanted, C, s, g):
             continue
         e, gain = _length(channel, w, q[z], rho, s, g)
         if gain > SMALLEST_GAIN:

@@ -34,7 +34,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
             JOINT,
             "bottleneck",
             scale.grid(*GAMMAS, JOINT),
-            method.within(scale.limit),
+            method.within(scale.within(method.kind, JOINT)),
             CLUSTERS,
             min(TRIALS, scale.trials),
         )

@@ -32,7 +32,9 @@ def sweeps(scale: Scale, title: str) -> list[Sweep]:
     """All methods on one joint."""
     grid, trials = scale.grid(*GAMMAS, JOINTS[title]), min(TRIALS, scale.trials)
     methods = [
-        Method(solver, kind, c, alpha).within(scale.limit) for solver, (c, alpha) in SOLVERS.items() for kind in KINDS
+        Method(solver, kind, c, alpha).within(scale.within(kind, JOINTS[title]))
+        for solver, (c, alpha) in SOLVERS.items()
+        for kind in KINDS
     ]
     methods.append(Method("blahut-arimoto", "exact").within(scale.limit))
     return [
@@ -82,7 +84,7 @@ def stuck_on(
     holds = None if None in answers else answers[0] and not any(answers[1:])
     said = "; ".join(finding.said for finding in asked.values())
     numbers = {f"{one}, {key}": value for one, finding in asked.items() for key, value in finding.numbers.items()}
-    return backed(Finding(holds, said, numbers), runs, f"{title}: {solver}, {way}")
+    return backed(Finding(holds, said, numbers), runs, f"{title}: {solver}, {way}", f"{title}: certified")
 
 
 def is_trapped(runs: Runs, way: str) -> Finding:
@@ -95,7 +97,7 @@ def is_trapped(runs: Runs, way: str) -> Finding:
         ("blahut-arimoto", "ib-1"),
         OPTIMAL,
     )
-    return backed(found, runs, f"{title}: blahut-arimoto", f"{title}: ib-1, {way}")
+    return backed(found, runs, f"{title}: blahut-arimoto", f"{title}: ib-1, {way}", f"{title}: certified")
 
 
 def explores_more(runs: Runs, way: str, title: str) -> Finding:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from .descents import Descent
 from .drawing import COLOUR, panels
-from .figure import WAYS, Figure, Row
+from .figure import WAYS, Figure, Row, backed
 from .methods import KINDS, Method
 from .pieces import Certified, Piece, Sweep
 from .points import optimum
@@ -40,7 +40,9 @@ def pieces(scale: Scale) -> Sequence[Piece]:
         for kind in KINDS:
             penalties = (1.0,) if kind == "auto" else scale.some(BOTTLENECK_PENALTIES)
             methods = tuple(
-                Method(solver, kind, c, alpha).within(scale.limit) for c in penalties for alpha in (1.0, 2.0)
+                Method(solver, kind, c, alpha).within(scale.within(kind, JOINT))
+                for c in penalties
+                for alpha in (1.0, 2.0)
             )
             found.append(Descent(name(solver, kind), JOINT, "bottleneck", GAMMA, methods, CLUSTERS))
     return found
@@ -67,14 +69,12 @@ def is_linear(runs: Runs, way: str) -> Finding:
 
 def is_minimum(runs: Runs, way: str) -> Finding:
     """The paper's minimum against the proven optimum; and against the best encoder with two clusters."""
-    found = minimum(runs, [name(solver, way) for solver in SOLVERS], MINIMUM, *optimum(runs.points("certified"), GAMMA))
+    names = [name(solver, way) for solver in SOLVERS]
+    found = minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), GAMMA))
     two = float(runs.points("two clusters").best().loss[0])
-    return Finding(
-        found.holds,
-        f"{found.said}; the best encoder with only two clusters has {two:.4f} bits",
-        {**found.numbers, "two_clusters_bits": two},
-        found.evidence,
-    )
+    said = f"{found.said}; the best encoder with only two clusters has {two:.4f} bits"
+    more = Finding(found.holds, said, {**found.numbers, "two_clusters_bits": two})
+    return backed(more, runs, *names, "two clusters", "certified")
 
 
 FIGURE = Figure(

@@ -78,6 +78,13 @@ class Descent:
             raise KeyboardInterrupt
         return end
 
+    def call(self) -> str:
+        """The Python that repeats the run of the first method; the others differ in c and alpha."""
+        method = self.methods[0]
+        problem = f"{method.family_call(self.family)}({self.parameter:g})"
+        more = f'clusters={self.clusters}, starts=1, rng={self.seed}, init="random"'
+        return f"ip.solve{method.call(self.joint, problem, more)}"
+
     def estimate(self) -> float:
         """From the first method, as if all took as long."""
         began = time.perf_counter()

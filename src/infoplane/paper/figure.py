@@ -59,11 +59,9 @@ def with_other_settings(sweeps: Sequence[Sweep], scale: Scale, trials: int, *, p
 
 
 def backed(finding: Finding, runs: Runs, *names: str) -> Finding:
-    """The finding with the calls that repeat the sweeps it rests on."""
-    calls = [(name, runs.piece(name)) for name in names]
-    return replace(
-        finding, evidence=tuple(Evidence(name, piece.call()) for name, piece in calls if isinstance(piece, Sweep))
-    )
+    """The finding with the calls that repeat the runs it rests on."""
+    calls = [(name, getattr(runs.piece(name), "call", None)) for name in names]
+    return replace(finding, evidence=tuple(Evidence(name, call()) for name, call in calls if call is not None))
 
 
 def plane_table(runs: Runs) -> list[Row]:

@@ -38,7 +38,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
                 joint,
                 "funnel",
                 scale.grid(*BETAS, joint),
-                Method(solver, kind, FUNNEL_PENALTY, alpha).within(scale.limit),
+                Method(solver, kind, FUNNEL_PENALTY, alpha).within(scale.within(kind, joint)),
                 CLUSTERS,
                 min(TRIALS, scale.trials),
             )
@@ -86,7 +86,7 @@ def stuck_near(runs: Runs, way: str, title: str, solver: str, low: float, high: 
     """Whether a solver is off the frontier in an interval."""
     name = f"{title}: {solver}, {way}"
     found = stuck(runs.points(name), runs.points(f"{title}: certified"), "funnel", solver, low, high)
-    return backed(found, runs, name)
+    return backed(found, runs, name, f"{title}: certified")
 
 
 EVERYWHERE = float("inf")

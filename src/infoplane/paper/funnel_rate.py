@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from ..plot import COLOURS
 from .descents import Descent
 from .drawing import panels
-from .figure import WAYS, Figure, Row
+from .figure import WAYS, Figure, Row, backed
 from .methods import KINDS, Method
 from .pieces import Certified, Piece
 from .points import optimum
@@ -39,7 +39,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
             JOINT,
             "funnel",
             BETA,
-            (Method("pf-2", kind, PENALTY, alpha).within(scale.limit),),
+            (Method("pf-2", kind, PENALTY, alpha).within(scale.within(kind, JOINT)),),
             CLUSTERS,
         )
         for alpha in ALPHAS
@@ -69,7 +69,8 @@ def is_linear(runs: Runs, way: str) -> Finding:
 
 def is_minimum(runs: Runs, way: str) -> Finding:
     """The paper's minimum against the proven optimum."""
-    return minimum(runs, [name(alpha, way) for alpha in ALPHAS], MINIMUM, *optimum(runs.points("certified"), BETA))
+    names = [name(alpha, way) for alpha in ALPHAS]
+    return backed(minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), BETA)), runs, *names, "certified")
 
 
 FIGURE = Figure(

@@ -27,8 +27,8 @@ FAMILIES: dict[str, Family] = {"bottleneck": bottleneck, "funnel": funnel}
 Kind = Literal["gradient", "exact", "auto"]
 KINDS: dict[Kind, str] = {
     "gradient": "the paper's gradient step and stopping rule",
-    "exact": "exact steps at the paper's c and honest stopping",
-    "auto": "exact steps with the automatic penalty and honest stopping",
+    "exact": "exact steps (the paper's c)",
+    "auto": "exact steps (automatic c)",
 }
 
 
@@ -99,9 +99,8 @@ class Method:
         """The same with at most so many iterations."""
         return replace(self, max_iter=min(self.max_iter, limit))
 
-    def call(self, joint: str, family: str, parameters: str, more: str) -> str:
-        """The Python that runs it."""
-        problems = f"ip.{family}" if self.scale == 1.0 else f"scaled(ip.{family}, {self.scale:g})"
+    def call(self, joint: str, problems: str, more: str) -> str:
+        """The Python that runs it: ``problems`` is the family with its parameters, for `sweep`, or one problem, for `solve`."""
         options = self.options()
         if isinstance(options, DouglasRachford):
             fields = [f'"{options.formulation}"']
@@ -111,7 +110,8 @@ class Method:
             solver = f"ip.DouglasRachford({', '.join(fields)})"
         else:
             solver = f"ip.{type(options).__name__}()"
-        return (
-            f"ip.sweep(ip.datasets.{joint}(), {problems}, {parameters}, {solver}, {more}, "
-            f"max_iter={self.max_iter}, tol={self.tol:g})"
-        )
+        return f"(ip.datasets.{joint}(), {problems}, {solver}, {more}, max_iter={self.max_iter}, tol={self.tol:g})"
+
+    def family_call(self, family: str) -> str:
+        """The Python of the problems that it is given."""
+        return f"ip.{family}" if self.scale == 1.0 else f"scaled(ip.{family}, {self.scale:g})"

@@ -16,9 +16,11 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from .. import datasets
+from ..certificate.privacy import perfect_privacy
 from ..errors import PenaltyWarning
 from ..frontier import Frontier
-from ..information import NATS_PER_BIT, Array
+from ..information import NATS_PER_BIT, Array, plane_point
+from ..starts import make_starts, seed_sequence
 from ..sweep import sweep
 from .merge_two import merge_two_ends
 from .methods import FAMILIES, Method
@@ -120,13 +122,10 @@ class Sweep:
 
     def call(self) -> str:
         """The Python that repeats it."""
-        low, high, places = self.parameters[0], self.parameters[-1], len(self.parameters)
-        grid = f"np.geomspace({low:g}, {high:g}, {places})"
-        if low == high:
-            grid = f"[{low:g}]" + f" * {places}" * (places > 1)
         init = '"random"' if self.init == "random" else f"near_deterministic({self.trials}, {self.clusters}, |X|)"
         more = f"clusters={self.clusters}, starts={self.trials}, rng={self.seed}, init={init}"
-        return self.method.call(self.joint, self.family, grid, more)
+        problems = f"{self.method.family_call(self.family)}, {_grid(self.parameters)}"
+        return f"ip.sweep{self.method.call(self.joint, problems, more)}"
 
 
 @dataclass(frozen=True)
@@ -149,6 +148,49 @@ class Certified:
         replace(self, parameters=self.parameters[len(self.parameters) // 2 :][:1]).run()
         return (time.perf_counter() - began) * len(self.parameters)
 
+    def call(self) -> str:
+        """The Python that repeats it."""
+        return f"ip.sweep(ip.datasets.{self.joint}(), ip.{self.family}, {_grid(self.parameters)}, certify=True, rng={SEED})"
+
+
+@dataclass(frozen=True)
+class Private:
+    """The largest utility without any leakage, exactly: one linear programme."""
+
+    name: str
+    joint: str
+
+    def run(self) -> Columns:
+        """``utility`` in bits, and a bound that no release without leakage exceeds."""
+        found = perfect_privacy(datasets.load(self.joint))
+        return {"utility": np.array([found.utility, found.upper_bound]) / NATS_PER_BIT}
+
+    def estimate(self) -> float:
+        """Next to nothing."""
+        return 0.0
+
+
+@dataclass(frozen=True)
+class Starts:
+    """Where random starts lie."""
+
+    name: str
+    joint: str
+    clusters: int
+    trials: int
+    seed: int = SEED
+
+    def run(self) -> Columns:
+        """I(X;Z) and I(Y;Z) in bits."""
+        joint = datasets.load(self.joint)
+        starts = make_starts(joint, self.clusters, self.trials, seed_sequence(self.seed), "random")
+        ixz, iyz = np.array([plane_point(joint, W) for W in starts]).T / NATS_PER_BIT
+        return {"ixz": ixz, "iyz": iyz}
+
+    def estimate(self) -> float:
+        """Next to nothing."""
+        return 0.0
+
 
 @dataclass(frozen=True)
 class Merges:
@@ -165,6 +207,14 @@ class Merges:
     def estimate(self) -> float:
         """Next to nothing."""
         return 0.0
+
+
+def _grid(parameters: tuple[float, ...]) -> str:
+    """The Python that makes a grid: geometric, or one parameter again and again."""
+    low, high, places = parameters[0], parameters[-1], len(parameters)
+    if low == high:
+        return f"[{low:g}]" + f" * {places}" * (places > 1)
+    return f"np.geomspace({low:g}, {high:g}, {places})"
 
 
 def _columns(found: Frontier, family: str, converged: list[bool]) -> Columns:

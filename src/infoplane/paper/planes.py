@@ -14,6 +14,9 @@ from .verdict import Finding
 UTILITIES = 200
 """Levels of I(X;Z) at which two frontiers are compared."""
 
+SHOWN = 5
+"""Points that a sentence names."""
+
 
 def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float = 0.0, high: float = np.inf) -> Finding:
     """Whether the first frontier leaks less than the second, on average over the utilities in [low, high] that both reach.
@@ -55,13 +58,16 @@ def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: f
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan
     worst = float(difference[reached].min()) if reached.any() else np.nan
-    missed = ", ".join(f"{one:.2f}" for one in utility[~met])
+    missed = ", ".join(f"{one:.2f}" for one in utility[~met][:SHOWN]) + (", ..." if (~met).sum() > SHOWN else "")
     return Finding(
         bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE),
         f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points"
         + (f" (misses I(X;Z) = {missed})" if missed else "")
-        + f", reaches {reached.mean():.0%} of the range; there Merge-Two leaks {signed(mean)} bits more on average (at least "
-        f"{signed(worst)})",
+        + f", reaches {reached.mean():.0%} of the range"
+        + (
+            f"; there Merge-Two leaks {signed(mean)} bits more on average (at least {signed(worst)})"
+            * bool(reached.any())
+        ),
         {"met": float(met.sum()), "points": float(len(utility)), "reached": float(reached.mean()), "mean_bits": mean},
     )
 
@@ -75,10 +81,11 @@ def stuck(points: Points, certified: Points, family: str, name: str, low: float,
     row = int(np.argmin(distances))
     least = float(distances[row])
     side = "above the least leakage" if family == "funnel" else "below the greatest relevance"
+    off = int((distances > SLIGHT).sum())
     return Finding(
         least > SLIGHT,
         f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] the best lies {abs(least):.4f} bits {side} proven "
-        f"possible (parameter {near.parameter[row]:.4g}, start {near.start[row]:.0f})",
+        f"possible (parameter {near.parameter[row]:.4g}, start {near.start[row]:.0f}), {off} more than {SLIGHT:g}",
         {"distance_bits": least, "runs": float(len(near))},
     )
 

@@ -12,9 +12,9 @@ from ..solution import fit_rate
 from .convergence import linear_tails
 from .descents import Descent
 from .drawing import LINE, dress, logarithmic
-from .figure import Row
+from .figure import Row, backed
 from .runs import Runs
-from .verdict import Evidence, Finding
+from .verdict import Finding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +69,7 @@ def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
 
 def linear(runs: Runs, names: list[str]) -> Finding:
     """Whether every tail is straight."""
-    return linear_tails({name: runs[name]["loss"] * NATS_PER_BIT for name in names})
+    return backed(linear_tails({name: runs[name]["loss"] * NATS_PER_BIT for name in names}), runs, *names)
 
 
 def minimum(runs: Runs, names: list[str], said: float, loss: float, bound: float) -> Finding:
@@ -83,5 +83,4 @@ def minimum(runs: Runs, names: list[str], said: float, loss: float, bound: float
         f"the proven optimum is {loss:.4f} bits (lower bound {bound:.6f}); {said:g} is {said - loss:+.4f} bits away; "
         f"{unit}the optimum is {in_nats:.4f} nats; these runs end at {lowest:.4f} bits at best",
         {"optimum_bits": loss, "difference_bits": said - loss, "lowest_here_bits": lowest},
-        (Evidence("certified optimum", "ip.solve(joint, problem, certify=True)"),),
     )

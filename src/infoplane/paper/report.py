@@ -22,6 +22,11 @@ from .verdict import Finding, Outcome, Verdict
 
 TITLE = "The paper, figure by figure and claim by claim"
 
+PREVIEW = (
+    "This is a quick run, with coarser grids, fewer trials and fewer iterations than the paper's. Its verdicts are a preview: those of "
+    "the full run count."
+)
+
 SHOWN_ROWS = 60
 """Rows of a table that the report shows; the .csv beside it has all of them."""
 
@@ -60,6 +65,7 @@ def report(reproduction: Reproduction, verdicts: Mapping[str, Sequence[Verdict]]
             f"computed from the runs; of {len(counts)} claims: {summary}."
         ),
         Text(_what_the_rule_means(reproduction)),
+        *([] if scale.sensitivity else [Text(PREVIEW)]),
         Heading(2, "Verdicts"),
         _verdict_grid(verdicts),
         Heading(2, "Settings that the paper leaves open"),

@@ -59,7 +59,8 @@ OPEN = (
     Open(
         "first step length of back-tracking",
         f"{FIRST_STEP:g}",
-        "default of the authors' published scripts (drs-pfib)",
+        "default of the authors' published scripts (drs-pfib); those take the funnel's step as soon as it is valid, the paper also asks "
+        "for sufficient decrease",
         "1, 0.1 and 0.001",
     ),
     Open(
@@ -108,7 +109,11 @@ class Scale:
     few: int
     """Trials in a convergence share of exact funnel steps, the dearest of all."""
     limit: int
-    """Iterations."""
+    """Iterations with exact steps."""
+    gradient_limit: int
+    """Iterations with gradient steps on the 3 x 3 data, where they cost least."""
+    heart_limit: int
+    """Iterations on the heart data with gradient steps, or with exact ones at the paper's c."""
     penalties: int
     """Penalties a convergence share."""
     sensitivity: bool
@@ -122,6 +127,12 @@ class Scale:
         """The same grid with three more points in every gap: straight lines that bound a frontier leave less between them."""
         return tuple(float(value) for value in np.geomspace(low, high, 4 * (self._points(points, joint) - 1) + 1))
 
+    def within(self, kind: str, joint: str) -> int:
+        """Iterations for one way of running on one joint."""
+        if joint == "heart" and kind != "auto":
+            return self.heart_limit
+        return self.gradient_limit if kind == "gradient" else self.limit
+
     def _points(self, points: int, joint: str) -> int:
         return min(points, self.heart if joint == "heart" else self.points)
 
@@ -131,5 +142,29 @@ class Scale:
         return tuple(values[place] for place in places)
 
 
-FULL = Scale("full", points=64, heart=64, trials=20, many=2_000, few=40, limit=LIMIT, penalties=16, sensitivity=True)
-QUICK = Scale("quick", points=20, heart=6, trials=4, many=24, few=4, limit=1_500, penalties=5, sensitivity=False)
+FULL = Scale(
+    "full",
+    points=64,
+    heart=64,
+    trials=20,
+    many=2_000,
+    few=40,
+    limit=LIMIT,
+    gradient_limit=LIMIT,
+    heart_limit=LIMIT,
+    penalties=16,
+    sensitivity=True,
+)
+QUICK = Scale(
+    "quick",
+    points=20,
+    heart=5,
+    trials=4,
+    many=24,
+    few=4,
+    limit=1_500,
+    gradient_limit=6_000,
+    heart_limit=600,
+    penalties=6,
+    sensitivity=False,
+)

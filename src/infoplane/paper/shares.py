@@ -23,7 +23,7 @@ CHUNKS = 4
 
 WAYS: Mapping[str, str] = {
     "gradient": "the paper's gradient step and stopping rule",
-    "exact": "exact steps and honest stopping",
+    "exact": "exact steps",
 }
 
 
@@ -58,7 +58,9 @@ class Curve:
                 self.joint,
                 self.family,
                 (self.parameter,) * CHUNKS,
-                Method(self.solver, self.kind, c, self.alpha).within(min(self.limit, scale.limit)),
+                Method(self.solver, self.kind, c, self.alpha).within(
+                    min(self.limit, scale.within(self.kind, self.joint))
+                ),
                 self.clusters,
                 max(trials // CHUNKS, 1),
             )

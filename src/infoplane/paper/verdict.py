@@ -13,6 +13,7 @@ class Outcome(Enum):
     """What the runs say of a claim."""
 
     HOLDS = "holds"
+    HOLDS_WHERE_DECIDED = "holds with"
     HOLDS_ONLY = "holds only with"
     DOES_NOT_HOLD = "does not hold"
     UNDECIDED = "not decided by these runs"
@@ -65,22 +66,26 @@ class Verdict:
 
     @property
     def outcome(self) -> Outcome:
-        """HOLDS if every way says so, HOLDS_ONLY if some do, DOES_NOT_HOLD if none does and one says no."""
-        answers = [finding.holds for finding in self.findings.values()]
-        if all(answer is True for answer in answers):
-            return Outcome.HOLDS
-        if any(answer is True for answer in answers):
-            return Outcome.HOLDS_ONLY
-        return Outcome.DOES_NOT_HOLD if any(answer is False for answer in answers) else Outcome.UNDECIDED
+        """HOLDS if every way says so; if only some do, it matters whether the others say no; without a yes, one no decides."""
+        answers = {finding.holds for finding in self.findings.values()}
+        if True in answers:
+            if False in answers:
+                return Outcome.HOLDS_ONLY
+            return Outcome.HOLDS_WHERE_DECIDED if None in answers else Outcome.HOLDS
+        return Outcome.DOES_NOT_HOLD if False in answers else Outcome.UNDECIDED
 
     @property
     def words(self) -> str:
         """The outcome as a reader sees it."""
         outcome: str = self.outcome.value
-        if self.outcome is not Outcome.HOLDS_ONLY:
-            return outcome
-        kept = [self.claim.ways[way] for way, finding in self.findings.items() if finding.holds is True]
-        return f"{outcome} {' and '.join(kept)}"
+        if self.outcome in (Outcome.HOLDS_ONLY, Outcome.HOLDS_WHERE_DECIDED):
+            outcome += f" {self._ways(True)}"
+        if self.outcome is Outcome.HOLDS_WHERE_DECIDED:
+            outcome += f"; not decided with {self._ways(None)}"
+        return outcome
+
+    def _ways(self, answer: bool | None) -> str:
+        return ", ".join(self.claim.ways[way] for way, finding in self.findings.items() if finding.holds is answer)
 
     @property
     def hangs_on(self) -> list[str]:

@@ -22,8 +22,8 @@ class Portfolio:
     --------
     >>> import infoplane as ip
     >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2154434690031884), rng=0)
-    >>> s.solver, round(s.loss, 6)
-    ('annealing', -0.187447)
+    >>> round(s.loss, 6)
+    -0.187447
     """
 
     @property
