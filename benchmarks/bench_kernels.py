@@ -2,7 +2,7 @@
 
     python benchmarks/bench_kernels.py --out benchmarks/results.json --table docs/kernels.md
 
-Everything is a ratio of two things timed in turns in this run, one thread unless said; medians with quartiles over the rounds. The yardstick
+Everything is a ratio of two things timed in turns in this run, one thread unless said; medians with quartiles. The yardstick
 is one vectorised exponential of every entry of the encoder, our own `kernels.fast.exp` in a loop. NumPy's iteration is the same
 algorithm with matmul and ufuncs, written without temporaries. Before a time counts, the kernel's encoder is compared with NumPy's, and
 its loss recomputed by tests/verify.py on the smaller joints.
@@ -283,7 +283,7 @@ def table(found: dict[str, Any]) -> str:
         lines.append(f"| {name} | {one['nanoseconds']:.2f} | {shown(one['numba'])} | {shown(one['NumPy'])} |")
     lines += [
         "",
-        "An iteration of Blahut-Arimoto, for each entry (z, x) of the encoder; beside it one exp of each entry, the same iteration in NumPy, and",
+        "An iteration of Blahut-Arimoto, for each entry (z, x) of the encoder; beside it one exp of each, the same iteration in NumPy, and",
         "the two matrix products, exp of (z, x) and log of (z, y) that none can do without (NumPy's matmul, our exp and log).",
         "",
         "| |X| x |Y| x |Z|, runs | ns an entry | over one exp | NumPy over it | over what it must do |".replace(
@@ -303,7 +303,8 @@ def table(found: dict[str, Any]) -> str:
     lines += [
         "",
         f"Sparse rows, 100,000 x 2,000 with {sparse['entries']:,} entries, 32 clusters: {sparse['milliseconds']:.0f} ms an iteration, "
-        f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns for an entry and a cluster, {shown(sparse['over one exp'])} times one exp of the encoder.",
+        f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns for an entry and a cluster, "
+        f"{shown(sparse['over one exp'])} times one exp of the encoder.",
         "",
         "Growth of the time an iteration, fitted on log axes: "
         + "; ".join(

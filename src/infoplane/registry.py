@@ -54,7 +54,7 @@ DESCRIPTIONS: dict[str, str] = {
 
 
 def default(problem: MarkovLagrangian, letters: int = 0, *, along_a_path: bool = False) -> Solver:
-    """The best that we know, from measurements (docs/portfolio.md): what ``solver=None`` means.
+    """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means.
 
     A bottleneck is annealed: alone in a sweep, where one path serves all parameters, or if X has more letters than |Z| clusters by
     default, where more starts would cost more than they find; else with other starts beside it. A funnel is pooled. All else is split.

@@ -1,1 +1,1 @@
-"""What `solver=None` runs: paths and pools around the accelerated solver, chosen from measurements (docs/portfolio.md)."""
+"""What `solver=None` runs: paths and pools around the accelerated solver, chosen from measurements (benchmarks/portfolio.py)."""
