@@ -23,7 +23,7 @@ from infoplane.certificate.columns import first_columns
 from infoplane.certificate.programme import Meter, Programme, encoder_of, finish
 from infoplane.certificate.supports import proven
 from infoplane.solver import Support
-from joints import KINDS, random_joint, random_joints
+from joints import KINDS, deterministic_encoders, random_joint, random_joints
 from page import write_block
 
 
@@ -85,17 +85,6 @@ def row(head: str, kind: str, beta: float, one: Measured) -> str:
     return f"{head} {one.supports:,} | {kind} | {beta:g} | {one.gap:.1e} | {one.cells:,} | {one.seconds:.2f} |"
 
 
-def partitions(n: int) -> Iterator[list[int]]:
-    def grow(labels: list[int]) -> Iterator[list[int]]:
-        if len(labels) == n:
-            yield labels
-        else:
-            for label in range(max(labels, default=-1) + 2):
-                yield from grow([*labels, label])
-
-    return grow([])
-
-
 def rivals(count: int = 200) -> Iterator[str]:
     """Every lower bound against every rival's loss; the rivals' best distance to it."""
     rng = np.random.default_rng(1)
@@ -114,9 +103,7 @@ def rivals(count: int = 200) -> Iterator[str]:
             wrong += found.loss < one.lower_bound
             losses.append(found.loss - one.loss)
         if joint.shape[0] <= 8:
-            best = min(
-                problem.value(joint, np.eye(max(labels) + 1)[:, labels]) for labels in partitions(joint.shape[0])
-            )
+            best = min(problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
             wrong += best < one.lower_bound
             maps += 1
         print(name, f"beta {beta:.2f}", f"gap {one.gap:.1e}, {one.cells:,} cells, {one.seconds:.2f} s", flush=True)

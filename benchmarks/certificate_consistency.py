@@ -11,9 +11,7 @@ the critical gamma, which must not be certified unless they are optimal. Finishe
 from __future__ import annotations
 
 import argparse
-import itertools
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -27,37 +25,13 @@ from infoplane.certificate.partition import Partition
 from infoplane.certificate.transitions import critical_gamma
 from infoplane.kernels.envelope import search
 from infoplane.solver import Support
+from joints import KINDS, deterministic_encoders, random_joint
 
-KINDS = ("smooth", "peaked", "zeros", "duplicate rows", "nearly deterministic")
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 60, "ib-2": 60, "ib-1v": 60}
 """Iterations a start: any encoder must lie above the bound, converged or not."""
 TOL = 1e-6
 ROUNDING = 1e-12
 """Nats by which a solver's own loss may be off."""
-
-
-def random_joint(kind: str, rng: np.random.Generator) -> ip.Joint:
-    n_x, n_y = int(rng.integers(2, 31)), int(rng.integers(2, 5))
-    if kind == "smooth":
-        T = rng.dirichlet(np.full(n_y, 3.0), size=n_x)
-    elif kind == "peaked":
-        T = rng.dirichlet(np.full(n_y, 0.2), size=n_x)
-    elif kind == "zeros":
-        T = rng.dirichlet(np.ones(n_y), size=n_x) * (rng.random((n_x, n_y)) < 0.5)
-        T[np.arange(n_x), rng.integers(0, n_y, n_x)] += 0.3
-    elif kind == "duplicate rows":
-        T = rng.dirichlet(np.ones(n_y), size=n_x)[rng.integers(0, max(2, n_x // 2), n_x)]
-    else:
-        T = np.full((n_x, n_y), 10.0 ** rng.integers(-12, -2))
-        T[np.arange(n_x), rng.integers(0, n_y, n_x)] = 1.0
-    return ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
-
-
-def deterministic(n: int) -> Iterator[np.ndarray]:
-    """Every deterministic encoder of n letters, up to names."""
-    for labels in itertools.product(range(n), repeat=n):
-        if all(label <= max(labels[:i], default=-1) + 1 for i, label in enumerate(labels)):
-            yield np.eye(max(labels) + 1)[:, labels]
 
 
 def perturbed(joint: ip.Joint, problem: ip.MarkovLagrangian, W: np.ndarray, rng: np.random.Generator) -> list[float]:
@@ -79,7 +53,7 @@ def judge(seed: int) -> dict[str, object]:
     """One joint: the certificate, and everything that could contradict it."""
     rng = np.random.default_rng([31, seed])
     kind = KINDS[seed % len(KINDS)]
-    joint = random_joint(kind, rng)
+    joint = random_joint(kind, int(rng.integers(2, 31)), int(rng.integers(2, 5)), rng)
     gamma = float(np.exp(rng.uniform(np.log(0.02), 0.0)))
     problem = ip.bottleneck(gamma)
     best = ip.solve(joint, problem, Envelope(tol=TOL))
@@ -90,7 +64,7 @@ def judge(seed: int) -> dict[str, object]:
         if name in ip.SOLVERS
     }
     if joint.shape[0] <= 7:
-        losses["deterministic maps"] = min(problem.value(joint, W) for W in deterministic(joint.shape[0]))
+        losses["deterministic maps"] = min(problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
     lowest = min(best.loss, *losses.values())
     false = [name for name, loss in losses.items() if loss < best.lower_bound - ROUNDING]
     false += ["perturbed dual" for bound in perturbed(joint, problem, best.encoder, rng) if bound > lowest + ROUNDING]

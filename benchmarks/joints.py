@@ -21,7 +21,7 @@ def built_in() -> dict[str, ip.Joint]:
 
 def random_joint(kind: str, n_x: int, n_y: int, rng: np.random.Generator) -> ip.Joint:
     """A joint of one of the `KINDS`."""
-    concentration = {"smooth": 1.0, "nearly deterministic": 0.05}.get(kind, 0.3)
+    concentration = {"smooth": 1.0}.get(kind, 0.3)
     T = rng.dirichlet(np.full(n_y, concentration), size=n_x)
     if kind == "zeros":
         T[rng.random(T.shape) < 0.4] = 0.0
@@ -29,7 +29,8 @@ def random_joint(kind: str, n_x: int, n_y: int, rng: np.random.Generator) -> ip.
     if kind == "duplicates":
         T = T[rng.integers(0, max(n_x // 2, 1), n_x)]
     if kind == "nearly deterministic":
-        T = np.maximum(T, 1e-4)
+        T = np.full((n_x, n_y), 10.0 ** rng.integers(-12, -2))
+        T[np.arange(n_x), rng.integers(0, n_y, n_x)] = 1.0
     return ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
 
 
@@ -40,6 +41,20 @@ def random_joints(count: int, largest_x: int = 30, largest_y: int = 4, seed: int
         kind = KINDS[number % len(KINDS)]
         n_x, n_y = int(rng.integers(3, largest_x + 1)), int(rng.integers(2, largest_y + 1))
         yield f"{number} {kind} {n_x}x{n_y}", random_joint(kind, n_x, n_y, rng)
+
+
+def deterministic_encoders(letters: int) -> Iterator[np.ndarray]:
+    """Every map of so many letters x to clusters, up to the clusters' names, as an encoder."""
+
+    def grow(labels: list[int]) -> Iterator[list[int]]:
+        if len(labels) == letters:
+            yield labels
+        else:
+            for label in range(max(labels, default=-1) + 2):
+                yield from grow([*labels, label])
+
+    for labels in grow([]):
+        yield np.eye(max(labels) + 1)[:, labels]
 
 
 def adult(size: str) -> ip.Joint:

@@ -45,9 +45,10 @@ def finished_runs(store):
     return store_status(store).runs if store.exists() else 0
 
 
-def wait_for(process, store, runs):
-    """Until the store has so many runs."""
-    while finished_runs(store) < runs:
+def wait_for(process, store, runs, seconds=float("inf")):
+    """Until the store has so many runs, or so many seconds have passed."""
+    ends = time.monotonic() + seconds
+    while finished_runs(store) < runs and time.monotonic() < ends:
         assert process.poll() is None, process.communicate()[1]
         time.sleep(0.002)
 
@@ -64,14 +65,15 @@ def test_killed_at_random_moments_it_ends_to_the_bit_and_repeats_nothing(uninter
     total, done_before = STARTS * COUNT, 0
     for kill in range(KILLS):
         with started(store) as process:
+            # After some more work, by what a reader sees, so that all the kills come before the end of however fast a machine.
+            share = (total - done_before) // (KILLS - kill + 1)
+            runs = done_before + choose.randint(1, max(share, 1))
             if kill % 5 == 4:
-                # Anywhere in the life of a process: while it starts, makes or opens the store, or works.
-                time.sleep(choose.uniform(0.0, 2.0))
+                # Or earlier, anywhere in the life of a process: while it starts, makes or opens the store, or works.
+                wait_for(process, store, runs, seconds=choose.uniform(0.0, 2.0))
             else:
-                # After some more work, by what a reader sees; so that all the kills come before the end.
-                share = (total - done_before) // (KILLS - kill + 1)
-                wait_for(process, store, done_before + choose.randint(1, max(share, 1)))
-                time.sleep(choose.uniform(0.0, 0.05))
+                wait_for(process, store, runs)
+                time.sleep(choose.uniform(0.0, 0.02))
             process.kill()
             process.communicate()
         assert process.returncode == -signal.SIGKILL

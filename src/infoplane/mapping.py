@@ -19,8 +19,8 @@ from .solution import Trace
 from .solver import Run, Support
 from .stopping import Residuals, Status, Stopping
 
-SMALLEST_PRODUCT = 20
-"""|Y| from which matrix products go to BLAS; below that, loops are as fast."""
+SMALLEST_PRODUCT = 64
+"""|Y| from which matrix products go to BLAS; below that, loops are at least as fast."""
 
 _channels: WeakKeyDictionary[Support, Channel] = WeakKeyDictionary()
 
@@ -55,7 +55,7 @@ def channel_of(support: Support) -> Channel:
 def _channel(support: Support) -> Channel:
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
-    width = min(-(-letters // 4) * 4, BLOCK)
+    width = -(-letters // (8 * -(-letters // BLOCK))) * 8 if letters > 8 else -(-letters // 4) * 4
     p_x = np.ascontiguousarray(blocks_of(support.p_x[None], width)[:, 0])
     T = np.zeros((0 if support.sparse else len(p_x), padded, width))
     for c in range(len(T)):

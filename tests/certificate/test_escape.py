@@ -7,6 +7,8 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.envelope import certify_bottleneck, estimate_cells
 from infoplane.certificate.escape import Envelope, merged
 from infoplane.solver import Support
 from infoplane.starts import near_identity
@@ -90,6 +92,7 @@ def test_the_same_bits_every_time_and_the_same_optimum_from_any_start():
         assert abs(c.lower_bound - a.lower_bound) <= 1e-6
 
 
+@pytest.mark.filterwarnings("ignore:a certificate for:infoplane.PenaltyWarning")
 @pytest.mark.parametrize("options", [Envelope(max_cells=50), Envelope(max_seconds=1e-9)])
 def test_at_a_limit_the_status_is_honest_and_the_bound_holds(options):
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
@@ -119,6 +122,26 @@ def test_duplicates_are_merged_and_nothing_else():
     assert len(found) == len(W)
     np.testing.assert_allclose(np.sort(found.sum(axis=1)), np.sort(W.sum(axis=1)), atol=1e-9)
     assert len(merged(support, problem, split, np.inf)) == 1
+
+
+def test_what_a_proof_will_take_is_said_beforehand():
+    rng = np.random.default_rng(0)
+    start = np.ones((1, 12))
+    few, many = (ip.Joint.from_counts(rng.random((12, n)) ** 4) for n in (4, 9))
+    assert Envelope().caution(Support(few), ip.bottleneck(0.2), start) is None
+    assert "max_cells" in Envelope().caution(Support(many), ip.bottleneck(0.2), start)
+    assert Envelope().caution(Support(many), ip.bottleneck(1.0), start) is None
+    with pytest.warns(ip.PenaltyWarning, match=r"\|Y\| = 9"):
+        found = ip.solve(many, ip.bottleneck(0.2), Envelope(max_cells=3_000))
+    assert found.status is not ip.Status.CERTIFIED
+    assert found.lower_bound < found.loss
+
+
+@pytest.mark.parametrize("letters", [2, 3, 4])
+def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
+    P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
+    found = certify_bottleneck(ip.Joint.from_counts(P), ip.bottleneck(0.1), np.ones((1, 20)), Limits())
+    assert 0.1 <= found.cells / estimate_cells(letters) <= 10.0
 
 
 def test_refuses_other_problems_and_bad_limits():

@@ -8,7 +8,15 @@ from scipy.sparse import csr_array
 
 import infoplane as ip
 import verify
-from infoplane.kernels.selfmap import COMPARE, KEEP, evaluate_dense, evaluate_sparse, weights_of, work_for
+from infoplane.kernels.selfmap import (
+    COMPARE,
+    KEEP,
+    conditional_entropy,
+    evaluate_dense,
+    evaluate_sparse,
+    weights_of,
+    work_for,
+)
 from infoplane.mapping import blocks_of, channel_of, logs_of, needs_encoder
 from infoplane.solver import Support
 from strategies import chains, positive_encoders
@@ -35,7 +43,7 @@ def mapped(P, W, problem):
 
 
 def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE):
-    """q', W', what `evaluate` returns, and log W' if the map gives it."""
+    """q', W', the value, H(Z|X) and max |W' - W|, and log W' if the map gives it."""
     channel = channel_of(support)
     if sparse:
         rows, letters, masses = support.csr
@@ -53,15 +61,16 @@ def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE)
     L_new = L.copy()
     on_W = 1.0 + problem.rho_zx / problem.width
     evaluate = evaluate_sparse if sparse else evaluate_dense
-    returned = evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, work_for(channel, n))
+    value, inner, far = evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, work_for(channel, n))
+    returned = value, conditional_entropy(A, q_new, on_W, value, inner), far
     W_new = np.concatenate(list(blocks), axis=1)[:, : W.shape[1]]
     return q_new[:, : channel.n_y], W_new, returned, np.concatenate(list(L_new), axis=1)[:, : W.shape[1]]
 
 
 def large(zeros):
-    """300 letters x, so three blocks, and 24 letters y, so BLAS."""
+    """700 letters x, so three blocks, and 70 letters y, so BLAS."""
     rng = np.random.default_rng(1)
-    P = rng.random((300, 24))
+    P = rng.random((700, 70))
     if zeros:
         P[rng.random(P.shape) < 0.7] = 0.0
         P[:, 0] += 1e-3
@@ -88,7 +97,7 @@ def test_the_map_is_its_formula_on_any_joint(chain, name, sparse):
 @pytest.mark.parametrize("name", ["bottleneck", "funnel"])
 def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros):
     support, problem = Support(large(zeros)), PROBLEMS[name]
-    W = np.random.default_rng(2).dirichlet(np.ones(7), size=300).T.copy()
+    W = np.random.default_rng(2).dirichlet(np.ones(7), size=700).T.copy()
     assert channel_of(support).p_x.shape[0] == 3
     expected = mapped(support.P, W, problem)
     for sparse, blas in ((False, False), (False, True), (True, False)):

@@ -24,6 +24,7 @@ from ..kernels.cell_bound import UNIT
 from ..kernels.envelope import search
 from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support
+from ..threads import one_blas_thread
 from .bounds import contraction_bound, imbalance
 from .certificate import Certificate, Limits
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
@@ -43,6 +44,9 @@ ESCAPES = 40
 
 MEMORY = 1_000_000_000
 """Bytes that the cells may take: each has 24 + 20 |Y|, its vertex included."""
+
+CELLS_AT_TWO, CELLS_A_LETTER = 66.0, 8.1
+"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4; see docs/certificate_cost.md."""
 
 PIECE = 400_000
 """Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""
@@ -177,7 +181,7 @@ class Proof:
         partition = self.partition
         dual = dual_of(self.support, self.gamma, lam)
         partition.forget()
-        most = max(16, PIECE // (self.support.T.size + 64))
+        most = max(64, PIECE // (self.support.T.size + 64))
         weighed, leaves, cuts = 0, partition.leaves, 16
         while weighed < leaves or partition.left:
             last = min(weighed + 2 * most, leaves)
@@ -198,6 +202,15 @@ class Proof:
         return None
 
 
+def estimate_cells(letters: int) -> float:
+    """Cells that a proof to 1e-6 nats takes for so many letters of Y, to an order of magnitude.
+
+    The growth that `benchmarks/bench_certificate.py` measures on random joints with 20 letters of X. One problem may take ten times as
+    many, or none; small gammas and many clusters take more, a finer tolerance little more.
+    """
+    return CELLS_AT_TWO * CELLS_A_LETTER ** (letters - 2)
+
+
 def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
     """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
     from .coarsening import prove  # it is built on Proof
@@ -210,8 +223,9 @@ def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, 
     peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
     if heights.max() > proof.tol:
         proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
-    for _ in prove(proof):
-        pass
+    with one_blas_thread():
+        for _ in prove(proof):
+            pass
     loss = problem.value(joint, W)
     gap = loss - proof.lower_bound
     return Certificate(

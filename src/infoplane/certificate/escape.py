@@ -18,9 +18,10 @@ from ..information import Array
 from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Solver, Support
 from ..stopping import Status, Stopping
+from .bounds import contraction_bound
 from .certificate import Limits
 from .coarsening import prove
-from .envelope import Proof, refusal
+from .envelope import Proof, estimate_cells, refusal
 from .mixture import Mixture
 from .partition import Partition
 
@@ -80,9 +81,16 @@ class Envelope:
         """Why it cannot solve a problem, or None."""
         return refusal(problem)
 
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is nothing to tune."""
-        return None
+    def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
+        """That the proof will probably not end within the limits, and what will be returned instead; or None."""
+        letters = support.p_y.size
+        expected = estimate_cells(letters)
+        if expected <= self.max_cells or contraction_bound(support, problem) >= -self.tol:
+            return None
+        return (
+            f"a certificate for |Y| = {letters} is expected to take {expected:.0e} cells, more than max_cells = {self.max_cells:,}: "
+            "the best bound proven by then will be returned, and no more. Group letters of Y, or raise max_cells and be patient."
+        )
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool

@@ -19,7 +19,7 @@ from .extrapolation import anderson, normalise, remember, squarem
 from .fast import exp, floored_log, regrouped
 from .jit import entry, part
 from .newton import newton, newton_cost
-from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, work_for
+from .selfmap import COMPARE, KEEP, Channel, conditional_entropy, evaluate_dense, evaluate_sparse, work_for
 from .split import Flags, Integers
 from .split_test import split_clusters
 
@@ -174,9 +174,9 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                 near = one_block or lowest <= NEARLY * gate * setting.tol
                 mode = COMPARE if armed == 2 else KEEP if armed == 1 or near else 0
                 if sparse:
-                    value, h_zx, far = evaluate_sparse(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+                    value, _, far = evaluate_sparse(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
                 else:
-                    value, h_zx, far = evaluate_dense(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+                    value, _, far = evaluate_dense(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
                 J = -width * value
                 lowest, norm = lowest_residual(q_new, q, channel.p_y), displacement(q_new_flat, u, q_flat, f)
                 step += 1
@@ -192,6 +192,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     continue
                 iteration += 1
                 if record:
+                    h_zx = conditional_entropy(A, q_new, 0.0, value, 0.0)
                     trace[r, step - 1, LOSS] = lagrangian_of(q_new, rho, h_zx, setting.h_y)
                     trace[r, step - 1, STATIONARITY] = far if armed == 2 else lowest
                 if armed == 2:
@@ -221,6 +222,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     held, due = 0, min(due, iteration)
                 looking, then, dead = iteration >= due, PLAIN, mark_dead(q_new, keep)
                 if looking:  # what a merge must not exceed is the tighter bound, of the step that is made anyway
+                    h_zx = conditional_entropy(A, q_new, 0.0, value, 0.0)
                     due, J = iteration + STRIDE, lagrangian_of(q_new, rho, h_zx, 0.0)
                 if armed == 1 or lowest <= gate * setting.tol:
                     armed, held, paired = 2 if mode & KEEP else 1, -1, 1

@@ -109,16 +109,16 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
                 weights_of(q, rho, width, A)
             mode = COMPARE if armed else KEEP if stage == THIRD else KEEP | COMPARE
             if sparse:
-                _, h_zx, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
+                _, inner, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
             else:
-                _, h_zx, far = evaluate_dense(channel, A, on_W, here, there, W, mode, q_new, work)
+                _, inner, far = evaluate_dense(channel, A, on_W, here, there, W, mode, q_new, work)
             step += 1
             if stage != THIRD:
                 state.residuals[r, 2] = far
             if peek:
                 break
             state.iterations[r] += 1
-            value_new = lagrangian_of(q_new, rho, h_zx, setting.h_y)
+            value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
             kept_point = stage != THIRD or value_new <= value + SLACK * max(1.0, abs(value))
             if record:
                 trace[r, step - 1, LOSS] = value_new if kept_point else value

@@ -10,7 +10,7 @@ import numpy as np
 from ..information import Array
 from .advance import DEAD, LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
 from .jit import entry, part
-from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, weights_of, work_for
+from .selfmap import COMPARE, KEEP, Channel, conditional_entropy, evaluate_dense, evaluate_sparse, weights_of, work_for
 from .split import Flags, Integers
 
 
@@ -100,7 +100,7 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
         on_W = 1.0 + rho[1] / width
         n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
         q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
-        W, L, q_new = state.W[r], state.L[r], np.empty_like(q)
+        W, L, q_new, keep = state.W[r], state.L[r], np.empty_like(q), np.empty(n, dtype=np.bool_)
         if peek:  # W is not touched if a comparison with it is still to come
             going = record and state.iterations[r] < setting.limit
             armed, L = 2 if going or armed == 2 else 1, L.copy()
@@ -116,9 +116,9 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
             if looking and record and not again:
                 L_now = L.copy()
             if sparse:
-                _, h_new, far = evaluate_sparse(channel, A, on_W, L_now, L, W, mode, q_new, work)
+                value, inner, far = evaluate_sparse(channel, A, on_W, L_now, L, W, mode, q_new, work)
             else:
-                _, h_new, far = evaluate_dense(channel, A, on_W, L_now, L, W, mode, q_new, work)
+                value, inner, far = evaluate_dense(channel, A, on_W, L_now, L, W, mode, q_new, work)
             if not again:
                 step += 1
                 if not peek:
@@ -138,9 +138,9 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
                         continue
             again, L_now = False, L
             armed = 2 if armed == 1 else 1 if lowest_residual(q_new, q, channel.p_y) <= setting.tol else 0
-            h_zx = h_new
+            if record:
+                h_zx = conditional_entropy(A, q_new, on_W, value, inner)
             q, q_new = q_new, q
-            keep = np.empty(n, dtype=np.bool_)
             dead = mark_dead(q, keep)
             if dead > 0 and not peek:
                 keep_rows(W, keep)
@@ -148,6 +148,7 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
                 n, armed = n - dead, 0
                 q = kept(q, keep, n)
                 q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
+                keep = np.empty(n, dtype=np.bool_)
         if not peek:
             state.alive[r], state.armed[r], state.h_zx[r] = n, armed, h_zx
             save(state.q, r, q)

@@ -19,8 +19,8 @@ from .jit import part
 from .roots import LOG_TINY
 from .split import Integers
 
-BLOCK = 128
-"""Letters x a block: 50 clusters fill 50 kB, a tenth of a usual second-level cache."""
+BLOCK = 256
+"""Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
 
 KEEP, COMPARE = 1, 2
 """What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
@@ -45,6 +45,7 @@ class Work(NamedTuple):
     S: Array  # (|Z|, BLOCK)
     top: Array  # (BLOCK,)
     total: Array  # (BLOCK,)
+    t_x: Array  # (|Y|, BLOCK)        p(x, y) over the normalisers
     part_q: Array  # (|Z|, |Y|)
     A_yz: Array  # (|Y|, |Z|) if sparse
     q_yz: Array  # (|Y|, |Z|) if sparse
@@ -59,6 +60,7 @@ def work_for(channel: Channel, clusters: int) -> Work:
         np.empty((clusters, width)),
         np.empty(width),
         np.empty(width),
+        np.empty((n_y, width)),
         np.empty((clusters, n_y)),
         np.empty((sparse, clusters)),
         np.empty((sparse, clusters)),
@@ -67,46 +69,68 @@ def work_for(channel: Channel, clusters: int) -> Work:
 
 @regrouped
 def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
-    """S = A t, four letters y at a time."""
+    """S = A t: two clusters and four letters y at a time, so that a number once loaded is used more than once."""
     if blas:
         np.dot(A, t, S)
         return
-    for z in range(A.shape[0]):
+    n_z = A.shape[0]
+    for z in range(0, n_z, 2):
+        w = z + 1 if z + 1 < n_z else z
         a, b, c, d = A[z, 0], A[z, 1], A[z, 2], A[z, 3]
+        e, f, g, h = A[w, 0], A[w, 1], A[w, 2], A[w, 3]
         for i in range(S.shape[1]):
             S[z, i] = (a * t[0, i] + b * t[1, i]) + (c * t[2, i] + d * t[3, i])
+            S[w, i] = (e * t[0, i] + f * t[1, i]) + (g * t[2, i] + h * t[3, i])
         for y in range(4, A.shape[1], 4):
             a, b, c, d = A[z, y], A[z, y + 1], A[z, y + 2], A[z, y + 3]
+            e, f, g, h = A[w, y], A[w, y + 1], A[w, y + 2], A[w, y + 3]
             for i in range(S.shape[1]):
-                S[z, i] += (a * t[y, i] + b * t[y + 1, i]) + (c * t[y + 2, i] + d * t[y + 3, i])
+                left, right = S[z, i], S[w, i]
+                S[z, i] = left + ((a * t[y, i] + b * t[y + 1, i]) + (c * t[y + 2, i] + d * t[y + 3, i]))
+                S[w, i] = right + ((e * t[y, i] + f * t[y + 1, i]) + (g * t[y + 2, i] + h * t[y + 3, i]))
 
 
 @regrouped
 def _add_marginals(S: Array, t: Array, q: Array, part_q: Array, blas: bool) -> None:
-    """Adds S t' to q, four letters y at a time."""
+    """Adds S t' to q, two clusters and four letters y at a time."""
+    n_z = S.shape[0]
     if blas:
         np.dot(S, t.T, part_q)
-        for z in range(S.shape[0]):
+        for z in range(n_z):
             for y in range(q.shape[1]):
                 q[z, y] += part_q[z, y]
         return
-    for z in range(S.shape[0]):
+    for z in range(0, n_z, 2):
+        w = z + 1 if z + 1 < n_z else z
         for y in range(0, q.shape[1], 4):
-            a = b = c = d = 0.0
+            a = b = c = d = e = f = g = h = 0.0
             for i in range(S.shape[1]):
-                a += S[z, i] * t[y, i]
-                b += S[z, i] * t[y + 1, i]
-                c += S[z, i] * t[y + 2, i]
-                d += S[z, i] * t[y + 3, i]
+                left, right = S[z, i], S[w, i]
+                a += left * t[y, i]
+                b += left * t[y + 1, i]
+                c += left * t[y + 2, i]
+                d += left * t[y + 3, i]
+                e += right * t[y, i]
+                f += right * t[y + 1, i]
+                g += right * t[y + 2, i]
+                h += right * t[y + 3, i]
             q[z, y] += a
             q[z, y + 1] += b
             q[z, y + 2] += c
             q[z, y + 3] += d
+            if w > z:
+                q[w, y] += e
+                q[w, y + 1] += f
+                q[w, y + 2] += g
+                q[w, y + 3] += h
 
 
 @regrouped
-def _conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: float) -> float:
-    """H(Z|X): with on_W = 0, log W' = score - log sum exp(score), and sum_x p(x) W' score = sum_zy A q'."""
+def conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: float) -> float:
+    """H(Z|X) of W', from q' and what `evaluate` returned.
+
+    With on_W = 0, log W' = score - log sum exp(score), and sum_x p(x) W' score = sum_zy A q'.
+    """
     if on_W != 0.0:
         return -inner
     for z in range(A.shape[0]):
@@ -121,10 +145,10 @@ def evaluate_dense(
 ) -> tuple[float, float, float]:
     """One evaluation of the map: q receives q'(z, y), L_new log W' (if on_W is not 0), W as `mode` says.
 
-    Returns sum_x p(x) log sum_z exp(score), H(Z|X) of W', and max |W' - W| (0 unless compared).
+    Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
     n_z, width = A.shape[0], channel.p_x.shape[1]
-    S, top, total = work.S, work.top, work.total
+    S, top, total, t_x = work.S, work.top, work.total, work.t_x
     value, inner, far = 0.0, 0.0, 0.0
     for z in range(n_z):
         for y in range(q.shape[1]):
@@ -139,46 +163,51 @@ def evaluate_dense(
                     S[z, i] += on_W * old[z, i]
         for i in range(width):
             top[i], total[i] = S[0, i], 0.0
-        for z in range(1, n_z):
+        for z in range(1, n_z, 2):
+            w = min(z + 1, n_z - 1)
             for i in range(width):
-                top[i] = max(top[i], S[z, i])
+                top[i] = max(top[i], max(S[z, i], S[w, i]))
         if on_W != 0.0:
             new = L_new[c]
             for z in range(n_z):
                 for i in range(width):
                     new[z, i] = S[z, i] - top[i]
-        for z in range(n_z):
+        for z in range(0, n_z - 1, 2):
             for i in range(width):
-                e = exp(S[z, i] - top[i])
-                S[z, i] = e
-                total[i] += e
+                e, f = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
+                S[z, i], S[z + 1, i] = e, f
+                total[i] += e + f
+        if n_z % 2 == 1:
+            for i in range(width):
+                S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
+                total[i] += S[n_z - 1, i]
         for i in range(width):
             log_total = log(total[i])
             value += p_x[i] * (top[i] + log_total)
             top[i] = log_total
             total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
         if mode != 0:
-            w = W[c]
+            block = W[c]
             for z in range(n_z):
                 if mode & COMPARE:
                     for i in range(width):
-                        far = max(far, abs(S[z, i] * total[i] - w[z, i]))
+                        far = max(far, abs(S[z, i] * total[i] - block[z, i]))
                 if mode & KEEP:
                     for i in range(width):
-                        w[z, i] = S[z, i] * total[i]
+                        block[z, i] = S[z, i] * total[i]
         for i in range(width):
             total[i] *= p_x[i]
-        for z in range(n_z):
-            for i in range(width):
-                S[z, i] *= total[i]
         if on_W != 0.0:
             new = L_new[c]
             for z in range(n_z):
                 for i in range(width):
                     new[z, i] = max(new[z, i] - top[i], LOG_TINY)
-                    inner += S[z, i] * new[z, i]
-        _add_marginals(S, t, q, work.part_q, channel.blas)
-    return value, _conditional_entropy(A, q, on_W, value, inner), far
+                    inner += S[z, i] * total[i] * new[z, i]
+        for y in range(t.shape[0]):
+            for i in range(width):
+                t_x[y, i] = t[y, i] * total[i]
+        _add_marginals(S, t_x, q, work.part_q, channel.blas)
+    return value, inner, far
 
 
 @regrouped
@@ -237,21 +266,24 @@ def evaluate_sparse(
     for z in range(n_z):
         for y in range(A.shape[1]):
             q[z, y] = q_yz[y, z]
-    return value, _conditional_entropy(A, q, on_W, value, inner), far
+    return value, inner, far
 
 
 @regrouped
 def weights_of(q: Array, rho: Array, width: float, A: Array) -> tuple[float, float]:
     """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y); returns H(Z) and H(Z, Y)."""
     h_z, h_zy = 0.0, 0.0
+    q_flat, A_flat = q.ravel(), A.ravel()
+    for i in range(q_flat.size):
+        A_flat[i] = floored_log(q_flat[i])
+        h_zy -= q_flat[i] * A_flat[i]
+    on_z, on_zy = rho[0] / width, rho[2] / width
     for z in range(q.shape[0]):
         mass = 0.0
         for y in range(q.shape[1]):
-            A[z, y] = floored_log(q[z, y])
             mass += q[z, y]
-            h_zy -= q[z, y] * A[z, y]
         log_mass = floored_log(mass)
         h_z -= mass * log_mass
         for y in range(q.shape[1]):
-            A[z, y] = (rho[0] * log_mass + rho[2] * A[z, y]) / width
+            A[z, y] = on_z * log_mass + on_zy * A[z, y]
     return h_z, h_zy

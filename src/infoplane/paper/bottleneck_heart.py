@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 JOINT, TITLE = "heart", "heart"
 PENALTY, ALPHA, CLUSTERS, TRIALS, GAMMAS = 128.0, 1.0, 17, 16, (0.01, 1.0, 64)
-LESS_TRIALS = 4
+LESS_TRIALS = 2
 """Trials under other settings."""
 
 

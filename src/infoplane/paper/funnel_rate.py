@@ -28,7 +28,7 @@ MINIMUM = -2.46
 
 def name(alpha: float, kind: str) -> str:
     """A piece's name."""
-    return f"pf-2 at {alpha:g}, {kind}"
+    return f"pf-2, alpha {alpha:g}, {kind}"
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:

@@ -23,9 +23,9 @@ SHOWN = 1e-13
 
 
 def label(runs: Runs, name: str) -> str:
-    """The piece's name with the c and alpha that were fastest."""
+    """The piece's name, with the c and alpha that were fastest if there was a choice."""
     piece = runs.pieces[name]
-    if not isinstance(piece, Descent):
+    if not isinstance(piece, Descent) or len(piece.methods) == 1:
         return name
     method = piece.methods[int(runs[name]["chosen"][0])]
     c = "" if method.kind == "auto" else f"c {method.penalty:g}, "

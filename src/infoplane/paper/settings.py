@@ -20,10 +20,13 @@ FIRST_STEP = 0.01
 LIMIT = 20_000
 """Iterations a run."""
 
-SHARE_LIMIT = 2_000
+SHARE_LIMIT = 1_000
 """The same in the funnel's convergence share, which has 32,000 runs."""
 
-SLOW_LIMIT = 5_000
+EXACT_LIMIT = 5_000
+"""The same for exact steps in the bottleneck's convergence shares and thresholds."""
+
+SLOW_LIMIT = 3_000
 """The same for exact steps with the paper's c on the heart data's funnel, where they crawl."""
 
 FUNNEL_PENALTY = 64.0
@@ -65,8 +68,8 @@ OPEN = (
     ),
     Open(
         "iteration limit",
-        f"{LIMIT:,}; {SHARE_LIMIT:,} in the funnel's convergence share; {SLOW_LIMIT:,} for exact steps at the paper's c in the heart "
-        "funnel",
+        f"{LIMIT:,}; {SHARE_LIMIT:,} in the funnel's convergence share; for exact steps {EXACT_LIMIT:,} in the bottleneck's shares and "
+        f"thresholds, {SLOW_LIMIT:,} at the paper's c in the heart funnel",
         "default of the authors' published scripts for planes; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),
@@ -148,7 +151,7 @@ FULL = Scale(
     heart=64,
     trials=20,
     many=2_000,
-    few=40,
+    few=20,
     limit=LIMIT,
     gradient_limit=LIMIT,
     heart_limit=LIMIT,
