@@ -5,8 +5,8 @@ import os
 import pickle
 import shutil
 import sqlite3
-from pathlib import Path
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
