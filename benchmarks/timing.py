@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib.util
 import json
 import time
@@ -61,3 +62,17 @@ def keep(path: Path, name: str, value: Any) -> None:
     kept = json.loads(path.read_text()) if path.exists() else {}
     kept[name] = value
     path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
+
+
+def measured(name: str, measure: Callable[[], Any], table: Callable[[Any], str]) -> None:
+    """The command line that benchmarks share: measure, keep the results as JSON, print the page and write it."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=Path, help="JSON file; other benchmarks' sections in it are kept")
+    parser.add_argument("--table", type=Path, help="page of the docs")
+    options = parser.parse_args()
+    found = measure()
+    if options.out:
+        keep(options.out, name, found)
+    print(table(found))
+    if options.table:
+        options.table.write_text(table(found))

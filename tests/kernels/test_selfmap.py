@@ -55,7 +55,7 @@ def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE)
     q = np.zeros((n, len(channel.p_y)))
     q[:, : channel.n_y] = W @ support.P
     A, q_new = np.empty_like(q), np.empty_like(q)
-    weights_of(q, rho, problem.width, A)
+    weights_of(q, rho, problem.width, A, np.empty(len(A)))
     blocks = blocks_of(W, channel.p_x.shape[1])
     L = logs_of(blocks)
     L_new = L.copy()

@@ -13,7 +13,8 @@ import numpy as np
 
 from ..information import Array
 from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY
-from .blahut_arimoto import MapSetting, lowest_residual, mark_dead
+from .blahut_arimoto import MapSetting, mark_dead
+from .borrow import borrowed, release
 from .clusters import CHEAP, EQUAL, reduce
 from .extrapolation import anderson, normalise, remember, squarem
 from .fast import exp, floored_log, regrouped
@@ -95,6 +96,16 @@ def displacement(q_new: Array, u: Array, q: Array, f: Array) -> float:
     return math.sqrt(total)
 
 
+@regrouped
+def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
+    """Max |q' - q| / p(y), which is at most max |W' - W|, since q = W P."""
+    far = 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            far = max(far, abs(q_new[z, y] - q[z, y]) / p_y[y])
+    return far
+
+
 @part
 def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
     """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) from q(z, y), H(Z|X) and H(Y)."""
@@ -143,6 +154,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
 
     With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
     """
+    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
     steps, n_y, one_block = 2 if peek else trace.shape[1], channel.p_y.size, channel.p_x.shape[0] == 1
     for r in range(state.u.shape[0]):
@@ -152,10 +164,11 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             changed and step < steps and state.outcome[r] == RUNNING and (peek or state.iterations[r] < setting.limit)
         ):
             n = state.alive_old[r] if peek else state.alive_new[r]
-            size, tables = n * n_y, np.empty((8, n, n_y))
-            flat = tables.reshape(8, size)
-            A, q, q_new, A_flat, q_flat, q_new_flat = tables[0], tables[1], tables[2], flat[0], flat[1], flat[2]
-            u, u_old, f, f_old, new = flat[3], flat[4], flat[5], flat[6], flat[7]
+            size, room, points = n * n_y, work_for(channel, n), np.empty((5, n * n_y))
+            work, flat = borrowed(room), borrowed(points)
+            q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
+            q_flat, q_new_flat, A_flat = q.reshape(size), q_new.reshape(size), A.reshape(size)
+            u, u_old, f, f_old, new = flat[0], flat[1], flat[2], flat[3], flat[4]
             copy(state.u[r], size, u)
             copy(state.u_old[r], size, u_old)
             copy(state.f_old[r], size, f_old)
@@ -167,7 +180,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
             ):  # the point that waits may be a leap too far: look at the map of the last that was kept
                 add(u_old, f_old, size, u)
                 kind, armed = PLAIN, 1
-            work, keep, nothing = work_for(channel, n), np.empty(n, dtype=np.bool_), np.empty((0, 0, 0))
+            keep, nothing = work.keep, W[:0]
             price, lowest, changed, restored = newton_cost(channel, n), state.lowest[r], False, False
             while not changed and step < steps and (peek or iteration < setting.limit):
                 weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
@@ -254,14 +267,15 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
                     normalise(u)
                 if changed:
                     state.alive_old[r] = n
-            if peek:
-                continue
-            if not changed:
+            if not changed and not peek:
                 state.alive_old[r] = n
                 copy(u, size, state.u[r])
-            if not restored:
+            if not restored and not peek:
                 copy(u_old, size, state.u_old[r])
                 copy(f_old, size, state.f_old[r])
+            release((room, points))
+            if peek:
+                continue
             state.held[r], state.kind[r], state.paired[r], state.armed[r] = held, kind, paired, armed
             state.due[r], state.again[r], state.wait[r], state.iterations[r] = due, again, wait, iteration
             state.J[r], state.cap[r], state.norm[r] = J_old, cap, norm_old
@@ -271,6 +285,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
 @entry
 def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) -> None:
     """Every run that has just become stationary goes on if splitting some of its clusters lowers L, see `split_test`."""
+    channel, setting, state = borrowed(channel), borrowed(setting), borrowed(state)
     for r in range(state.u.shape[0]):
         if state.outcome[r] != STATIONARY or state.splits[r] == 0:
             continue

@@ -10,12 +10,11 @@ if its Lagrangian is not above that of L2; then the step may be four times as lo
 import math
 from typing import NamedTuple
 
-import numpy as np
-
 from ..information import Array
 from .accelerated_bottleneck import GROWTH, SLACK, lagrangian_of
-from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
-from .blahut_arimoto import MapSetting, keep_rows, kept, mark_dead
+from .advance import LOSS, RUNNING, STATIONARITY, STATIONARY, fetch, save
+from .blahut_arimoto import MapSetting, keep_rows, mark_dead, move_up
+from .borrow import borrowed, release
 from .extrapolation import LONGEST
 from .fast import exp, regrouped
 from .jit import entry
@@ -84,6 +83,7 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
 
     With trace.shape[1] = 0 nothing moves: W becomes the encoder where the run stands, and its residual is measured.
     """
+    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
     steps = 1 if peek else trace.shape[1]
     for r in range(state.q.shape[0]):
@@ -92,8 +92,10 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
         rho, width, W = setting.rho[r], setting.width[r], state.W[r]
         n, stage, base, armed = state.alive[r], state.stage[r], state.base[r], state.armed[r] == 1
         value, cap = state.value[r], state.cap[r]
-        q, A, work, step = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n), 0
-        q_new = np.empty_like(q)
+        room, step = work_for(channel, n), 0
+        work = borrowed(room)
+        q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
+        fetch(state.q, r, q)
         while step < steps and (peek or state.iterations[r] < setting.limit):
             here, there = state.L[r, (base + stage) % 3], state.L[r, (base + stage + 1) % 3]
             on_W = 1.0 + rho[1] / width
@@ -106,7 +108,7 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
                     for y in range(A.shape[1]):
                         A[z, y] = 0.0
             else:
-                weights_of(q, rho, width, A)
+                weights_of(q, rho, width, A, work.mass)
             mode = COMPARE if armed else KEEP if stage == THIRD else KEEP | COMPARE
             if sparse:
                 _, inner, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
@@ -148,17 +150,16 @@ def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, tra
                     base = (base + 2) % 3
                     encoder_of(state.L[r, base], channel.p_x, n, W)
             if stage == FIRST:
-                keep = np.empty(n, dtype=np.bool_)
-                dead = mark_dead(q, keep)
+                dead = mark_dead(q, work.keep)
                 if dead > 0:
+                    keep = work.keep[:n]
+                    move_up(q, keep)
                     keep_rows(W, keep)
                     keep_rows(state.L[r, base], keep)
-                    n -= dead
-                    q = kept(q, keep, n)
-                    q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
-                    armed = False
-        if peek:
-            continue
-        state.alive[r], state.stage[r], state.base[r], state.armed[r] = n, stage, base, 1 if armed else 0
-        state.value[r], state.cap[r] = value, cap
-        save(state.q, r, q)
+                    n, armed = n - dead, False
+                    q, q_new, A = q[:n], q_new[:n], A[:n]
+        if not peek:
+            state.alive[r], state.stage[r], state.base[r], state.armed[r] = n, stage, base, 1 if armed else 0
+            state.value[r], state.cap[r] = value, cap
+            save(state.q, r, q)
+        release(room)

@@ -130,12 +130,18 @@ def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
 
 
 @part
+def fetch(table: Array, r: int, out: Array) -> None:
+    """Fills out with the first rows of run r."""
+    for z in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[z, j] = table[r, z, j]
+
+
+@part
 def load(table: Array, r: int, rows: int) -> Array:
     """A copy of the first rows of run r."""
     out = np.empty((rows, table.shape[2]))
-    for z in range(rows):
-        for j in range(table.shape[2]):
-            out[z, j] = table[r, z, j]
+    fetch(table, r, out)
     return out
 
 

@@ -5,10 +5,9 @@ p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ..information import Array
-from .advance import DEAD, LOSS, RUNNING, STATIONARITY, STATIONARY, load, save
+from .advance import DEAD, LOSS, RUNNING, STATIONARITY, STATIONARY, fetch, save
+from .borrow import borrowed, release
 from .jit import entry, part
 from .selfmap import COMPARE, KEEP, Channel, conditional_entropy, evaluate_dense, evaluate_sparse, weights_of, work_for
 from .split import Flags, Integers
@@ -52,37 +51,31 @@ def mark_dead(q: Array, keep: Flags) -> int:
 
 
 @part
-def keep_rows(table: Array, keep: Flags) -> None:
-    """Moves the marked rows of every block to the front, in place."""
-    for c in range(table.shape[0]):
-        row = 0
-        for z in range(keep.shape[0]):
-            if keep[z]:
-                for i in range(table.shape[2]):
-                    table[c, row, i] = table[c, z, i]
-                row += 1
-
-
-@part
-def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
-    """Max |q' - q| / p(y), which is at most max |W' - W|, since q = W P: a cheap sign that the end may be near."""
-    far = 0.0
-    for z in range(q.shape[0]):
-        for y in range(q.shape[1]):
-            far = max(far, abs(q_new[z, y] - q[z, y]) / p_y[y])
-    return far
-
-
-@part
-def kept(table: Array, keep: Flags, rows: int) -> Array:
-    """The marked rows."""
-    out, row = np.empty((rows, table.shape[1])), 0
+def move_up(table: Array, keep: Flags) -> None:
+    """Moves the marked rows to the front, in place."""
+    row = 0
     for z in range(keep.shape[0]):
         if keep[z]:
-            for y in range(table.shape[1]):
-                out[row, y] = table[z, y]
+            for i in range(table.shape[1]):
+                table[row, i] = table[z, i]
             row += 1
-    return out
+
+
+@part
+def keep_rows(blocks: Array, keep: Flags) -> None:
+    """The same in every block."""
+    for c in range(blocks.shape[0]):
+        move_up(blocks[c], keep)
+
+
+@part
+def settled(q_new: Array, q: Array, p_y: Array, tol: float) -> bool:
+    """Is max |q' - q| / p(y), which is at most max |W' - W| since q = W P, within tol? A cheap sign that the end may be near."""
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            if abs(q_new[z, y] - q[z, y]) > tol * p_y[y]:
+                return False
+    return True
 
 
 @entry
@@ -91,6 +84,7 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
 
     With trace.shape[1] = 0 nothing moves: W becomes the map of where the run stands, and its residual is measured.
     """
+    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
     steps = 2 if peek else trace.shape[1]
     for r in range(state.q.shape[0]):
@@ -99,15 +93,17 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
         rho, width = setting.rho[r], setting.width[r]
         on_W = 1.0 + rho[1] / width
         n, armed, h_zx = state.alive[r], state.armed[r], state.h_zx[r]
-        q, A, work = load(state.q, r, n), np.empty((n, state.q.shape[2])), work_for(channel, n)
-        W, L, q_new, keep = state.W[r], state.L[r], np.empty_like(q), np.empty(n, dtype=np.bool_)
+        room = work_for(channel, n)
+        work = borrowed(room)
+        W, L, q, q_new, A = state.W[r], state.L[r], work.tables[0], work.tables[1], work.tables[2]
+        fetch(state.q, r, q)
         if peek:  # W is not touched if a comparison with it is still to come
             going = record and state.iterations[r] < setting.limit
             armed, L = 2 if going or armed == 2 else 1, L.copy()
         step, again, L_now = 0, False, L
         while step < steps and (peek or state.iterations[r] < setting.limit):
             looking = armed == 2
-            h_z, h_zy = weights_of(q, rho, width, A)
+            h_z, h_zy = weights_of(q, rho, width, A, work.mass)
             mode = KEEP if again or armed == 1 else 0
             if looking and not again:
                 mode = COMPARE
@@ -137,18 +133,19 @@ def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapStat
                     if again:
                         continue
             again, L_now = False, L
-            armed = 2 if armed == 1 else 1 if lowest_residual(q_new, q, channel.p_y) <= setting.tol else 0
+            armed = 2 if armed == 1 else 1 if settled(q_new, q, channel.p_y, setting.tol) else 0
             if record:
                 h_zx = conditional_entropy(A, q_new, on_W, value, inner)
             q, q_new = q_new, q
-            dead = mark_dead(q, keep)
+            dead = mark_dead(q, work.keep)
             if dead > 0 and not peek:
+                keep = work.keep[:n]
+                move_up(q, keep)
                 keep_rows(W, keep)
                 keep_rows(L, keep)
                 n, armed = n - dead, 0
-                q = kept(q, keep, n)
-                q_new, A, work = np.empty_like(q), np.empty_like(q), work_for(channel, n)
-                keep = np.empty(n, dtype=np.bool_)
+                q, q_new, A = q[:n], q_new[:n], A[:n]
         if not peek:
             state.alive[r], state.armed[r], state.h_zx[r] = n, armed, h_zx
             save(state.q, r, q)
+        release(room)

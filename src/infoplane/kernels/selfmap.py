@@ -15,9 +15,9 @@ import numpy as np
 
 from ..information import Array
 from .fast import exp, floored_log, log, regrouped
-from .jit import part
+from .jit import inlined, part
 from .roots import LOG_TINY
-from .split import Integers
+from .split import Flags, Integers
 
 BLOCK = 256
 """Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
@@ -40,11 +40,14 @@ class Channel(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for one block."""
+    """Room for a run's tables and for one block, for as many clusters as there are at the beginning."""
 
+    tables: Array  # (3, |Z|, |Y|)    q, q' and A
+    keep: Flags  # (|Z|,)
     S: Array  # (|Z|, BLOCK)
     top: Array  # (BLOCK,)
     total: Array  # (BLOCK,)
+    mass: Array  # (|Z|,)
     t_x: Array  # (|Y|, BLOCK)        p(x, y) over the normalisers
     part_q: Array  # (|Z|, |Y|)
     A_yz: Array  # (|Y|, |Z|) if sparse
@@ -57,9 +60,12 @@ def work_for(channel: Channel, clusters: int) -> Work:
     n_y, width = channel.p_y.shape[0], channel.p_x.shape[1]
     sparse = n_y if channel.letters.shape[0] > 0 else 0
     return Work(
+        np.empty((3, clusters, n_y)),
+        np.empty(clusters, dtype=np.bool_),
         np.empty((clusters, width)),
         np.empty(width),
         np.empty(width),
+        np.empty(clusters),
         np.empty((n_y, width)),
         np.empty((clusters, n_y)),
         np.empty((sparse, clusters)),
@@ -140,6 +146,76 @@ def conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: fl
 
 
 @regrouped
+def _evaluate_block(
+    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
+    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """What the letters x of block c add to q, and to what `evaluate_dense` returns.
+
+    Arrays come one by one: a tuple of them is taken apart, and each counted, at every call.
+    """
+    n_z, width = A.shape[0], p_x.size
+    value, inner, far = 0.0, 0.0, 0.0
+    _scores(A, t, S, blas)
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] += on_W * L[c, z, i]
+    for i in range(width):
+        top[i], total[i] = S[0, i], 0.0
+    for z in range(1, n_z, 2):
+        w = min(z + 1, n_z - 1)
+        for i in range(width):
+            top[i] = max(top[i], max(S[z, i], S[w, i]))
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                L_new[c, z, i] = S[z, i] - top[i]
+    for z in range(0, n_z - 1, 2):
+        for i in range(width):
+            e, f = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
+            S[z, i], S[z + 1, i] = e, f
+            total[i] += e + f
+    if n_z % 2 == 1:
+        for i in range(width):
+            S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
+            total[i] += S[n_z - 1, i]
+    for i in range(width):
+        log_total = log(total[i])
+        value += p_x[i] * (top[i] + log_total)
+        top[i] = log_total
+        total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
+    if mode != 0:
+        for z in range(n_z):
+            if mode & COMPARE:
+                for i in range(width):
+                    far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
+            if mode & KEEP:
+                for i in range(width):
+                    W[c, z, i] = S[z, i] * total[i]
+    for i in range(width):
+        total[i] *= p_x[i]
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
+                inner += S[z, i] * total[i] * L_new[c, z, i]
+    for y in range(t.shape[0]):
+        for i in range(width):
+            t_x[y, i] = t[y, i] * total[i]
+    _add_marginals(S, t_x, q, part_q, blas)
+    return value, inner, far
+
+
+@part
+def clear(table: Array) -> None:
+    """Fills a table with 0."""
+    for z in range(table.shape[0]):
+        for y in range(table.shape[1]):
+            table[z, y] = 0.0
+
+
+@inlined
 def evaluate_dense(
     channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
 ) -> tuple[float, float, float]:
@@ -147,67 +223,18 @@ def evaluate_dense(
 
     Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
-    n_z, width = A.shape[0], channel.p_x.shape[1]
-    S, top, total, t_x = work.S, work.top, work.total, work.t_x
-    value, inner, far = 0.0, 0.0, 0.0
-    for z in range(n_z):
-        for y in range(q.shape[1]):
-            q[z, y] = 0.0
-    for c in range(channel.p_x.shape[0]):
-        t, p_x = channel.T[c], channel.p_x[c]
-        _scores(A, t, S, channel.blas)
-        if on_W != 0.0:
-            old = L[c]
-            for z in range(n_z):
-                for i in range(width):
-                    S[z, i] += on_W * old[z, i]
-        for i in range(width):
-            top[i], total[i] = S[0, i], 0.0
-        for z in range(1, n_z, 2):
-            w = min(z + 1, n_z - 1)
-            for i in range(width):
-                top[i] = max(top[i], max(S[z, i], S[w, i]))
-        if on_W != 0.0:
-            new = L_new[c]
-            for z in range(n_z):
-                for i in range(width):
-                    new[z, i] = S[z, i] - top[i]
-        for z in range(0, n_z - 1, 2):
-            for i in range(width):
-                e, f = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
-                S[z, i], S[z + 1, i] = e, f
-                total[i] += e + f
-        if n_z % 2 == 1:
-            for i in range(width):
-                S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
-                total[i] += S[n_z - 1, i]
-        for i in range(width):
-            log_total = log(total[i])
-            value += p_x[i] * (top[i] + log_total)
-            top[i] = log_total
-            total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
-        if mode != 0:
-            block = W[c]
-            for z in range(n_z):
-                if mode & COMPARE:
-                    for i in range(width):
-                        far = max(far, abs(S[z, i] * total[i] - block[z, i]))
-                if mode & KEEP:
-                    for i in range(width):
-                        block[z, i] = S[z, i] * total[i]
-        for i in range(width):
-            total[i] *= p_x[i]
-        if on_W != 0.0:
-            new = L_new[c]
-            for z in range(n_z):
-                for i in range(width):
-                    new[z, i] = max(new[z, i] - top[i], LOG_TINY)
-                    inner += S[z, i] * total[i] * new[z, i]
-        for y in range(t.shape[0]):
-            for i in range(width):
-                t_x[y, i] = t[y, i] * total[i]
-        _add_marginals(S, t_x, q, work.part_q, channel.blas)
-    return value, inner, far
+    T, p_x, blas = channel.T, channel.p_x, channel.blas
+    S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
+    sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
+    clear(q)
+    for c in range(p_x.shape[0]):
+        value, inner, far = _evaluate_block(
+            A, T[c], p_x[c], on_W, L, L_new, W, c, mode, q, S, top, total, t_x, part_q, blas
+        )
+        sum_value += value
+        sum_inner += inner
+        farthest = max(farthest, far)
+    return sum_value, sum_inner, farthest
 
 
 @regrouped
@@ -270,20 +297,23 @@ def evaluate_sparse(
 
 
 @regrouped
-def weights_of(q: Array, rho: Array, width: float, A: Array) -> tuple[float, float]:
-    """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y); returns H(Z) and H(Z, Y)."""
+def weights_of(q: Array, rho: Array, width: float, A: Array, mass: Array) -> tuple[float, float]:
+    """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y), with room for |Z| masses; returns H(Z) and H(Z, Y)."""
     h_z, h_zy = 0.0, 0.0
     q_flat, A_flat = q.ravel(), A.ravel()
     for i in range(q_flat.size):
         A_flat[i] = floored_log(q_flat[i])
         h_zy -= q_flat[i] * A_flat[i]
+    for z in range(q.shape[0]):
+        mass[z] = 0.0
+        for y in range(q.shape[1]):
+            mass[z] += q[z, y]
     on_z, on_zy = rho[0] / width, rho[2] / width
     for z in range(q.shape[0]):
-        mass = 0.0
+        log_mass = floored_log(mass[z])
+        h_z -= mass[z] * log_mass
+        mass[z] = on_z * log_mass
+    for z in range(q.shape[0]):
         for y in range(q.shape[1]):
-            mass += q[z, y]
-        log_mass = floored_log(mass)
-        h_z -= mass * log_mass
-        for y in range(q.shape[1]):
-            A[z, y] = on_z * log_mass + on_zy * A[z, y]
+            A[z, y] = mass[z] + on_zy * A[z, y]
     return h_z, h_zy
