@@ -1,6 +1,6 @@
 """From the command to the answer: `infoplane solve heart` in a process of its own, caches warm, against importing what it stands on.
 
-    python benchmarks/bench_startup.py --out results.json --table docs/benchmarks/startup.md
+python benchmarks/bench_startup.py --out results.json --table docs/benchmarks/startup.md
 """
 
 from __future__ import annotations

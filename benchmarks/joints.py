@@ -75,16 +75,20 @@ def words(name: str = "newsgroups_word_group_top2000") -> ip.Joint:
 
 
 def large_sparse(n_x: int = 100_000, n_y: int = 2_000, row: int = 20, topics: int = 40) -> ip.Joint:
-    """A sparse joint with structure, 2,000,000 non-zeros: every letter has counts at so many y of its topic, the topic's usual ones first."""
+    """A sparse joint with 2,000,000 non-zeros: every letter has counts at so many y of its topic, the usual ones of the topic first."""
     from scipy import sparse
 
     rng = np.random.default_rng(0)
     words = np.array([rng.permutation(n_y)[: 15 * row] for _ in range(topics)])
     usual = -np.log(1.0 + np.arange(15 * row))
     columns = np.empty((n_x, row), dtype=np.int64)
-    for letters in np.array_split(np.arange(n_x), 50):  # without replacement, likely in proportion: the largest of noisy logarithms
+    for letters in np.array_split(
+        np.arange(n_x), 50
+    ):  # without replacement, likely in proportion: the largest of noisy logarithms
         noisy = usual + rng.gumbel(size=(len(letters), 15 * row))
         topic = rng.integers(0, topics, len(letters))
         columns[letters] = words[topic[:, None], np.argpartition(-noisy, row, axis=1)[:, :row]]
     counts = 1.0 + rng.poisson(1.0, n_x * row)
-    return ip.Joint.from_counts(sparse.csr_array((counts, columns.ravel(), np.arange(0, n_x * row + 1, row)), shape=(n_x, n_y)))
+    return ip.Joint.from_counts(
+        sparse.csr_array((counts, columns.ravel(), np.arange(0, n_x * row + 1, row)), shape=(n_x, n_y))
+    )

@@ -6,6 +6,7 @@ Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to on
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from .joint import Joint
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+BLOCK = 65_536
+"""Entries of an encoder that are looked at together: half a megabyte of room."""
 
 NATS_PER_BIT: float = float(np.log(2.0))
 
@@ -37,11 +41,32 @@ def divergence(p: Array, q: Array) -> float:
 
 def mutual_information(p_uv: Any) -> float:
     """I(U;V) = sum_u p(u) D(p(v|u) || p(v)) of a joint, dense or sparse; at least 0 even after rounding."""
-    # One factor at a time: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
-    dense = isinstance(p_uv, np.ndarray)
-    u, v, p = (*np.nonzero(p_uv), p_uv[p_uv != 0.0]) if dense else sparse.find(p_uv)
+    if isinstance(p_uv, np.ndarray):
+        return _information_of_rows(p_uv, np.ones(p_uv.shape[1]), p_uv.sum(axis=0))
+    u, v, p = sparse.find(p_uv)
     p_u, p_v = p_uv.sum(axis=1)[u], p_uv.sum(axis=0)[v]
     return max(float((p_u * rel_entr(p / p_u, p_v)).sum()), 0.0)
+
+
+def _information_of_rows(table: Array, weights: Array, p_v: Array) -> float:
+    """I(U;V) of p(u,v) = table[u, v] weights[v], some rows at a time: a large encoder is not to be copied.
+
+    One factor at a time, too: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
+    """
+    total = 0.0
+    for rows in row_blocks(table):
+        p = rows * weights
+        p_u = p.sum(axis=1)
+        p /= np.where(p_u > 0.0, p_u, 1.0)[:, None]
+        total += float(p_u @ rel_entr(p, p_v).sum(axis=1))
+    return max(total, 0.0)
+
+
+def row_blocks(table: Array) -> Iterator[Array]:
+    """The rows, as many at a time as have about `BLOCK` entries."""
+    step = max(1, BLOCK // max(table.shape[1], 1))
+    for first in range(0, len(table), step):
+        yield table[first : first + step]
 
 
 class Entropies(NamedTuple):
@@ -57,7 +82,7 @@ def encoder_entropies(joint: Joint, encoder: Array) -> Entropies:
     p_zy = encoder @ joint.p_xy
     return Entropies(
         z=entropy(encoder @ joint.p_x),
-        z_given_x=float((entr(encoder).sum(axis=0) * joint.p_x).sum()),
+        z_given_x=float(sum(entr(rows).sum(axis=0) @ joint.p_x for rows in row_blocks(encoder))),
         z_given_y=entropy(p_zy) - entropy(joint.p_y),
     )
 
@@ -71,4 +96,4 @@ class PlanePoint(NamedTuple):
 
 def plane_point(joint: Joint, encoder: Array) -> PlanePoint:
     """I(X;Z) and I(Y;Z) of p(z,x) = p(z|x) p(x) and p(z,y), each as a divergence so that rounding cannot cancel."""
-    return PlanePoint(mutual_information(encoder * joint.p_x), mutual_information(encoder @ joint.p_xy))
+    return PlanePoint(_information_of_rows(encoder, joint.p_x, joint.p_x), mutual_information(encoder @ joint.p_xy))

@@ -105,38 +105,45 @@ def solve(
     certain = proof is not None and solver in (None, proof)
     chosen = proof if proof is not None and certain else resolve(solver, problem, letters=len(support.p_x))
     stopping = Stopping(tol=tol, max_iter=max_iter)
-    W = make_starts(joint, clusters, starts, seed_sequence(rng), default_init(problem) if init is None else init)
-    if chosen.deterministic:
-        W = W[:1].copy()
-    if sentence := chosen.caution(support, problem, W[0]):
-        warnings.warn(sentence, PenaltyWarning, stacklevel=2)
-    found, interrupted = _best_of(chosen, support, problem, W, stopping, callback, began)
-    if proof is None or chosen is proof or interrupted:
-        return found
-    warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
-    proven, _ = _best_of(proof, support, problem, warm, stopping, callback, began)
+    kind = default_init(problem) if init is None else init
+    with one_blas_thread():
+        W = make_starts(joint, clusters, starts, seed_sequence(rng), kind, first_only=chosen.deterministic)
+        begun = _begin(chosen, support, problem, W, stopping)
+        del W  # large, and of no further use
+        found, interrupted = _best_of(begun, support, problem, callback, began)
+        if proof is None or chosen is proof or interrupted:
+            return found
+        warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
+        proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began)
     if proven.lower_bound is None or gap is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - 1e-9 else found
     return better.bounded(proven.lower_bound, gap)
 
 
+def _begin(
+    solver: Solver, support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping
+) -> tuple[list[Batch], int]:
+    """Batches for the starts W, and how many iterations to do between two looks."""
+    if sentence := solver.caution(support, problem, W[0]):
+        warnings.warn(sentence, PenaltyWarning, stacklevel=3)
+    # What looks at all its starts together is one batch; else each core takes its share of them.
+    parts = np.array_split(W, 1 if is_path(solver) else min(len(W), os.cpu_count() or 1))
+    return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts], block_length(W)
+
+
 def _best_of(
-    solver: Solver,
+    begun: tuple[list[Batch], int],
     support: Support,
     problem: MarkovLagrangian,
-    W: Array,
-    stopping: Stopping,
     callback: Callback | None,
     began: float,
 ) -> tuple[Solution, bool]:
-    """The best run from starts W, and whether the user, or the callback, ended them early."""
-    with one_blas_thread(), all_cores() as pool:
-        # What looks at all its starts together is one batch; else each core takes its share of them.
-        parts = np.array_split(np.arange(len(W)), 1 if is_path(solver) else min(len(W), os.cpu_count() or 1))
-        batches = [solver.begin(support, [problem] * len(part), W[part], stopping, True) for part in parts]
-        interrupted = not _drive(batches, block_length(W), pool, callback, support, problem)
-        runs = [run for batch in batches for run in batch.runs()]
+    """The best run, and whether the user, or the callback, ended them early."""
+    batches, block = begun
+    with all_cores() as pool:
+        interrupted = not _drive(batches, block, pool, callback, support, problem)
+    runs = [run for batch in batches for run in batch.runs()]
     if not runs:
         raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
     return best_solution(support, problem, runs, time.perf_counter() - began), interrupted

@@ -62,7 +62,8 @@ class Support:
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
         p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
-        return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
+        everything = self.x.all() and self.y.all()
+        return np.ascontiguousarray(p_xy if everything else p_xy[np.ix_(self.x, self.y)])
 
     @cached_property
     def rows(self) -> Any:
@@ -89,12 +90,13 @@ class Support:
 
     def lift(self, W: Array) -> Array:
         """An encoder of the full alphabet, columns summing to one; letters of zero mass get the column p(z)."""
-        W = np.maximum(W, 0.0)
-        W = W / W.sum(axis=0)
-        full = np.empty((W.shape[0], self.joint.shape[0]))
+        full = np.zeros((W.shape[0], self.joint.shape[0]))
         full[:, self.x] = W
-        p_z = W @ self.p_x
-        full[:, ~self.x] = (p_z / p_z.sum())[:, None]
+        np.maximum(full, 0.0, out=full)
+        full /= np.where(self.x, full.sum(axis=0), 1.0)
+        if not self.x.all():
+            p_z = full @ self.joint.p_x
+            full[:, ~self.x] = (p_z / p_z.sum())[:, None]
         return full
 
 

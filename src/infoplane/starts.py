@@ -60,18 +60,23 @@ def default_clusters(letters: int) -> int:
 
 
 def make_starts(
-    joint: Joint, clusters: int | None, starts: int, seed: np.random.SeedSequence, init: str | Array | None
+    joint: Joint,
+    clusters: int | None,
+    starts: int,
+    seed: np.random.SeedSequence,
+    init: str | Array | None,
+    first_only: bool = False,
 ) -> Array:
     """(starts, |Z|, |X|): the encoders that runs begin from, on the letters of positive mass.
 
-    Start i depends on the seed and on i only, not on how many there are.
+    Start i depends on the seed and on i only, not on how many there are; those after the first are made unless ``first_only``.
     """
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise InvalidOptionError(f"starts must be a positive whole number, found {starts!r}.")
     seen, _ = joint.support()
     letters = int(seen.sum())
     if init is not None and not isinstance(init, str):
-        return _given(joint, seen, init)
+        return _given(joint, seen, init)[: 1 if first_only else None]
     kind = "mixed" if init is None else init
     if kind not in KINDS:
         raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {init!r}.")
@@ -82,6 +87,7 @@ def make_starts(
     groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":
         return near_identity(clusters, letters, groups)[None]
+    starts = 1 if first_only else starts
     W = np.empty((starts, clusters, letters))
     for row, child in zip(W, seed.spawn(starts), strict=True):
         rng = np.random.default_rng(child)

@@ -110,7 +110,7 @@ def sweep(
     solvers = (named,) if proof is None or named == proof else (named, proof)
     init = default_init(problems[0]) if init is None else init
     # One start is enough to refuse options that are none.
-    W = make_starts(joint, clusters, min(starts, 1) if isinstance(starts, int) else starts, seed_sequence(0), init)
+    W = make_starts(joint, clusters, starts, seed_sequence(0), init, first_only=True)
     plan = Plan(
         joint=joint,
         solvers=solvers,

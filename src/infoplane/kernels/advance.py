@@ -13,6 +13,7 @@ import numpy as np
 from ..information import Array
 from ..splitting.douglas_rachford import solver_one, solver_two
 from .acceleration import STRIDE, leap
+from .borrow import borrowed
 from .encoder import argmin_encoder
 from .gradient import gradient_encoder, gradient_marginal
 from .jit import entry, inlined, part
@@ -283,10 +284,10 @@ def advance_exact(tables: Tables, setting: Setting, state: State, trace: Array) 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 nothing is, and stationarity is evaluated only once
     the other two residuals are small, and at the end.
     """
-    _advance_exact(tables, setting, state, trace)
+    _advance_exact(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))
 
 
 @entry
 def advance_gradient(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
     """The same with the paper's one gradient step for every argmin."""
-    _advance_gradient(tables, setting, state, trace)
+    _advance_gradient(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))

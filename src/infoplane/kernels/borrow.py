@@ -8,21 +8,20 @@ until the kernel says `release`.
 
 from typing import Any
 
-from llvmlite import ir
-from numba.core import cgutils, types
+from numba.core import types
 from numba.extending import intrinsic
 
 
 def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.Array):
         array = context.make_array(kind)(context, builder, value)
-        array.meminfo = ir.Constant(array.meminfo.type, None)
+        array.meminfo = array.meminfo.type(None)
         return array._getvalue()
-    if isinstance(kind, types.BaseTuple):
-        parts = cgutils.unpack_tuple(builder, value, len(kind))
-        return context.make_tuple(
-            builder, kind, [_borrow(context, builder, one, part) for one, part in zip(kind, parts, strict=True)]
-        )
+    if isinstance(kind, (types.UniTuple, types.NamedUniTuple, types.Tuple, types.NamedTuple)):
+        members: Any = kind.types
+        parts = (builder.extract_value(value, place) for place in range(len(members)))
+        borrowings = [_borrow(context, builder, one, part) for one, part in zip(members, parts, strict=True)]
+        return context.make_tuple(builder, kind, borrowings)
     return value
 
 

@@ -101,7 +101,8 @@ class Annealing:
         record: bool,
     ) -> Iterator[Run | None]:
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        W = starts[0]
+        W, clusters = starts[0], starts.shape[1]
+        del starts  # large, and of no further use
         lowest = gamma_of(problems[order[0]])
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
             W = (yield from _climb(support, _at(gamma), W, BRIEF, False)).encoder
@@ -113,7 +114,7 @@ class Annealing:
         yield from _mend(support, problems, found, stopping, record)
         for place in range(len(problems)):
             run = found[place]
-            yield replace(run, found_by=self.name, died=len(starts[0]) - len(run.encoder))
+            yield replace(run, found_by=self.name, died=clusters - len(run.encoder))
 
 
 def _mend(

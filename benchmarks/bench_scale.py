@@ -1,0 +1,116 @@
+"""Large joints, the default solver and Blahut-Arimoto: how long, how far, how much memory.
+
+    python benchmarks/bench_scale.py --out results.json --table docs/benchmarks/scale.md
+
+20 Newsgroups (2,000 and 11,541 words by 20 groups), Adult (5,361 by 10) and a sparse joint (100,000 by 2,000, 2,000,000 non-zeros). One
+start each, the same for both where both use starts; a bottleneck with gamma at a fifth of the critical one. Each in a process of its own,
+kernels loaded before; memory is what the largest resident set grew by. tests/verify.py would take hours on these, so the loss is
+recomputed here from p(z) and p(z,y) alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+import infoplane as ip
+from joints import adult, large_sparse, words
+from timing import measured
+
+JOINTS = {
+    "words 2,000 x 20": (lambda: words("newsgroups_word_group_top2000"), 20),
+    "words 2,000 x 20 ": (lambda: words("newsgroups_word_group_top2000"), 50),
+    "words 11,541 x 20": (lambda: words("newsgroups_word_group"), 50),
+    "Adult 5,361 x 10": (lambda: adult("large"), 32),
+    "sparse 100,000 x 2,000": (large_sparse, 32),
+}
+SOLVERS = ("default", "accelerated", "blahut-arimoto")
+GAMMA = 0.05
+
+
+def memory(name: str) -> int:
+    """A line of /proc/self/status, in bytes."""
+    with open("/proc/self/status", encoding="ascii") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(name))
+
+
+def loss_of(joint: ip.Joint, W: np.ndarray) -> float:
+    """gamma I(X;Z) - I(Y;Z), written out."""
+    p_zy, p_z = W @ joint.p_xy, W @ joint.p_x
+    iyz = (p_zy * np.log(np.where(p_zy > 0, p_zy / (p_z[:, None] * joint.p_y), 1.0))).sum()
+    ixz = sum((joint.p_x * w * np.log(np.where(w > 0, w / m, 1.0))).sum() for w, m in zip(W, p_z, strict=True))
+    return float(GAMMA * ixz - iyz)
+
+
+def one(key: str, solver: str) -> dict[str, Any]:
+    """In this process."""
+    make, clusters = JOINTS[key]
+    joint, named = make(), None if solver == "default" else solver
+    ip.solve(ip.Joint.from_counts(np.random.default_rng(0).random((300, 20))), ip.bottleneck(GAMMA), named, clusters=8, starts=1)
+    with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
+        file.write("5")  # forgets the largest resident set so far
+    before, began = memory("VmRSS"), time.perf_counter()
+    found = ip.solve(joint, ip.bottleneck(GAMMA), named, clusters=clusters, starts=1, rng=0)
+    seconds = time.perf_counter() - began
+    grown = memory("VmHWM") - before
+    if abs(loss_of(joint, found.encoder) - found.loss) > 1e-9:
+        raise AssertionError("the loss is not what p(x, y) and the encoder say")
+    return {
+        "seconds": seconds,
+        "loss": found.loss,
+        "iterations": found.iterations,
+        "status": found.status.name,
+        "found by": found.solver,
+        "clusters": len(found.encoder),
+        "memory in encoders": grown / (8 * clusters * joint.shape[0]),
+    }
+
+
+def measure() -> dict[str, Any]:
+    """Every joint and solver, in turns."""
+    results: dict[str, Any] = {}
+    environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    for key, (_, clusters) in JOINTS.items():
+        results[key] = {"clusters": clusters}
+        for solver in SOLVERS:
+            command = [sys.executable, __file__, "one", key, solver]
+            said = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+            results[key][solver] = json.loads(said.splitlines()[-1])
+            print(key, solver, results[key][solver], flush=True)
+    return results
+
+
+def table(results: dict[str, Any]) -> str:
+    """The docs page, from the results alone."""
+    lines = [
+        "# Large joints",
+        "",
+        f"Written by `benchmarks/bench_scale.py`: the bottleneck at gamma = {GAMMA}, one start, stationarity 1e-8, one thread. Memory is what the",
+        "process grew by, in encoders of the size at the start.",
+        "",
+        "| joint | \\|Z\\| at the start | solver | status | iterations | time | loss, nats | memory |",
+        "|---|---|---|---|---|---|---|---|",
+    ]
+    for key, found in results.items():
+        unit = found["blahut-arimoto"]["seconds"]
+        for solver in SOLVERS:
+            run = found[solver]
+            said = f"{solver} ({run['found by']})" if solver == "default" else solver
+            lines.append(
+                f"| {key.strip()} | {found['clusters']} | {said} | {run['status'].lower()} | {run['iterations']:,} | "
+                f"{run['seconds'] / unit:.2f} of Blahut-Arimoto's {unit:.1f} s | {run['loss']:.6f} | {run['memory in encoders']:.1f} |"
+            )
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    if sys.argv[1:2] == ["one"]:
+        print(json.dumps(one(sys.argv[2], sys.argv[3])))
+    else:
+        measured("scale", measure, table)
