@@ -30,7 +30,8 @@ verify = checker()
 
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.1, 2.0)
 BETAS = (1.5, 2.5, 5.0, 10.0)
-TOL, LIMIT, CLUSTERS, COPIES = 1e-10, 20_000, 16, 16
+TOL, LIMIT, CLUSTERS = 1e-10, 20_000, 16
+ENTRIES = 8192  # of the encoders of a batch: copies of one start, so many that a call from Python weighs nothing
 HARD = 500
 PLAIN, FAST, DOUBTED = "plain", "accelerated", "accelerated, split test"
 NEAR = 1e-9
@@ -70,7 +71,7 @@ def one_start(
     joint: ip.Joint, support: Support, problem: ip.MarkovLagrangian, start: np.ndarray, names: list[str], rounds: int
 ) -> dict[str, Any]:
     """Iterations, convergence and loss of each contestant, and how many times faster than plain iteration it was."""
-    copies = COPIES if start.size <= 1000 else 1
+    copies = max(1, ENTRIES // start.size)
     starts = np.repeat(start[None], copies, axis=0)
 
     def contestant(name: str) -> Run:

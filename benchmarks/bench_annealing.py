@@ -62,7 +62,7 @@ def measure(rounds: int = 7) -> dict[str, Any]:
         timed = take_turns({"annealed": lambda: annealed(joint), "restarts": lambda: restarts(joint)}, rounds)
     path, random = (losses(joint, timed.answers[name]) for name in ("annealed", "restarts"))
     proven = ip.sweep(joint, ip.bottleneck, GAMMAS, certify=True)
-    optimum = np.array([run.loss for run in proven.best()])
+    optimum = np.array([proven.runs[row].loss for row in proven.best_rows()])
     return {
         "times faster": timed.ratio("restarts", "annealed"),
         "worse": int((path > random + NEAR).sum()),

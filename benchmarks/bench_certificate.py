@@ -1,6 +1,6 @@
 """What a proof costs: cells and seconds of one thread, by |X|, by |Y|, and on data.
 
-    python benchmarks/bench_certificate.py --out certificate.json --table docs/certificate_cost.md
+    python benchmarks/bench_certificate.py --out certificate.json --table docs/benchmarks/certificate.md
 
 Every cell of the tables is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound,
 everything. Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with

@@ -3,7 +3,7 @@
     python benchmarks/bench_scale.py --out results.json --table docs/benchmarks/scale.md
 
 20 Newsgroups (2,000 and 11,541 words by 20 groups), Adult (5,361 by 10) and a sparse joint (100,000 by 2,000, 2,000,000 non-zeros). One
-start each, the same for both where both use starts; a bottleneck with gamma at a fifth of the critical one. Each in a process of its own,
+start each, the same for both where both use starts. Each in a process of its own,
 kernels loaded before; memory is what the largest resident set grew by. tests/verify.py would take hours on these, so the loss is
 recomputed here from p(z) and p(z,y) alone.
 """
@@ -41,7 +41,7 @@ def memory(name: str) -> int:
 
 
 def loss_of(joint: ip.Joint, W: np.ndarray) -> float:
-    """gamma I(X;Z) - I(Y;Z), written out."""
+    """The bottleneck's loss, written out."""
     p_zy, p_z = W @ joint.p_xy, W @ joint.p_x
     iyz = (p_zy * np.log(np.where(p_zy > 0, p_zy / (p_z[:, None] * joint.p_y), 1.0))).sum()
     ixz = sum((joint.p_x * w * np.log(np.where(w > 0, w / m, 1.0))).sum() for w, m in zip(W, p_z, strict=True))
@@ -52,7 +52,13 @@ def one(key: str, solver: str) -> dict[str, Any]:
     """In this process."""
     make, clusters = JOINTS[key]
     joint, named = make(), None if solver == "default" else solver
-    ip.solve(ip.Joint.from_counts(np.random.default_rng(0).random((300, 20))), ip.bottleneck(GAMMA), named, clusters=8, starts=1)
+    ip.solve(
+        ip.Joint.from_counts(np.random.default_rng(0).random((300, 20))),
+        ip.bottleneck(GAMMA),
+        named,
+        clusters=8,
+        starts=1,
+    )
     with open("/proc/self/clear_refs", "w", encoding="ascii") as file:
         file.write("5")  # forgets the largest resident set so far
     before, began = memory("VmRSS"), time.perf_counter()
@@ -91,8 +97,8 @@ def table(results: dict[str, Any]) -> str:
     lines = [
         "# Large joints",
         "",
-        f"Written by `benchmarks/bench_scale.py`: the bottleneck at gamma = {GAMMA}, one start, stationarity 1e-8, one thread. Memory is what the",
-        "process grew by, in encoders of the size at the start.",
+        f"Written by `benchmarks/bench_scale.py`: the bottleneck at gamma = {GAMMA}, one start, stationarity 1e-8, one thread. Memory is",
+        "what the process grew by, in encoders of the size at the start.",
         "",
         "| joint | \\|Z\\| at the start | solver | status | iterations | time | loss, nats | memory |",
         "|---|---|---|---|---|---|---|---|",

@@ -1,6 +1,6 @@
 """What a sweep costs beside its kernels: threads, the store, two Dask workers; a chunk by itself; memory of 100,000 runs.
 
-    python benchmarks/bench_sweep.py --out sweep.json --table docs/sweep_overhead.md
+    python benchmarks/bench_sweep.py --out sweep.json --table docs/benchmarks/sweep.md
 
 The heart bottleneck of the paper, 64 gammas x 16 starts = 1,024 runs. "bare" begins and advances the same batches, one a parameter, in a
 pool of two threads and does nothing with them. All variants run in turns in one process, each round is compared with its own bare

@@ -1,6 +1,6 @@
 """Is any bottleneck certificate ever wrong? 200 random joints, every solver, brute force, and attacks.
 
-    python benchmarks/certificate_consistency.py --out consistency.json --table docs/certificate_consistency.md
+    python benchmarks/certificate_consistency.py --out consistency.json --table docs/benchmarks/consistency.md
 
 Joints of five kinds, |X| <= 30, |Y| <= 4, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its lower bound must lie
 below the loss of every solver from 200 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks:

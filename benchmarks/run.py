@@ -47,7 +47,12 @@ def main() -> None:
 
 def write_index() -> None:
     """A line a page: its title, and the first sentence under it."""
-    lines = ["# Benchmarks", "", "Written by `benchmarks/run.py`, one page a script; the same numbers as JSON in `benchmarks/results`.", ""]
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `benchmarks/run.py`, one page a script; the same numbers as JSON in `benchmarks/results`.",
+        "",
+    ]
     for name in SCRIPTS:
         page = PAGES / f"{name}.md"
         if page.exists():

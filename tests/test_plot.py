@@ -79,6 +79,17 @@ def test_a_colour_a_solver(frontier, joint):
     assert len(edges) == 2
 
 
+def test_transitions_join_the_two_optima(frontier, joint):
+    found = ip.transitions(joint, 0.3, 0.9, points=6, width=0.02)
+    assert found
+    ax = frontier.plot(transitions=found)
+    drawn = [line for line in ax.lines if line.get_label() == "_transition"]
+    assert len(drawn) == len(found) == len([text for text in ax.texts if "clusters at" in text.get_text()])
+    for line, change in zip(drawn, found, strict=True):
+        expected = np.array([change.below, change.above]) / np.log(2)
+        np.testing.assert_allclose(line.get_xydata(), expected)
+
+
 def test_one_run_is_enough(joint):
     ax = ip.sweep(joint, ip.funnel, [2.0], "merging").plot()
     assert len(points(ax)) == 2

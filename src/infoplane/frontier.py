@@ -18,6 +18,7 @@ from .solution import Solution
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from .certificate.transitions import Transition
     from .solver import Solver
     from .suggestion import Suggestion
 
@@ -138,11 +139,14 @@ class Frontier:
         """A run, its encoder yours to change (and without a trace: sweeps keep none)."""
         return replace(self.runs[row], encoder=self.encoder(row))
 
-    def plot(self, ax: Axes | None = None) -> Axes:
-        """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot]."""
+    def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
+        """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot].
+
+        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas.
+        """
         from .plot import plot_plane
 
-        return plot_plane(self, ax)
+        return plot_plane(self, ax, transitions)
 
     def at(
         self,

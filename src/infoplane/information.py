@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
-from scipy.special import entr, rel_entr
 
 if TYPE_CHECKING:
     from .joint import Joint
@@ -27,6 +26,23 @@ NATS_PER_BIT: float = float(np.log(2.0))
 def bits(nats: float) -> float:
     """A number of nats, in bits."""
     return nats / NATS_PER_BIT
+
+
+def entr(p: Array) -> Array:
+    """-p log p, entry by entry. (The same as scipy.special's, whose import takes longer than a small problem.)"""
+    return np.asarray(-p * np.log(np.where(p > 0.0, p, 1.0)))
+
+
+def rel_entr(p: Array, q: Array) -> Array:
+    """P log(p / q), entry by entry; infinite where q = 0 < p."""
+    seen = (p > 0.0) & (q > 0.0)
+    with np.errstate(over="ignore", under="ignore"):
+        ratio = np.divide(p, q, out=np.ones(seen.shape), where=seen)
+    logs = np.log(np.where(ratio > 0.0, ratio, 1.0))
+    beyond = seen & ~((ratio > 0.0) & (ratio < np.inf))
+    if beyond.any():  # the ratio is too large, or too small, for a number; its logarithm is not
+        np.subtract(np.log(p, where=beyond), np.log(q, where=beyond), out=logs, where=beyond)
+    return np.where(p > 0.0, np.where(seen, p * logs, np.inf), 0.0)
 
 
 def entropy(p: Array) -> float:

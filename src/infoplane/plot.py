@@ -16,12 +16,14 @@ import numpy as np
 from .archive import write_whole
 from .errors import InvalidOptionError, MissingExtraError
 from .frontier import Frontier
-from .information import Array, bits
+from .information import NATS_PER_BIT, Array, bits
 from .solution import Solution
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+
+    from .certificate.transitions import Transition
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -33,7 +35,7 @@ SYMBOLS = {"funnel": "β"}
 """Letter of a family's parameter; γ elsewhere."""
 
 
-def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
+def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
     """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
 
     A filled marker is a run that converged, a hollow one a run that did not. Several solvers on one plane
@@ -45,6 +47,8 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
         At least one run.
     ax
         Where to draw; a new figure, ``ax.figure``, by default.
+    transitions
+        What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma.
 
     Examples
     --------
@@ -77,6 +81,7 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
         _legend_entry(ax, label, color=colour, marker=marker, markersize=6)
     pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
+    _mark(ax, transitions)
     colour, marker = (COLOURS[0], MARKERS[0]) if alone else (GREY, "o")
     _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
     if not all(run.status.converged for run in frontier.runs):
@@ -92,13 +97,17 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def plot_planes(planes: Sequence[tuple[str, Frontier]], path: str | os.PathLike[str] | None = None) -> Figure:
+def plot_planes(
+    planes: Sequence[tuple[str, Frontier]],
+    path: str | os.PathLike[str] | None = None,
+    transitions: Sequence[Transition] = (),
+) -> Figure:
     """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf)."""
     if not planes:
         raise InvalidOptionError("there is no plane to draw.")
     figure = _figure(6.2 * len(planes), 4.6)
     for index, (title, frontier) in enumerate(planes):
-        plot_plane(frontier, figure.add_subplot(1, len(planes), index + 1)).set_title(title, **_TITLE)
+        plot_plane(frontier, figure.add_subplot(1, len(planes), index + 1), transitions).set_title(title, **_TITLE)
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -229,6 +238,25 @@ def _scatter(
             alpha=alpha,
             zorder=zorder,
         )
+
+
+def _mark(ax: Axes, transitions: Sequence[Transition]) -> None:
+    """Phase transitions: what changes, at which gamma, between which points."""
+    for transition in transitions:
+        ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
+        change = f"{transition.clusters_above} to {transition.clusters_below} clusters at γ = {transition.gamma:.4g}"
+        ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
+        ax.annotate(
+            change,
+            ends.mean(axis=0),
+            xytext=(10, -14),
+            textcoords="offset points",
+            fontsize="x-small",
+            color=INK,
+            zorder=31,
+        )
+    if transitions:
+        _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
 
 
 def _legend_entry(ax: Axes, label: str, **style: Any) -> None:

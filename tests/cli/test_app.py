@@ -4,12 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 
 import infoplane as ip
 from infoplane.cli import demo, output
+from infoplane.kernels.jit import COMPILING
 
 COMMAND = [sys.executable, "-m", "infoplane.cli"]
 
@@ -80,25 +80,6 @@ def test_commands_of_the_demo_can_be_parsed(run, monkeypatch, tmp_path):
     assert len(began) == len(lines) == 4
 
 
-def test_compilation_is_told_only_when_it_happens(capsys, monkeypatch):
-    class Kernel:
-        class stats:
-            cache_misses: dict[int, int] = {}  # noqa: RUF012
-
-    from infoplane.kernels import advance
-
-    monkeypatch.setattr(advance, "pretended", Kernel, raising=False)
-    told = threading.Event()
-    said = output.note
-    monkeypatch.setattr(output, "note", lambda text: (said(text), told.set()))
-    with output._telling_of_compilation():
-        assert not told.wait(0.3)
-    with output._telling_of_compilation():
-        Kernel.stats.cache_misses[1] = 1
-        assert told.wait(60)
-    assert capsys.readouterr().err == f"{output.COMPILING}\n"
-
-
 # -- as a process ------------------------------------------------------------------------------------------------------
 
 
@@ -110,7 +91,7 @@ def test_process_json_on_stdout_and_nothing_else():
     done = process("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2", "--json")
     assert done.returncode == 0
     assert json.loads(done.stdout)["loss_nats"] == pytest.approx(-0.240760, abs=2e-6)
-    assert done.stderr in ("", f"{output.COMPILING}\n")
+    assert done.stderr in ("", f"{COMPILING}\n")
 
 
 def test_process_error_has_no_traceback():

@@ -8,8 +8,8 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.cli.output import COMPILING
 from infoplane.engine import EngineError
+from infoplane.kernels.jit import COMPILING
 from infoplane.storefile import StoreError
 from sweeping import Warm
 
@@ -224,6 +224,22 @@ def test_certify(run, monkeypatch, claims, code):
         )
     both = run("frontier", "paper_uniform", "--certify", "1e-3", "--solver", "ib-1", "--json")
     assert {one["solver"] for one in both.json["runs"]} == {"warm", "ib-1"}
+
+
+def test_transitions(run, tmp_path):
+    picture = tmp_path / "plane.png"
+    command = ("frontier", "paper_uniform", "--grid", "0.4:0.9:4", "--transitions", "--plot", str(picture))
+    said = run(*command)
+    lines = [line for line in said.out.splitlines() if line.startswith("transition: gamma ")]
+    found = run(*command, "--json").json["transitions"]
+    assert len(lines) == len(found) >= 1
+    last = found[-1]
+    assert last["clusters_above"] == 1
+    assert last["gamma_low"] <= 0.6610 <= last["gamma_high"] * (1 + 2e-3)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    refused = run("frontier", "paper_uniform", "--problem", "funnel", "--transitions")
+    assert refused.code == 2
+    assert "--transitions belongs to --problem bottleneck" in refused.err
 
 
 def test_report_is_written(run, tmp_path):

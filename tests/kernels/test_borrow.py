@@ -47,4 +47,3 @@ def test_a_borrowed_tuple_is_the_callers_memory():
 def test_the_owner_lives_until_it_is_released():
     for size in (10, 1000, 100_000):
         assert summed(size) == size
-

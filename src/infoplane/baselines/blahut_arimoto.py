@@ -12,9 +12,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import entr
 
-from ..information import Array
+from ..information import Array, entr
 from ..kernels.blahut_arimoto import MapState, advance_blahut_arimoto
 from ..mapping import MapBatch, blocks_of, logs_of, needs_encoder
 from ..problem import MarkovLagrangian

@@ -46,7 +46,7 @@ MEMORY = 1_000_000_000
 """Bytes that the cells may take: each has 24 + 20 |Y|, its vertex included."""
 
 CELLS_AT_TWO, CELLS_A_LETTER = 66.0, 8.1
-"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4; see docs/certificate_cost.md."""
+"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4; see docs/benchmarks/certificate.md."""
 
 PIECE = 400_000
 """Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""

@@ -11,10 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import xlogy
 
 from ..accelerated import Accelerated
-from ..information import Array
+from ..information import Array, entr
 from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Solver, Support
 from ..stopping import Status, Stopping
@@ -156,4 +155,4 @@ def merged(support: Support, problem: MarkovLagrangian, W: Array, budget: float)
 
 def _information(rows: Array) -> Array:
     """The g of each row."""
-    return np.asarray(xlogy(rows, rows).sum(axis=1) - xlogy(rows.sum(axis=1), rows.sum(axis=1)))
+    return np.asarray(entr(rows.sum(axis=1)) - entr(rows).sum(axis=1))

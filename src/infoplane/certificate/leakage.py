@@ -15,10 +15,9 @@ from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import entr
 
 from ..errors import InvalidOptionError
-from ..information import Array, bits, plane_point
+from ..information import Array, bits, entr, plane_point
 from ..problem import MarkovLagrangian, funnel
 from ..solution import Solution
 from ..solver import Run, Support, finished

@@ -20,10 +20,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.special import entr
 
 from ..errors import InvalidOptionError
-from ..information import Array, bits
+from ..information import Array, bits, entr
 from ..problem import MarkovLagrangian
 from ..solution import Solution
 from ..solver import Run, Support, finished

@@ -16,10 +16,9 @@ from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
-from scipy.special import entr
 
 from ..errors import InfoplaneError
-from ..information import Array
+from ..information import Array, entr
 from ..solver import Support
 from .certificate import Limits
 from .pricing import EPS, Channel, Pricing

@@ -14,11 +14,10 @@ from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
-from scipy.special import entr
 
 from ..baselines.merging import agglomerative_bottleneck
 from ..errors import UnsupportedProblemError
-from ..information import Array
+from ..information import Array, entr
 from ..joint import Joint
 from ..problem import ROUNDING, MarkovLagrangian, check_encoder
 from ..solver import Support

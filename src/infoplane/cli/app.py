@@ -5,15 +5,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
-from .compare import compare
-from .datasets import datasets
-from .demo import demo
-from .exits import Commands
-from .export import export
-from .frontier import frontier
-from .reproduce import reproduce
-from .solve import solve
-from .status import status
+from .exits import Commands, documented
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -36,8 +28,4 @@ def infoplane() -> None:
     """
 
 
-for command in (solve, frontier, compare, status, export, reproduce, datasets, demo):
-    infoplane.add_command(command)
-for documented in (infoplane, *infoplane.commands.values()):
-    # Docstrings are raw; click keeps the lines of a paragraph that begins with the backspace character itself.
-    documented.help = (documented.help or "").replace("\\b", "\b")
+infoplane.help = documented(infoplane)

@@ -9,6 +9,7 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from types import FrameType
 from typing import Any
 
@@ -37,12 +38,31 @@ class Interrupted(click.ClickException):
     exit_code = INTERRUPTED
 
 
+COMMANDS = ("solve", "frontier", "compare", "status", "export", "reproduce", "datasets", "demo")
+"""In the order in which people need them; each is in the module of its name."""
+
+
+def documented(command: click.Command) -> str:
+    """The help of a command: docstrings are raw, and click keeps the lines of a paragraph that begins with the backspace character."""
+    return (command.help or "").replace("\\b", "\b")
+
+
 class Commands(click.Group):
-    """A group whose commands turn infoplane's errors into exit codes, in the order in which they are declared."""
+    """A group that imports a command when it is called, and turns infoplane's errors into exit codes."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
-        """In the order of declaration, which is the order in which people need them."""
-        return list(self.commands)
+        """All of them."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in COMMANDS:
+            return None
+        if name not in self.commands:
+            command: click.Command = getattr(import_module(f"{__package__}.{name}"), name)
+            command.help = documented(command)
+            self.add_command(command)
+        return self.commands[name]
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..certificate.certify import is_bottleneck
 from ..engine import CHUNK_SECONDS, EngineError
 from ..frontier import Frontier
-from ..information import bits
+from ..information import Array, bits
 from ..progress import bar
 from ..registry import resolve
 from ..solution import Solution
@@ -25,6 +26,9 @@ from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
     from rich.table import Table
+
+    from ..certificate.transitions import Transition
+    from ..joint import Joint
 
 COLUMNS = (
     "parameter",
@@ -62,6 +66,11 @@ COLUMNS = (
 @click.option("--chunk-seconds", type=float, default=CHUNK_SECONDS, hidden=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
+@click.option(
+    "--transitions",
+    is_flag=True,
+    help="Locate the bottleneck's phase transitions by certified bisection; print them and mark them in --plot.",
+)
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page with everything to look at, offline.")
 @options.as_json
 @click.pass_context
@@ -87,6 +96,7 @@ def frontier(
     chunk_seconds: float,
     out: Path | None,
     plot: Path | None,
+    transitions: bool,
     report: Path | None,
     as_json: bool,
     **rest: Any,
@@ -101,6 +111,7 @@ def frontier(
     Examples:
       infoplane frontier heart --plot plane.png
       infoplane frontier heart --problem funnel --grid 0.5:20:20 --solver pf-2v --out funnel.npz
+      infoplane frontier heart --certify --transitions --plot plane.png
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
@@ -108,6 +119,8 @@ def frontier(
         grid = coarse_grid(problem, points)
     family, parameters = options.make_family(problem, a, grid, grid_values)
     problems = [family(float(parameter)) for parameter in parameters]
+    if transitions and not is_bottleneck(problems[0]):
+        raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     chosen = resolve(options.choose(solver, rest, problems[0], certify, along_a_path=True), *problems)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
@@ -134,12 +147,15 @@ def frontier(
                 progress=tell,
                 chunk_seconds=chunk_seconds,
             )
+    changes = phase_transitions(joint, parameters) if transitions and found.complete else []
     if found.runs:
-        write(found, source, out, plot, report)
+        write(found, source, out, plot, report, changes)
     if as_json:
-        output.print_json(record(found, problem, seed))
+        output.print_json(record(found, problem, seed) | transition_records(changes, transitions))
     elif found.runs:
         output.console().print(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"))
+        for change in changes:
+            click.echo(f"transition: {change}")
     if not found.complete:
         how = (
             "Nothing is kept without --store."
@@ -158,6 +174,31 @@ def coarse_grid(problem: str, points: int) -> tuple[float, float, int] | None:
     """A quarter of the points over the problem's own range; refinement places the others."""
     default = options.KINDS_OF_PROBLEM[problem].grid
     return None if default is None else (default[0], default[1], min(points, max(3, points // 4)))
+
+
+def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
+    """Those between the smallest and the largest gamma of a grid."""
+    from ..certificate.transitions import transitions
+
+    return transitions(joint, float(gammas.min()), float(gammas.max()))
+
+
+def transition_records(changes: list[Transition], asked: bool) -> dict[str, Any]:
+    """Part of the JSON object, if transitions were asked for."""
+    if not asked:
+        return {}
+    return {
+        "transitions": [
+            {
+                "gamma_low": change.low,
+                "gamma_high": change.high,
+                "clusters_below": change.clusters_below,
+                "clusters_above": change.clusters_above,
+                "found": change.found,
+            }
+            for change in changes
+        ]
+    }
 
 
 def check_report(path: Path | None) -> None:
@@ -180,7 +221,14 @@ def resumable(store: Path | None) -> Iterator[None]:
         raise Interrupted(f"{error} All runs finished before are in {store}.") from error
 
 
-def write(found: Frontier, source: Source, out: Path | None, plot: Path | None, report: Path | None = None) -> None:
+def write(
+    found: Frontier,
+    source: Source,
+    out: Path | None,
+    plot: Path | None,
+    report: Path | None = None,
+    transitions: Sequence[Transition] = (),
+) -> None:
     """The files that were asked for."""
     if out is not None:
         output.write_frontier(found, out)
@@ -189,7 +237,7 @@ def write(found: Frontier, source: Source, out: Path | None, plot: Path | None, 
         from ..plot import plot_planes
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
-        plot_planes([(f"{family} of {source.title}", found)], plot)
+        plot_planes([(f"{family} of {source.title}", found)], plot, transitions)
         output.note(f"wrote {plot}")
     if report is not None:
         family = found.runs[0].problem.family.replace("_", " ").capitalize()

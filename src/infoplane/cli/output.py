@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import math
-import pkgutil
 import tempfile
-import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -17,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from .. import kernels
 from ..archive import write_whole
 from ..datasets import paper_uniform
 from ..frontier import Frontier
@@ -32,8 +28,6 @@ if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
     from ..solver import Solver
     from .exits import Interruption
-
-COMPILING = "compiling kernels, once per machine (about half a minute)"
 
 
 def note(text: str) -> None:
@@ -159,40 +153,12 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
 
 
 def prepare(solver: Solver, problem: MarkovLagrangian, interruption: Interruption) -> None:
-    """Compile or load the kernels that a solver needs, so that no run's seconds include it; say so if it takes long."""
-    with _telling_of_compilation(), warnings.catch_warnings():
+    """Compile or load the kernels that a solver needs, so that no run's seconds include it."""
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
     # solve() takes a Ctrl-C for the end of a run; here it is the end of the command.
     interruption.check()
-
-
-@contextmanager
-def _telling_of_compilation() -> Iterator[None]:
-    """Say `COMPILING` as soon as a kernel was not found in numba's cache, and only then."""
-    modules = [
-        importlib.import_module(f"{kernels.__name__}.{found.name}") for found in pkgutil.iter_modules(kernels.__path__)
-    ]
-    entries = [one for module in modules for one in vars(module).values() if hasattr(one, "stats")]
-
-    def misses() -> int:
-        return sum(len(one.stats.cache_misses) for one in entries)
-
-    before, over = misses(), threading.Event()
-
-    def watch() -> None:
-        while not over.wait(0.1):
-            if misses() > before:
-                note(COMPILING)
-                return
-
-    watcher = threading.Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield
-    finally:
-        over.set()
-        watcher.join()
 
 
 @contextmanager

@@ -2,9 +2,14 @@
 
 `part` marks a function that other kernels call; `entry` one that Python calls, whose machine code (with all its parts) is
 cached on disk. Division follows IEEE rules instead of raising, and the GIL is released, so that threads run side by side.
+A call that finds nothing in the cache says so, once a process, through the logger "infoplane".
 """
 
-from collections.abc import Callable
+import functools
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from numba import njit
@@ -12,6 +17,10 @@ from numba import njit
 F = TypeVar("F", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
+
+COMPILING = "compiling kernels, once per machine (about half a minute)"
+
+_told = threading.Event()
 
 
 def part(function: F) -> F:
@@ -27,6 +36,37 @@ def inlined(function: F) -> F:
 def entry(function: F) -> F:
     """Compile on the first call, once per machine: the result is cached on disk, where there is a place to write to."""
     try:
-        return njit(cache=True, **FLAGS)(function)  # type: ignore[no-any-return]
+        compiled: Any = njit(cache=True, **FLAGS)(function)
     except RuntimeError:  # numba found no writable folder, neither beside the source nor in the user's cache
-        return njit(**FLAGS)(function)  # type: ignore[no-any-return]
+        compiled = njit(**FLAGS)(function)
+
+    @functools.wraps(function)
+    def call(*arguments: Any) -> Any:
+        if compiled.signatures or _told.is_set():
+            return compiled(*arguments)
+        with telling_of_compilation(lambda: bool(compiled.stats.cache_misses)):
+            return compiled(*arguments)
+
+    call.compiled = compiled  # type: ignore[attr-defined]
+    return call  # type: ignore[return-value]
+
+
+@contextmanager
+def telling_of_compilation(missed: Callable[[], bool]) -> Iterator[None]:
+    """Say `COMPILING` as soon as something was missed in the cache, and only then."""
+    over = threading.Event()
+
+    def watch() -> None:
+        while not over.wait(0.1):
+            if missed() and not _told.is_set():
+                _told.set()
+                logging.getLogger("infoplane").warning(COMPILING)
+                return
+
+    watcher = threading.Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()

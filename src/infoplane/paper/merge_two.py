@@ -7,9 +7,8 @@ merge keeps it. `infoplane.merge_two` is the path for R = 0; the paper compares 
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import entr
 
-from ..information import Array, bits, entropy, mutual_information
+from ..information import Array, bits, entr, entropy, mutual_information
 from ..joint import Joint
 
 LEVELS = 100

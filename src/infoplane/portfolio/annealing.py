@@ -101,16 +101,17 @@ class Annealing:
         record: bool,
     ) -> Iterator[Run | None]:
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        W, clusters = starts[0], starts.shape[1]
-        del starts  # large, and of no further use
+        last, clusters = [starts[0]], starts.shape[1]
+        del starts  # an encoder may be large: none is kept here while the next is found
         lowest = gamma_of(problems[order[0]])
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            W = (yield from _climb(support, _at(gamma), W, BRIEF, False)).encoder
+            run = yield from _climb(support, _at(gamma), last.pop(), BRIEF, False)
+            last.append(run.encoder)
+            del run
         found: dict[int, Run] = {}
         for place in order:
-            run = yield from _climb(support, problems[place], W, stopping, record)
-            W = run.encoder
-            found[place] = run
+            found[place] = yield from _climb(support, problems[place], last.pop(), stopping, record)
+            last.append(found[place].encoder)
         yield from _mend(support, problems, found, stopping, record)
         for place in range(len(problems)):
             run = found[place]
@@ -150,6 +151,7 @@ def _climb(
     support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping, record: bool
 ) -> Generator[None, None, Run]:
     batch = Accelerated().begin(support, [problem], W[None], stopping, record)
+    del W
     while batch.advance(STRIDE):
         yield None
     return batch.runs()[0]

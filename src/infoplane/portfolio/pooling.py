@@ -16,13 +16,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import astuple, dataclass, replace
 
 import numpy as np
-from scipy.special import entr
 
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck, is_funnel
 from ..certificate.programme import encoder_of, linear_programme
 from ..errors import InfoplaneError, InvalidOptionError
-from ..information import Array
+from ..information import Array, entr
 from ..problem import MarkovLagrangian
 from ..solution import Trace
 from ..solver import Batch, Run, Solver, Support
