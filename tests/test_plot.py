@@ -84,7 +84,7 @@ def test_transitions_join_the_two_optima(frontier, joint):
     assert found
     ax = frontier.plot(transitions=found)
     drawn = [line for line in ax.lines if line.get_label() == "_transition"]
-    assert len(drawn) == len(found) == len([text for text in ax.texts if "clusters at" in text.get_text()])
+    assert len(drawn) == len(found) == len([text for text in ax.texts if "clusters" in text.get_text()])
     for line, change in zip(drawn, found, strict=True):
         expected = np.array([change.below, change.above]) / np.log(2)
         np.testing.assert_allclose(line.get_xydata(), expected)

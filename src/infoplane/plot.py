@@ -68,11 +68,12 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence
     by_solver: dict[str, list[int]] = {}
     for row, run in enumerate(frontier.runs):
         by_solver.setdefault(run.solver, []).append(row)
-    alone = len(by_solver) == 1
+    alone, bests = len(by_solver) == 1, []
     for index, (solver, rows) in enumerate(by_solver.items()):
         colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
         best = [rows[row] for row in own.best_rows()]
+        bests.append(best)
         _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12, alpha=0.45, zorder=2)
         # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
         size = 40.0 if alone else max(90.0 * 0.7**index, 14.0)
@@ -83,7 +84,8 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
     _mark(ax, transitions)
     colour, marker = (COLOURS[0], MARKERS[0]) if alone else (GREY, "o")
-    _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
+    if len(ixz) > sum(len(best) for best in bests):
+        _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
     if not all(run.status.converged for run in frontier.runs):
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
     ax.legend(
@@ -242,15 +244,20 @@ def _scatter(
 
 def _mark(ax: Axes, transitions: Sequence[Transition]) -> None:
     """Phase transitions: what changes, at which gamma, between which points."""
+    middle = sum(ax.get_ylim()) / 2
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
-        change = f"{transition.clusters_above} to {transition.clusters_below} clusters at γ = {transition.gamma:.4g}"
+        x, y = ends.mean(axis=0)
         ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
+        # Upright, since several may be close; towards the middle, where there is room.
         ax.annotate(
-            change,
-            ends.mean(axis=0),
-            xytext=(10, -14),
+            f"γ = {transition.gamma:.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
+            (x, y),
+            xytext=(0, -9 if y > middle else 9),
             textcoords="offset points",
+            rotation=90,
+            ha="center",
+            va="top" if y > middle else "bottom",
             fontsize="x-small",
             color=INK,
             zorder=31,

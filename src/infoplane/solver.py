@@ -90,13 +90,14 @@ class Support:
 
     def lift(self, W: Array) -> Array:
         """An encoder of the full alphabet, columns summing to one; letters of zero mass get the column p(z)."""
-        full = np.zeros((W.shape[0], self.joint.shape[0]))
+        W = np.maximum(W, 0.0)
+        W /= W.sum(axis=0)
+        if W.shape[1] == self.joint.shape[0]:
+            return W
+        full = np.empty((W.shape[0], self.joint.shape[0]))
         full[:, self.x] = W
-        np.maximum(full, 0.0, out=full)
-        full /= np.where(self.x, full.sum(axis=0), 1.0)
-        if not self.x.all():
-            p_z = full @ self.joint.p_x
-            full[:, ~self.x] = (p_z / p_z.sum())[:, None]
+        p_z = W @ self.p_x
+        full[:, ~self.x] = (p_z / p_z.sum())[:, None]
         return full
 
 

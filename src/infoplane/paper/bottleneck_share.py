@@ -13,7 +13,7 @@ from .methods import Kind
 from .pieces import Certified, Piece
 from .points import optimum
 from .runs import Runs
-from .settings import BOTTLENECK_PENALTIES, EXACT_LIMIT, LIMIT, Scale
+from .settings import BOTTLENECK_PENALTIES, SHORT_LIMIT, Scale
 from .shares import WAYS, Curve, compare, draw_shares, share_table
 from .verdict import Claim, Finding
 
@@ -28,8 +28,7 @@ LESS_TRIALS = 4
 def curve(solver: str, alpha: float, kind: str) -> Curve:
     """One curve of the figure."""
     way: Kind = "gradient" if kind == "gradient" else "exact"
-    limit = LIMIT if way == "gradient" else EXACT_LIMIT
-    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, limit)
+    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, SHORT_LIMIT)
 
 
 def curves(kind: str) -> list[Curve]:

@@ -19,7 +19,7 @@ from .methods import Method
 from .pieces import Piece, Sweep
 from .points import Columns
 from .runs import Runs
-from .settings import EXACT_LIMIT, SEED, Scale
+from .settings import SEED, SHORT_LIMIT, Scale
 from .verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     found: list[Piece] = [Formula("formula", JOINT, grid, CLUSTERS)]
     for solver, alpha in SOLVERS.items():
         for c in scale.some(PENALTIES):
-            method = Method(solver, "exact", c, alpha).within(min(scale.limit, EXACT_LIMIT))
+            method = Method(solver, "exact", c, alpha).within(min(scale.limit, SHORT_LIMIT))
             found.append(Sweep(name(solver, c), JOINT, "bottleneck", grid, method, CLUSTERS, min(TRIALS, scale.trials)))
     return found
 

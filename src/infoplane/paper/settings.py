@@ -23,8 +23,8 @@ LIMIT = 20_000
 SHARE_LIMIT = 1_000
 """The same in the funnel's convergence share, which has 32,000 runs."""
 
-EXACT_LIMIT = 5_000
-"""The same for exact steps in the bottleneck's convergence shares and thresholds."""
+SHORT_LIMIT = 5_000
+"""The same in the bottleneck's convergence shares and thresholds, and for exact steps at the paper's c, which may crawl."""
 
 SLOW_LIMIT = 3_000
 """The same for exact steps with the paper's c on the heart data's funnel, where they crawl."""
@@ -68,8 +68,8 @@ OPEN = (
     ),
     Open(
         "iteration limit",
-        f"{LIMIT:,}; {SHARE_LIMIT:,} in the funnel's convergence share; for exact steps {EXACT_LIMIT:,} in the bottleneck's shares and "
-        f"thresholds, {SLOW_LIMIT:,} at the paper's c in the heart funnel",
+        f"{LIMIT:,}; {SHORT_LIMIT:,} in the bottleneck's convergence shares and thresholds and for exact steps at the paper's c; "
+        f"{SLOW_LIMIT:,} for these in the heart funnel; {SHARE_LIMIT:,} in the funnel's convergence share",
         "default of the authors' published scripts for planes; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),
@@ -132,9 +132,10 @@ class Scale:
 
     def within(self, kind: str, joint: str) -> int:
         """Iterations for one way of running on one joint."""
-        if joint == "heart" and kind != "auto":
-            return self.heart_limit
-        return self.gradient_limit if kind == "gradient" else self.limit
+        if kind == "auto":
+            return self.limit
+        usual = self.heart_limit if joint == "heart" else self.gradient_limit if kind == "gradient" else self.limit
+        return min(usual, SHORT_LIMIT) if kind == "exact" else usual
 
     def _points(self, points: int, joint: str) -> int:
         return min(points, self.heart if joint == "heart" else self.points)
