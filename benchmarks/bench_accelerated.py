@@ -31,7 +31,7 @@ verify = checker()
 SHARES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.97, 1.1, 2.0)
 BETAS = (1.5, 2.5, 5.0, 10.0)
 TOL, LIMIT, CLUSTERS = 1e-10, 20_000, 16
-ENTRIES = 8192  # of the encoders of a batch: copies of one start, so many that a call from Python weighs nothing
+ENTRIES = 4096  # of the encoders of a batch: copies of one start, so many that a call from Python weighs nothing
 HARD = 500
 PLAIN, FAST, DOUBTED = "plain", "accelerated", "accelerated, split test"
 NEAR = 1e-9
@@ -171,7 +171,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("benchmarks/results.json"))
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--starts", type=int, default=12)
+    parser.add_argument("--starts", type=int, default=8)
     parser.add_argument("--rounds", type=int, default=3)
     arguments = parser.parse_args()
     results = []

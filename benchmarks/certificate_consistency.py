@@ -27,7 +27,7 @@ from infoplane.kernels.envelope import search
 from infoplane.solver import Support
 from joints import KINDS, deterministic_encoders, random_joint
 
-SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 60, "ib-2": 60, "ib-1v": 60}
+SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 30, "ib-2": 30, "ib-1v": 30}
 """Iterations a start: any encoder must lie above the bound, converged or not."""
 TOL = 1e-6
 ROUNDING = 1e-12

@@ -52,8 +52,8 @@ def cells(random: int) -> list[tuple[str, ip.Joint, str, float]]:
     made = []
     for name, joint in joints.items():
         correlations = np.linalg.svd(np.asarray(joint.p_xy) / np.sqrt(np.outer(joint.p_x, joint.p_y)), compute_uv=False)
-        made += [(name, joint, "bottleneck", float(share * correlations[1] ** 2)) for share in (0.1, 0.3, 0.6)]
-        made += [(name, joint, "funnel", beta) for beta in (1.5, 3.5, 8.0)]
+        made += [(name, joint, "bottleneck", float(share * correlations[1] ** 2)) for share in (0.15, 0.5)]
+        made += [(name, joint, "funnel", beta) for beta in (2.0, 6.0)]
     return made
 
 
