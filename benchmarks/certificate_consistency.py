@@ -27,9 +27,9 @@ from infoplane.kernels.envelope import search
 from infoplane.solver import Support
 from joints import KINDS, deterministic_encoders, random_joint
 
-SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 30, "ib-2": 30, "ib-1v": 30}
+SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}
 """Iterations a start: any encoder must lie above the bound, converged or not."""
-TOL = 1e-6
+TOL, CELLS = 1e-6, 100_000
 ROUNDING = 1e-12
 """Nats by which a solver's own loss may be off."""
 
@@ -56,7 +56,7 @@ def judge(seed: int) -> dict[str, object]:
     joint = random_joint(kind, int(rng.integers(2, 31)), int(rng.integers(2, 5)), rng)
     gamma = float(np.exp(rng.uniform(np.log(0.02), 0.0)))
     problem = ip.bottleneck(gamma)
-    best = ip.solve(joint, problem, Envelope(tol=TOL))
+    best = ip.solve(joint, problem, Envelope(tol=TOL, max_cells=CELLS))
     assert best.lower_bound is not None
     losses = {
         name: ip.solve(joint, problem, name, starts=200, rng=seed, init="random", max_iter=limit).loss
@@ -71,14 +71,14 @@ def judge(seed: int) -> dict[str, object]:
     early = 0
     for iterations in (1, 3, 10):
         W = ip.solve(joint, problem, "blahut-arimoto", starts=1, rng=seed, init="random", max_iter=iterations).encoder
-        found = certify_bottleneck(joint, problem, W, Limits(TOL))
+        found = certify_bottleneck(joint, problem, W, Limits(TOL, CELLS))
         early += found.certified
         if found.lower_bound > lowest + ROUNDING or (found.certified and found.loss - lowest > TOL):
             false.append("stopped early")
     critical = critical_gamma(joint)
     at = ip.bottleneck(min(max(critical, 1e-3), 1.0))
-    found = certify_bottleneck(joint, at, np.ones((1, joint.shape[0])), Limits(TOL))
-    rival = ip.solve(joint, at, Envelope(tol=TOL))
+    found = certify_bottleneck(joint, at, np.ones((1, joint.shape[0])), Limits(TOL, CELLS))
+    rival = ip.solve(joint, at, Envelope(tol=TOL, max_cells=CELLS))
     if found.lower_bound > min(rival.loss, 0.0) + ROUNDING or (found.certified and rival.loss < -TOL):
         false.append("at the critical gamma")
     return {

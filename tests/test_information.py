@@ -4,16 +4,19 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import sparse
+from scipy import sparse, special
 
 import verify
 from infoplane.information import (
     bits,
     divergence,
     encoder_entropies,
+    entr,
     entropy,
     mutual_information,
     plane_point,
+    rel_entr,
+    row_blocks,
 )
 from infoplane.joint import Joint
 from strategies import chains, joints
@@ -27,6 +30,27 @@ TOL = 1e-13
 
 def test_bits():
     assert bits(math.log(8)) == pytest.approx(3.0, abs=1e-15)
+
+
+def test_terms_are_those_of_scipy():
+    """Whose import is what they save."""
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(200), [0.0, 0.0, 1.0, 1e-310, 1.0, 1e-320, 0.5]])
+    q = np.concatenate([rng.random(200), [0.0, 0.5, 0.0, 1e-3, 1e-310, 1.0, 0.5]])
+    np.testing.assert_allclose(entr(p), special.entr(p), rtol=1e-15, atol=1e-300)
+    np.testing.assert_allclose(rel_entr(p, q), special.rel_entr(p, q), rtol=1e-14, atol=1e-16)
+    np.testing.assert_allclose(rel_entr(p[:, None], q[:5]), special.rel_entr(p[:, None], q[:5]), rtol=1e-14, atol=1e-16)
+
+
+def test_a_table_of_many_blocks_is_summed_like_a_small_one():
+    rng = np.random.default_rng(0)
+    joint = Joint.from_counts(rng.random((3000, 2)))
+    W = rng.dirichlet(np.ones(50), size=3000).T.copy()
+    assert len(list(row_blocks(W))) > 1
+    h, point = encoder_entropies(joint, W), plane_point(joint, W)
+    joint_zx = W * joint.p_x
+    assert h.z_given_x == pytest.approx(special.entr(joint_zx).sum() - special.entr(joint.p_x).sum(), abs=1e-12)
+    assert point.ixz == pytest.approx(h.z - h.z_given_x, abs=1e-12)
 
 
 def test_entropy_knows_zero_log_zero():

@@ -1,5 +1,6 @@
 import os
 import signal
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -122,6 +123,22 @@ def test_interruption_returns_the_best_so_far():
     assert found.status in (ip.Status.INTERRUPTED, ip.Status.ALMOST)
     assert found.iterations == seen[0].iterations == 200
     verify.check_solution(np.asarray(heart.p_xy), found.problem.rho, found)
+
+
+@pytest.mark.parametrize("solver", [None, "accelerated", "blahut-arimoto"])
+def test_a_large_problem_takes_no_more_than_four_encoders(solver):
+    """Beside the joint; with starts one after another."""
+    joint = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(20, 0.3), size=6000))
+    options = {"clusters": 50, "starts": 1, "rng": 0, "max_iter": 30}
+    ip.solve(joint, ip.bottleneck(0.05), solver, **options)
+    tracemalloc.start()
+    try:
+        found = ip.solve(joint, ip.bottleneck(0.05), solver, **options)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert found.encoder.shape[1] == 6000
+    assert peak <= 4 * 8 * 50 * 6000
 
 
 def test_labels_reach_the_encoder():

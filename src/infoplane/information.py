@@ -41,7 +41,7 @@ def rel_entr(p: Array, q: Array) -> Array:
     logs = np.log(np.where(ratio > 0.0, ratio, 1.0))
     beyond = seen & ~((ratio > 0.0) & (ratio < np.inf))
     if beyond.any():  # the ratio is too large, or too small, for a number; its logarithm is not
-        np.subtract(np.log(p, where=beyond), np.log(q, where=beyond), out=logs, where=beyond)
+        logs = np.where(beyond, np.log(np.where(beyond, p, 1.0)) - np.log(np.where(beyond, q, 1.0)), logs)
     return np.where(p > 0.0, np.where(seen, p * logs, np.inf), 0.0)
 
 

@@ -9,21 +9,7 @@ from infoplane.cli.exits import Commands
 from infoplane.paper import FIGURES
 from infoplane.paper.pieces import Sweep
 from infoplane.paper.reproduction import Reproduction
-from infoplane.paper.settings import Scale
-
-TINY = Scale(
-    "tiny",
-    points=2,
-    heart=2,
-    trials=1,
-    many=4,
-    few=4,
-    limit=10,
-    gradient_limit=10,
-    heart_limit=10,
-    penalties=2,
-    sensitivity=False,
-)
+from tiny import TINY
 
 
 @pytest.fixture

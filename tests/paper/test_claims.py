@@ -1,5 +1,7 @@
 """The claims of the figures, put to made-up runs whose answers are known."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -19,21 +21,10 @@ from infoplane.paper import (
 from infoplane.paper.pieces import Sweep
 from infoplane.paper.points import Points
 from infoplane.paper.runs import QUARTER, Runs
-from infoplane.paper.settings import FULL, Scale
+from infoplane.paper.settings import FULL
+from tiny import TINY as SMALLEST
 
-TINY = Scale(
-    "tiny",
-    points=2,
-    heart=2,
-    trials=1,
-    many=4,
-    few=4,
-    limit=9,
-    gradient_limit=9,
-    heart_limit=9,
-    penalties=3,
-    sensitivity=False,
-)
+TINY = replace(SMALLEST, penalties=3)
 
 
 def points(ixz=(0.5,), iyz=(0.1,), **columns):

@@ -13,22 +13,9 @@ from infoplane.paper.folder import Folder
 from infoplane.paper.pieces import Merges, Sweep
 from infoplane.paper.report import write_figure, write_report
 from infoplane.paper.reproduction import Reproduction
-from infoplane.paper.settings import FULL, QUICK, Scale
+from infoplane.paper.settings import FULL, QUICK
 from infoplane.paper.verdict import Finding
-
-TINY = Scale(
-    "tiny",
-    points=2,
-    heart=2,
-    trials=1,
-    many=4,
-    few=4,
-    limit=25,
-    gradient_limit=25,
-    heart_limit=25,
-    penalties=2,
-    sensitivity=False,
-)
+from tiny import TINY
 
 
 @pytest.fixture(scope="module")
