@@ -48,6 +48,15 @@ def _identity(_split: Split, v: Array) -> Array:
 
 
 @part
+def _sum(table: Array) -> float:
+    total = 0.0
+    for z in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            total += table[z, j]
+    return total
+
+
+@part
 def _retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float) -> None:
     """c_zj = kappa boost_zj |h_j| / mass_zj, the curvature of the row's own entropy; reset only outside [LOW, HIGH] of that."""
     for z in range(c.shape[0]):
@@ -210,7 +219,7 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
                 u = matmul(W, tables.M)
                 primal = largest_difference(u, v)
                 dual = _dual_residual(c, v, v_old) if setting.encoder_first else _dual_residual(c, u, u_old)
-                if not math.isfinite(primal + dual + _largest(nu)):
+                if not math.isfinite(_sum(u) + _sum(v) + _sum(nu)):  # a largest entry would pass over one that is no number
                     state.outcome[r] = FAILED
                     W, v, u = W_old, v_old, u_old
                     break

@@ -160,7 +160,9 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
                 for i in range(n_x):
                     total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[l, i]
                 hessian[z * n_m + j, z * n_m + l] += total
-            hessian[z * n_m + j, z * n_m + j] += 1.0 / c[z, j]
+            # The sum over x is never negative, but rounding is not so kind where W is 0 or 1 throughout.
+            row = z * n_m + j
+            hessian[row, row] = max(hessian[row, row], 0.0) + 1.0 / c[z, j]
     scale = np.empty(n_z * n_m)
     b = np.empty(n_z * n_m)
     for row in range(n_z * n_m):

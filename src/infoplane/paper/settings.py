@@ -23,7 +23,7 @@ LIMIT = 20_000
 SHARE_LIMIT = 1_000
 """The same in the funnel's convergence share, which has 32,000 runs."""
 
-SHORT_LIMIT = 5_000
+SHORT_LIMIT = 2_000
 """The same in the bottleneck's convergence shares and thresholds, and for exact steps at the paper's c, which may crawl."""
 
 SLOW_LIMIT = 3_000
