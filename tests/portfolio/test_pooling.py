@@ -84,3 +84,20 @@ def test_bad_options(splitting):
 def test_a_problem_without_posterior_form_is_refused():
     with pytest.raises(ip.UnsupportedProblemError, match="posterior form"):
         ip.solve(HEART, ip.deterministic_bottleneck(0.2), Pooling())
+
+
+def test_with_more_letters_than_clusters_the_funnel_is_no_worse_than_merging():
+    """70 letters, so 64 clusters at the start: the best releases have more."""
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(4, 0.3), size=70) * rng.random((70, 1)))
+    for beta in (1.5, 6.0):
+        greedy = ip.solve(joint, ip.funnel(beta), "merging").loss
+        found = ip.solve(joint, ip.funnel(beta), ip.Pooling(), starts=2, rng=0, max_iter=300)
+        verify.check_solution(joint.p_xy, found.problem.rho, found)
+        assert found.loss < greedy
+        assert found.died >= 0
+
+
+def test_no_more_clusters_than_were_asked_for():
+    found = ip.solve(ip.datasets.heart(), ip.funnel(3.5), ip.Pooling(), clusters=4, starts=6, rng=0)
+    assert found.encoder.shape[0] <= 4

@@ -7,7 +7,7 @@ L = sum_z p(z) f(q_z),  f(q) = rho_zx H(q) + rho_zy H(Tq),  sum_z p(z) q_z = p(x
 Local solvers end with some good clusters and some bad ones, others at every start. Over the posteriors of all runs the weights are found
 by min sum_k w_k f(q_k) subject to sum_k w_k q_k = p(x), w >= 0: never worse than the best run, and where runs are good in different
 places better than all of them. The result is polished by the accelerated solver, and its clusters join the pool, until nothing
-improves.
+improves. A funnel's pool also has the single letters and all clusters on Merge-Two's path, so that it never leaks more than merging.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck, is_funnel
+from ..certificate.columns import first_columns
 from ..certificate.programme import encoder_of, linear_programme
 from ..errors import InfoplaneError, InvalidOptionError
 from ..information import Array, entr
@@ -26,13 +27,14 @@ from ..problem import MarkovLagrangian
 from ..solution import Trace
 from ..solver import Batch, Run, Solver, Support
 from ..splitting.solver import DouglasRachford
+from ..starts import default_clusters
 from ..stopping import Stopping
 
 SPLITTING = 10
 """Douglas-Rachford iterations before the accelerated solver, for the funnel."""
 
-LARGEST_POOL = 400_000
-"""Letters times posteriors of the linear programme; above it runs are not pooled (64 letters, 100 starts)."""
+LARGEST_POOL = 1_000_000
+"""Letters times posteriors of the linear programme; above it runs are not pooled (300 letters, 16 starts of 64 clusters, and Merge-Two)."""
 
 ROUNDS = 4
 """Most times that a pool is polished and pooled again."""
@@ -161,15 +163,18 @@ class PoolingBatch:
         """Pool, polish, and pool again while the loss falls."""
         found = [run.encoder for run in self.batch.runs()]
         best = min(self._loss(W) for W in found)
+        letters = len(self.support.p_x)
+        most = letters if self.clusters >= default_clusters(letters) else self.clusters  # fewer if fewer were asked for
+        merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
         for _ in range(ROUNDS):
-            W = pooled(self.support, self.problem, found)
-            if W is None or self._loss(W) > best - GAIN:
+            W = pooled(self.support, self.problem, [*found, merged])
+            if W is None or len(W) > most or self._loss(W) > best - GAIN:
                 return
             batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
             while batch.advance(self.stopping.max_iter):
                 pass
             run = batch.runs()[0]
-            self.pooled = replace(run, found_by="pooling", died=self.clusters - len(run.encoder))
+            self.pooled = replace(run, found_by="pooling", died=max(self.clusters - len(run.encoder), 0))
             found.append(self.pooled.encoder)
             best = self._loss(self.pooled.encoder)
 
@@ -222,6 +227,13 @@ def stacked(encoders: Sequence[Array]) -> Array:
     for row, W in zip(table, encoders, strict=True):
         row[: len(W)] = W
     return table
+
+
+def merged_letters(support: Support) -> Array:
+    """Every letter by itself and every cluster on Merge-Two's path, a row each, as rows of an encoder; none if the joint is sparse."""
+    if support.sparse:
+        return np.empty((0, len(support.p_x)))
+    return np.vstack([np.eye(len(support.p_x)), first_columns(support).T / support.p_x])
 
 
 def pooled(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> Array | None:
