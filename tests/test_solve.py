@@ -27,7 +27,7 @@ def test_same_seed_same_bits_whatever_the_number_of_cores(monkeypatch):
 def test_a_start_depends_on_its_number_only():
     few = ip.solve(UNIFORM, ip.funnel(2.0), starts=3, rng=1)
     many = ip.solve(UNIFORM, ip.funnel(2.0), starts=6, rng=1)
-    assert few.starts == many.starts[:3]
+    assert few.starts[:3] == many.starts[:3]  # after them comes what the pool has found, if it is better
 
 
 def test_generators_seeds_and_nothing_are_all_accepted():
