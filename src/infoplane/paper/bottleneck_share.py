@@ -13,7 +13,7 @@ from .methods import Kind
 from .pieces import Certified, Piece
 from .points import optimum
 from .runs import Runs
-from .settings import BOTTLENECK_PENALTIES, SHORT_LIMIT, Scale
+from .settings import BOTTLENECK_PENALTIES, LONG_LIMIT, SHORT_LIMIT, Scale
 from .shares import WAYS, Curve, compare, draw_shares, share_table
 from .verdict import Claim, Finding
 
@@ -21,14 +21,22 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
+FEW_TRIALS = 20
+"""Trials of exact steps of ib-2, which take thousands of iterations."""
 LESS_TRIALS = 4
 """Trials a chunk under other settings."""
+
+
+def _slow(solver: str, kind: str) -> bool:
+    """Whether runs converge, but in thousands of iterations."""
+    return solver == "ib-2" and kind != "gradient"
 
 
 def curve(solver: str, alpha: float, kind: str) -> Curve:
     """One curve of the figure."""
     way: Kind = "gradient" if kind == "gradient" else "exact"
-    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, SHORT_LIMIT)
+    limit = LONG_LIMIT if _slow(solver, kind) else SHORT_LIMIT
+    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, limit)
 
 
 def curves(kind: str) -> list[Curve]:
@@ -42,7 +50,12 @@ def curves(kind: str) -> list[Curve]:
 
 def pieces(scale: Scale) -> Sequence[Piece]:
     """A sweep a penalty and curve."""
-    base = [sweep for kind in WAYS for one in curves(kind) for sweep in one.sweeps(scale, min(TRIALS, scale.many))]
+    base = [
+        sweep
+        for kind in WAYS
+        for one in curves(kind)
+        for sweep in one.sweeps(scale, min(FEW_TRIALS if _slow(one.solver, kind) else TRIALS, scale.many))
+    ]
     return [
         Certified("certified", JOINT, "bottleneck", (GAMMA,)),
         *base,

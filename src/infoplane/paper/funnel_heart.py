@@ -15,7 +15,7 @@ from .funnel_planes import EVERYWHERE, against_merging, compared
 from .methods import KINDS, Method
 from .pieces import Certified, Merges, Piece, Private, Starts, Sweep
 from .runs import Runs
-from .settings import HEART_BETAS, LIMIT, SLOW_LIMIT, VISIBLE, Scale
+from .settings import HEART_BETAS, VISIBLE, Scale
 from .verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -37,9 +37,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
             JOINT,
             "funnel",
             scale.grid(*BETAS, JOINT),
-            Method(solver, kind, c, alpha, max_iter=SLOW_LIMIT if kind == "exact" else LIMIT).within(
-                scale.within(kind, JOINT)
-            ),
+            Method(solver, kind, c, alpha).within(scale.within(kind, JOINT)),
             CLUSTERS,
             min(TRIALS, scale.trials),
         )

@@ -26,8 +26,8 @@ SHARE_LIMIT = 1_000
 SHORT_LIMIT = 2_000
 """The same in the bottleneck's convergence shares and thresholds, and for exact steps at the paper's c, which may crawl."""
 
-SLOW_LIMIT = 3_000
-"""The same for exact steps with the paper's c on the heart data's funnel, where they crawl."""
+LONG_LIMIT = 12_000
+"""The same for exact steps of ib-2 in the bottleneck's convergence share, which need up to 10,000; with fewer trials."""
 
 FUNNEL_PENALTY = 64.0
 """c of the 3 x 3 funnel planes."""
@@ -69,7 +69,7 @@ OPEN = (
     Open(
         "iteration limit",
         f"{LIMIT:,}; {SHORT_LIMIT:,} in the bottleneck's convergence shares and thresholds and for exact steps at the paper's c; "
-        f"{SLOW_LIMIT:,} for these in the heart funnel; {SHARE_LIMIT:,} in the funnel's convergence share",
+        f"{LONG_LIMIT:,} for exact steps of ib-2 in the share, with 20 trials; {SHARE_LIMIT:,} in the funnel's convergence share",
         "default of the authors' published scripts for planes; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),
@@ -130,12 +130,12 @@ class Scale:
         """The same grid with three more points in every gap: straight lines that bound a frontier leave less between them."""
         return tuple(float(value) for value in np.geomspace(low, high, 4 * (self._points(points, joint) - 1) + 1))
 
-    def within(self, kind: str, joint: str) -> int:
-        """Iterations for one way of running on one joint."""
+    def within(self, kind: str, joint: str, exact: int = SHORT_LIMIT) -> int:
+        """Iterations for one way of running on one joint; at most so many with exact steps at the paper's c."""
         if kind == "auto":
             return self.limit
         usual = self.heart_limit if joint == "heart" else self.gradient_limit if kind == "gradient" else self.limit
-        return min(usual, SHORT_LIMIT) if kind == "exact" else usual
+        return min(usual, exact) if kind == "exact" else usual
 
     def _points(self, points: int, joint: str) -> int:
         return min(points, self.heart if joint == "heart" else self.points)

@@ -59,7 +59,7 @@ class Curve:
                 self.family,
                 (self.parameter,) * CHUNKS,
                 Method(self.solver, self.kind, c, self.alpha).within(
-                    min(self.limit, scale.within(self.kind, self.joint))
+                    min(self.limit, scale.within(self.kind, self.joint, exact=self.limit))
                 ),
                 self.clusters,
                 max(trials // CHUNKS, 1),
