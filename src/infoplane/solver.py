@@ -62,8 +62,8 @@ class Support:
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
         p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
-        everything = self.x.all() and self.y.all()
-        return np.ascontiguousarray(p_xy if everything else p_xy[np.ix_(self.x, self.y)])
+        # Always a copy: a joint's own table is read-only, which compiled code would take for another type.
+        return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
 
     @cached_property
     def rows(self) -> Any:
