@@ -20,9 +20,10 @@ def test_a_row_that_is_all_rounding_does_not_end_in_nan():
     problem = ip.bottleneck(0.020836080053702768)
     W = make_starts(joint, None, 200, seed_sequence(74), "random")[81:82].copy()
     batch = ip.SOLVERS["ib-2"].begin(Support(joint), [problem], W, Stopping(), False)
-    while batch.advance(1):
+    going = True
+    while going:
+        going = batch.advance(1)
         (run,) = batch.runs()
         assert np.isfinite(run.encoder).all()
-        if run.iterations == 40:
-            break
+        going = going and run.iterations < 40
     verify.check_encoder(joint.p_xy, run.encoder, tol=1e-9)
