@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .checks import whole_number
 from .errors import InvalidOptionError
 from .information import Array
 from .kernels import advance as kernel
@@ -52,8 +53,7 @@ class Accelerated:
     split: bool = True
 
     def __post_init__(self) -> None:
-        if isinstance(self.memory, bool) or not isinstance(self.memory, int) or self.memory < 1:
-            raise InvalidOptionError(f"memory must be a positive whole number, found {self.memory!r}.")
+        object.__setattr__(self, "memory", whole_number("memory", self.memory))
         if not isinstance(self.split, bool):
             raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
 

@@ -16,14 +16,12 @@ The last column is exact for every encoder, by I(X;Z) = H(Z) - H(Z|X) and I(Y;Z)
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from dataclasses import dataclass
-from numbers import Real
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .checks import number
 from .errors import InvalidEncoderError, InvalidOptionError
 from .information import Array, encoder_entropies
 
@@ -60,7 +58,7 @@ class MarkovLagrangian:
 
     def __post_init__(self) -> None:
         for name in ("rho_z", "rho_zx", "rho_zy"):
-            _number(name, getattr(self, name), lambda _: True, "a finite number")
+            object.__setattr__(self, name, number(name, getattr(self, name), lambda _: True, "a finite number"))
         if self.rho_z == self.rho_zx == self.rho_zy == 0:
             raise InvalidOptionError("rho_z, rho_zx and rho_zy are all zero: there is nothing to minimise.")
 
@@ -145,7 +143,7 @@ def bottleneck(gamma: float) -> MarkovLagrangian:
 
 def funnel(beta: float) -> MarkovLagrangian:
     """Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0."""
-    beta = _number("beta", beta, lambda b: b > 0.0, "positive and finite")
+    beta = number("beta", beta, lambda b: b > 0.0, "positive and finite")
     return MarkovLagrangian(beta - 1.0, 1.0, -beta, "funnel", beta)
 
 
@@ -157,7 +155,7 @@ def deterministic_bottleneck(gamma: float) -> MarkovLagrangian:
 
 def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
     """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic."""
-    gamma, a = _gamma(gamma), _number("a", a, lambda a: 0.0 <= a <= 1.0, "in [0, 1]")
+    gamma, a = _gamma(gamma), number("a", a, lambda a: 0.0 <= a <= 1.0, "in [0, 1]")
     return MarkovLagrangian(gamma - 1.0, -a * gamma, 1.0, "generalised_bottleneck", gamma)
 
 
@@ -187,13 +185,5 @@ def _log_or_zero(p: Array) -> Array:
     return np.log(np.where(p > 0.0, p, 1.0))
 
 
-def _number(name: str, value: float, ok: Callable[[float], bool], expected: str) -> float:
-    if not isinstance(value, Real):
-        raise InvalidOptionError(f"{name} must be a number; found {value!r}.")
-    if not (math.isfinite(value) and ok(value)):
-        raise InvalidOptionError(f"{name} must be {expected}; found {value!r}.")
-    return float(value)
-
-
 def _gamma(value: float) -> float:
-    return _number("gamma", value, lambda g: 0.0 < g <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")
+    return number("gamma", value, lambda g: 0.0 < g <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")

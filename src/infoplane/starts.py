@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .checks import whole_number
 from .errors import InvalidOptionError
 from .grouping import grouped
 from .information import Array
@@ -71,8 +72,7 @@ def make_starts(
 
     Start i depends on the seed and on i only, not on how many there are; those after the first are made unless ``first_only``.
     """
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
-        raise InvalidOptionError(f"starts must be a positive whole number, found {starts!r}.")
+    starts = whole_number("starts", starts)
     seen, _ = joint.support()
     letters = int(seen.sum())
     if init is not None and not isinstance(init, str):
@@ -80,10 +80,7 @@ def make_starts(
     kind = "mixed" if init is None else init
     if kind not in KINDS:
         raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {init!r}.")
-    if clusters is None:
-        clusters = default_clusters(letters)
-    if isinstance(clusters, bool) or not isinstance(clusters, int) or clusters < 1:
-        raise InvalidOptionError(f"clusters must be a positive whole number, found {clusters!r}.")
+    clusters = default_clusters(letters) if clusters is None else whole_number("clusters", clusters)
     groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":
         return near_identity(clusters, letters, groups)[None]

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import NamedTuple
 
+from .checks import whole_number
 from .errors import InvalidOptionError
 
 
@@ -56,8 +57,7 @@ class Stopping:
     def __post_init__(self) -> None:
         if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < 1.0):
             raise InvalidOptionError(f"tol must lie in (0, 1), found {self.tol!r}.")
-        if isinstance(self.max_iter, bool) or not isinstance(self.max_iter, int) or self.max_iter < 1:
-            raise InvalidOptionError(f"max_iter must be a positive whole number, found {self.max_iter!r}.")
+        object.__setattr__(self, "max_iter", whole_number("max_iter", self.max_iter))
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:
         """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""

@@ -13,6 +13,7 @@ import numpy as np
 
 from .book import Book, Memory, places_done
 from .certificate.certify import certifier, tolerance
+from .checks import whole_number
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .errors import InvalidOptionError, PenaltyWarning
 from .frontier import Frontier
@@ -98,7 +99,7 @@ def sweep(
     values = np.array(parameters, dtype=float)
     if values.ndim != 1 or values.size == 0:
         raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
-    if points is not None and (isinstance(points, bool) or not isinstance(points, int) or points < values.size):
+    if points is not None and (points := whole_number("points", points)) < values.size:
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     if not (isinstance(chunk_seconds, (int, float)) and chunk_seconds > 0.0):
         raise InvalidOptionError(f"chunk_seconds must be a positive number, found {chunk_seconds!r}.")
@@ -116,8 +117,8 @@ def sweep(
         solvers=solvers,
         stopping=Stopping(tol=tol, max_iter=max_iter),
         seed=(seed_of(store) if store is not None and rng is None else None) or Root.of(seed_sequence(rng)),
-        starts=starts,
-        clusters=clusters,
+        starts=int(starts),
+        clusters=None if clusters is None else int(clusters),
         init=init,
         gap=gap,
     )

@@ -1,10 +1,13 @@
 import numpy as np
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import sparse
 
 import infoplane as ip
 import strategies
 import verify
+from infoplane.certificate.programme import linear_programme
 from infoplane.portfolio.pooling import Pooling, pooled, stacked
 from infoplane.solver import Support
 
@@ -40,6 +43,45 @@ def test_runs_that_are_good_in_different_places_are_beaten_by_their_pool():
         verify.lagrangian(joint.p_xy, best, problem.rho)
     )
     assert problem.value(joint, best) < min(problem.value(joint, left), problem.value(joint, right)) - 0.1
+
+
+@given(joint=strategies.joints(), gamma=st.floats(0.05, 1.0), scale=st.floats(0.1, 10.0))
+@settings(max_examples=60, deadline=None)
+def test_a_pool_given_up_without_a_programme_has_nothing_better(joint, gamma, scale):
+    problem = ip.MarkovLagrangian(*(scale * np.array(ip.bottleneck(gamma).rho)))
+    support, rng = Support(joint), np.random.default_rng(0)
+    known = ip.solve(joint, problem, starts=4, rng=0).encoder[:, support.x]
+    encoders = [known, *(W / W.sum(axis=0) for W in rng.random((3, 4, len(support.p_x))) ** 8)]
+    W = pooled(support, problem, encoders)
+    assert W is not None
+    if pooled(support, problem, encoders, known) is None:
+        assert problem.value(joint, support.lift(W)) >= problem.value(joint, support.lift(known)) - 1.1e-10
+
+
+def test_a_converged_optimum_needs_no_programme_and_a_bad_encoder_does(monkeypatch):
+    support, problem, asked = Support(HEART), ip.bottleneck(0.1), []
+
+    def programme(*arguments):
+        asked.append(arguments)
+        return linear_programme(*arguments)
+
+    monkeypatch.setattr("infoplane.portfolio.pooling.linear_programme", programme)
+    best, bad = ip.solve(HEART, problem, "annealing").encoder, np.eye(16)
+    assert pooled(support, problem, [best, bad], best) is None
+    assert not asked
+    assert pooled(support, problem, [best, bad], bad) is not None
+    assert len(asked) == 1
+
+
+def test_a_sparse_joint_too_large_for_a_table_is_pooled(monkeypatch):
+    monkeypatch.setattr("infoplane.solver.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.solver.SPARSE_SHARE", 1.0)
+    monkeypatch.setattr("infoplane.solver.LARGEST_TABLE", 10)
+    joint = ip.Joint.from_matrix(sparse.csr_array(HEART.p_xy))
+    found = ip.solve(joint, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
+    assert found.loss == pytest.approx(ip.solve(HEART, ip.bottleneck(0.1), Pooling(), starts=4, rng=0).loss, abs=1e-9)
+    with pytest.raises(ip.InvalidJointError, match="more than 10 cells"):
+        Support(joint).P  # noqa: B018
 
 
 @given(joint=strategies.joints())

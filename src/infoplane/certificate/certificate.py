@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from ..checks import whole_number
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import MarkovLagrangian
@@ -23,8 +24,7 @@ class Limits:
     def __post_init__(self) -> None:
         if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < math.inf):
             raise InvalidOptionError(f"the certificate's tol must be a positive number of nats, found {self.tol!r}.")
-        if isinstance(self.max_cells, bool) or not isinstance(self.max_cells, int) or self.max_cells < 1:
-            raise InvalidOptionError(f"max_cells must be a positive whole number, found {self.max_cells!r}.")
+        object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells))
         if not self.max_seconds > 0.0:
             raise InvalidOptionError(f"max_seconds must be positive, found {self.max_seconds!r}.")
 

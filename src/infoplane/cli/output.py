@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 import tempfile
 import warnings
 from collections.abc import Callable, Iterator
@@ -183,13 +184,12 @@ def one_line_warnings() -> Iterator[None]:
 @contextmanager
 def spinner(title: str) -> Iterator[Callable[[Any], None] | None]:
     """A callback for `solve` that shows what its runs are doing; None when stderr is not a terminal."""
-    from rich.console import Console
-
-    err = Console(stderr=True)
-    if not err.is_terminal:
+    if not sys.stderr.isatty():
         yield None
         return
-    with err.status(title) as status:
+    from rich.console import Console
+
+    with Console(stderr=True).status(title) as status:
 
         def tell(progress: Any) -> None:
             status.update(

@@ -18,7 +18,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
-COMPILING = "compiling kernels, once per machine (about half a minute)"
+COMPILING = "compiling kernels, once per machine (half a minute to a minute)"
 
 _told = threading.Event()
 

@@ -17,6 +17,7 @@ import numpy as np
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck
 from ..certificate.envelope import gamma_of
+from ..checks import whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, plane_point
 from ..problem import MarkovLagrangian
@@ -50,8 +51,7 @@ class Annealing:
     depth: float = 8.0
 
     def __post_init__(self) -> None:
-        if isinstance(self.rungs, bool) or not isinstance(self.rungs, int) or self.rungs < 0:
-            raise InvalidOptionError(f"rungs must be 0 or a positive whole number, found {self.rungs!r}.")
+        object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
         if not 1.0 < self.depth < np.inf:
             raise InvalidOptionError(f"depth must be above 1, found {self.depth!r}.")
 

@@ -20,9 +20,11 @@ import numpy as np
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck, is_funnel
 from ..certificate.columns import first_columns
+from ..certificate.mixture import Mixture
 from ..certificate.programme import encoder_of, linear_programme
-from ..errors import InfoplaneError, InvalidOptionError
-from ..information import Array, entr
+from ..checks import whole_number
+from ..errors import InfoplaneError
+from ..information import Array, entr, entropy
 from ..problem import MarkovLagrangian
 from ..solution import Trace
 from ..solver import Batch, Run, Solver, Support
@@ -67,10 +69,8 @@ class Pooling:
     splitting: int | None = None
 
     def __post_init__(self) -> None:
-        if self.splitting is None:
-            return
-        if isinstance(self.splitting, bool) or not isinstance(self.splitting, int) or self.splitting < 0:
-            raise InvalidOptionError(f"splitting must be 0 or a positive whole number, found {self.splitting!r}.")
+        if self.splitting is not None:
+            object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
 
     @property
     def name(self) -> str:
@@ -162,21 +162,23 @@ class PoolingBatch:
     def _pool(self) -> None:
         """Pool, polish, and pool again while the loss falls."""
         found = [run.encoder for run in self.batch.runs()]
-        best = min(self._loss(W) for W in found)
+        best = min(found, key=self._loss)
         letters = len(self.support.p_x)
         most = letters if self.clusters >= default_clusters(letters) else self.clusters  # fewer if fewer were asked for
         merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
         for _ in range(ROUNDS):
-            W = pooled(self.support, self.problem, [*found, merged])
-            if W is None or len(W) > most or self._loss(W) > best - GAIN:
+            if len(found) + len(merged) == 1:  # nothing to mix a run with
+                return
+            W = pooled(self.support, self.problem, [*found, merged], best)
+            if W is None or len(W) > most or self._loss(W) > self._loss(best) - GAIN:
                 return
             batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
             while batch.advance(self.stopping.max_iter):
                 pass
             run = batch.runs()[0]
             self.pooled = replace(run, found_by="pooling", died=max(self.clusters - len(run.encoder), 0))
-            found.append(self.pooled.encoder)
-            best = self._loss(self.pooled.encoder)
+            best = self.pooled.encoder
+            found.append(best)
 
     def _loss(self, W: Array) -> float:
         return self.problem.value(self.support.joint, self.support.lift(W))
@@ -236,16 +238,41 @@ def merged_letters(support: Support) -> Array:
     return np.vstack([np.eye(len(support.p_x)), first_columns(support).T / support.p_x])
 
 
-def pooled(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> Array | None:
-    """The best encoder whose every cluster is one of those given; None if the programme is too large or fails."""
+def pooled(
+    support: Support, problem: MarkovLagrangian, encoders: Sequence[Array], known: Array | None = None
+) -> Array | None:
+    """The best encoder whose every cluster is one of those given.
+
+    None if the programme is too large or fails, or if it cannot be better than the encoder `known` by `GAIN`.
+    """
     joint_xz = np.concatenate([W * support.p_x for W in encoders])
     mass = joint_xz.sum(axis=1)
     Q = np.ascontiguousarray((joint_xz[mass > DUST] / mass[mass > DUST, None]).T)
     if Q.size > LARGEST_POOL:
         return None
-    f = problem.rho_zx * entr(Q).sum(axis=0) + problem.rho_zy * entr(support.T @ Q).sum(axis=0)
+    U = support.rows.T @ (Q / support.p_x[:, None]) if support.sparse else support.T @ Q
+    f = problem.rho_zx * entr(Q).sum(axis=0) + problem.rho_zy * entr(U).sum(axis=0)
+    if (
+        known is not None
+        and is_bottleneck(problem)
+        and not support.sparse
+        and beyond_improving(support, problem, known, Q, f)
+    ):
+        return None
     try:
         weights, _, _ = linear_programme(Q, f, support.p_x)
     except InfoplaneError:
         return None
     return encoder_of(Q, weights)
+
+
+def beyond_improving(support: Support, problem: MarkovLagrangian, W: Array, Q: Array, f: Array) -> bool:
+    """Whether no mixture of the posteriors Q, of costs f, is better than a bottleneck's encoder W by `GAIN`.
+
+    By weak duality sum_k w_k f(q_k) >= lambda.p_x + min_k (f(q_k) - lambda.q_k) for every lambda; that of a bottleneck's optimum proves
+    it optimal. Most pools end here, without a linear programme.
+    """
+    lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, -problem.rho_zx / problem.rho_zy)
+    bound = float(lam @ support.p_x + (f - lam @ Q).min())
+    constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * entropy(support.p_y)
+    return problem.value(support.joint, support.lift(W)) - constant <= bound + GAIN
