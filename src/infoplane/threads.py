@@ -28,6 +28,8 @@ def all_cores() -> Iterator[ThreadPoolExecutor]:
 def one_blas_thread() -> Iterator[None]:
     """BLAS on a single thread until the last of those who are inside has left: the setting is the whole process's."""
     global _inside
+    import scipy.linalg.cython_blas  # noqa: F401  the BLAS of compiled code; one that is loaded later would not be limited
+
     with _lock:
         if _inside == 0:
             _limited.enter_context(threadpool_limits(limits=1, user_api="blas"))

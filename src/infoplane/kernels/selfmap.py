@@ -22,6 +22,9 @@ from .split import Flags, Integers
 BLOCK = 256
 """Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
 
+BLAS_CLUSTERS = 16
+"""Fewest clusters for which BLAS multiplies faster than the loops here."""
+
 KEEP, COMPARE = 1, 2
 """What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
 
@@ -36,7 +39,7 @@ class Channel(NamedTuple):
     rows: Integers  # (|X| + 1,)      where each letter's entries begin, if sparse; else (1,)
     letters: Integers  # (entries,)   y
     shares: Array  # (entries,)       p(y|x)
-    blas: bool  # are the tables large enough for matrix products to pay?
+    blas: bool  # are there letters enough for BLAS's matrix products to pay?
 
 
 class Work(NamedTuple):
@@ -200,10 +203,16 @@ def _evaluate_block(
             for i in range(width):
                 L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
                 inner += S[z, i] * total[i] * L_new[c, z, i]
-    for y in range(t.shape[0]):
-        for i in range(width):
-            t_x[y, i] = t[y, i] * total[i]
-    _add_marginals(S, t_x, q, part_q, blas)
+    if n_z < t.shape[0]:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] *= total[i]
+        _add_marginals(S, t, q, part_q, blas)
+    else:
+        for y in range(t.shape[0]):
+            for i in range(width):
+                t_x[y, i] = t[y, i] * total[i]
+        _add_marginals(S, t_x, q, part_q, blas)
     return value, inner, far
 
 
@@ -223,7 +232,7 @@ def evaluate_dense(
 
     Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
-    T, p_x, blas = channel.T, channel.p_x, channel.blas
+    T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
     S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
     sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
     clear(q)
