@@ -25,7 +25,7 @@ HEART = ip.datasets.heart()
 
 
 def wide():
-    """700 letters x in three blocks, 70 letters y (BLAS), zeros."""
+    """700 letters x in three blocks, 70 letters y, zeros."""
     rng = np.random.default_rng(1)
     P = rng.dirichlet(np.full(70, 0.2), size=700) * rng.random((700, 1))
     P[P < 1e-3] = 0.0
@@ -240,10 +240,11 @@ def test_blocks_looks_and_traces_change_nothing(joint, problem, block, limit):
         assert problem.stationarity(joint, full) == pytest.approx(two.residuals.stationarity, rel=1e-3, abs=1e-9)
 
 
+@pytest.mark.parametrize("clusters", [6, 18], ids=["loops", "BLAS"])
 @pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.funnel(3.0)], ids=["ib", "pf"])
-def test_several_blocks_and_sparse_rows_reach_the_same_point(problem):
+def test_several_blocks_and_sparse_rows_reach_the_same_point(problem, clusters):
     joint = wide()
-    starts = starts_of(joint, 2, clusters=6)
+    starts = starts_of(joint, 2, clusters=clusters)
     dense = run(ip.Accelerated(), joint, problem, starts, block=7, limit=4000, tol=1e-8, look=True)
     again = run(ip.Accelerated(), joint, problem, starts, record=True, limit=4000, tol=1e-8)
     sparse = run(ip.Accelerated(), joint, problem, starts, limit=4000, tol=1e-8, sparse=True)
@@ -268,6 +269,22 @@ def test_the_funnels_cycle_is_monotone_and_shorter_than_plain_iteration(beta):
         assert np.diff(one.trace.loss).max() <= 1e-12
         assert one.trace.loss[-1] == pytest.approx(verify.lagrangian(joint.p_xy, one.encoder, problem.rho), abs=1e-9)
     assert sum(one.iterations for one in fast) < 0.7 * sum(one.iterations for one in batch.runs())
+
+
+def test_leaps_do_not_lead_the_funnel_to_worse_optima():
+    worse = total = 0
+    for joint in (HEART, ip.datasets.paper_uniform(), ip.datasets.paper_nonuniform()):
+        starts = starts_of(joint, 16, clusters=min(joint.shape[0], 8), seed=3)
+        for beta in (1.5, 2.5, 5.0):
+            problem = ip.funnel(beta)
+            plain = BlahutArimotoBatch(Support(joint), [problem] * 16, starts, Stopping(1e-9, 20_000), False)
+            while plain.advance(1000):
+                pass
+            fast = run(ip.Accelerated(), joint, problem, starts, limit=20_000)
+            for one, two in zip(fast, plain.runs(), strict=True):
+                worse += problem.value(joint, one.encoder) > problem.value(joint, two.encoder) + 1e-6
+                total += 1
+    assert worse <= 0.02 * total
 
 
 @pytest.mark.parametrize("beta", [0.3, 1.0])

@@ -9,6 +9,7 @@ from scipy.sparse import csr_array
 import infoplane as ip
 import verify
 from infoplane.kernels.selfmap import (
+    BLAS_CLUSTERS,
     COMPARE,
     KEEP,
     conditional_entropy,
@@ -68,7 +69,7 @@ def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE)
 
 
 def large(zeros):
-    """700 letters x, so three blocks, and 70 letters y, so BLAS."""
+    """700 letters x, so three blocks, and 70 letters y, enough for BLAS."""
     rng = np.random.default_rng(1)
     P = rng.random((700, 70))
     if zeros:
@@ -93,12 +94,15 @@ def test_the_map_is_its_formula_on_any_joint(chain, name, sparse):
         np.testing.assert_allclose(np.exp(L_new), expected, atol=1e-12)
 
 
+@pytest.mark.parametrize("clusters", [7, 17, 90], ids=["no BLAS", "fewer than |Y|", "more than |Y|"])
 @pytest.mark.parametrize("zeros", [False, True])
 @pytest.mark.parametrize("name", ["bottleneck", "funnel"])
-def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros):
+def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros, clusters):
     support, problem = Support(large(zeros)), PROBLEMS[name]
-    W = np.random.default_rng(2).dirichlet(np.ones(7), size=700).T.copy()
+    W = np.random.default_rng(2).dirichlet(np.ones(clusters), size=700).T.copy()
     assert channel_of(support).p_x.shape[0] == 3
+    assert channel_of(support).blas
+    assert 7 < BLAS_CLUSTERS <= 17
     expected = mapped(support.P, W, problem)
     for sparse, blas in ((False, False), (False, True), (True, False)):
         q_new, W_new, (_, h_zx, far), _ = evaluated(support, W, problem, sparse, blas)
