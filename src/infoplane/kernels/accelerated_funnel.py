@@ -4,7 +4,8 @@ W'[z, x] prop. to W[z, x]^(b) p(z) exp(-b sum_y p(y|x) log p(z|y)),  b = beta / 
 
 and in general W exp(-g/k), normalised, which cannot raise L (`MarkovLagrangian.width`). Three evaluations a cycle: L1 = T(L0), L2 = T(L1)
 for L = log W, and the normalised SQUAREM point L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, weighed by p(x) p(z|x). It is kept
-if its Lagrangian is not above that of L2; then the step may be four times as long, else a quarter. Far from a fixed point there are no leaps.
+if its Lagrangian is not above that of L2; then the step may be four times as long, else a quarter. Far from a
+fixed point there are no leaps.
 """
 
 import math
