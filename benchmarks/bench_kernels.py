@@ -1,4 +1,4 @@
-"""How close the kernels are to what they must do: exp and log, an iteration of the map, its growth with size, threads, memory.
+"""How close the kernels are to what they must do: exp and log, an iteration of the map, threads, memory.
 
     python benchmarks/bench_kernels.py --out benchmarks/results.json --table docs/kernels.md
 
@@ -28,7 +28,7 @@ from infoplane.solver import Support
 from infoplane.starts import make_starts, seed_sequence
 from infoplane.stopping import Stopping
 from infoplane.threads import one_blas_thread
-from joints import DATA, adult, large_sparse, words
+from joints import DATA, adult, large_sparse, random_joint, words
 from timing import Timed, checker, keep, shown, take_turns
 
 verify = checker()
@@ -64,9 +64,8 @@ def library_logs(x, out):
         out[i] = math.log(x[i])
 
 
-def random_joint(n_x: int, n_y: int) -> ip.Joint:
-    rng = np.random.default_rng(0)
-    return ip.Joint.from_counts(rng.dirichlet(np.full(n_y, 0.5), size=n_x))
+def dense(n_x: int, n_y: int) -> ip.Joint:
+    return random_joint("smooth", n_x, n_y, np.random.default_rng(0))
 
 
 def scalar_functions(rounds: int) -> dict[str, Any]:
@@ -187,34 +186,6 @@ def agreed(support: Support, runs: list[Any], expected: np.ndarray) -> None:
             raise AssertionError("the loss is not what p(x, y) and the encoder say")
 
 
-def growth(rounds: int) -> dict[str, Any]:
-    """Exponents of the time an iteration in |X|, |Z| and |Y|, the other two fixed; sizes in turns."""
-    families = {
-        "|X|": [(n, 24, 24) for n in (1000, 4000, 16_000, 64_000)],
-        "|Z|": [(4000, n, 24) for n in (8, 16, 32, 64, 128)],
-        "|Y|": [(2000, 32, n) for n in (64, 128, 256, 512)],
-        "|X||Z||Y|": [(500, 16, 200), (1000, 24, 300), (2000, 32, 400), (3000, 48, 600)],
-    }
-    found = {}
-    for name, sizes in families.items():
-        contestants = {}
-        for n_x, n_z, n_y in sizes:
-            joint = random_joint(n_x, n_y)
-            starts = make_starts(joint, n_z, 1, seed_sequence(0), "random")
-            many = max(4, WORK // starts.size)
-            contestants[f"{n_x} x {n_z} x {n_y}"] = kernel_iteration(Support(joint), starts, many, rounds)
-        timed = take_turns(contestants, rounds)
-        steps = [max(4, WORK // (n_x * n_z)) for n_x, n_z, _ in sizes]
-        cost = [np.median(timed.seconds[key]) / many for key, many in zip(contestants, steps, strict=True)]
-        product = [math.prod(size) for size in sizes]
-        found[name] = {
-            "exponent": float(np.polyfit(np.log(product), np.log(cost), 1)[0]),
-            "seconds": cost,
-            "sizes": sizes,
-        }
-    return found
-
-
 def two_threads(rounds: int) -> dict[str, float]:
     """1,024 heart runs of Blahut-Arimoto to 1e-8: one thread against two."""
     joint = ip.datasets.heart()
@@ -261,7 +232,7 @@ def peak_memory(joint: ip.Joint) -> dict[str, float]:
     """Largest memory that a whole `solve` holds beside the joint, in encoders of 50 clusters."""
     encoder, found = 50 * joint.shape[0] * 8, {}
     for name in (None, "accelerated", "blahut-arimoto"):
-        ip.solve(random_joint(300, 20), ip.bottleneck(GAMMA), name, clusters=10, starts=1)
+        ip.solve(dense(300, 20), ip.bottleneck(GAMMA), name, clusters=10, starts=1)
         tracemalloc.start()
         ip.solve(joint, ip.bottleneck(0.05), name, clusters=50, starts=1, rng=0)
         found[name or "default"] = tracemalloc.get_traced_memory()[1] / encoder
@@ -306,12 +277,6 @@ def table(found: dict[str, Any]) -> str:
         f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns for an entry and a cluster, "
         f"{shown(sparse['over one exp'])} times one exp of the encoder.",
         "",
-        "Growth of the time an iteration, fitted on log axes: "
-        + "; ".join(
-            f"{name.replace('|', chr(92) + '|')} {one['exponent']:.2f}" for name, one in found["growth"].items()
-        )
-        + ".",
-        "",
         f"1,024 heart runs, two threads against one: {shown(found['threads'])} times faster.",
         "",
         "Peak memory of `solve` on 11,541 x 20 with 50 clusters, in encoders: "
@@ -329,7 +294,7 @@ def main() -> None:
     arguments = parser.parse_args()
     rounds = arguments.rounds
     small, large = (adult("small"), words("newsgroups_word_group")) if DATA.exists() else (None, None)
-    small, large = small or random_joint(225, 10), large or random_joint(11_541, 20)
+    small, large = small or dense(225, 10), large or dense(11_541, 20)
     with one_blas_thread():
         found: dict[str, Any] = {"functions": scalar_functions(rounds)}
         print(found["functions"], flush=True)
@@ -338,16 +303,14 @@ def main() -> None:
             (ip.datasets.paper_uniform(), 3, 1024),
             (ip.datasets.heart(), 16, 1024),
             (small, 16, 16),
-            (random_joint(2000, 20), 50, 1),
+            (dense(2000, 20), 50, 1),
             (large, 50, 1),
-            (random_joint(2000, 200), 32, 1),
+            (dense(2000, 200), 32, 1),
         ):
             found["iterations"].append(iteration(joint, clusters, runs, rounds))
             print(found["iterations"][-1], flush=True)
         found["sparse"] = sparse_iteration(max(rounds // 3, 1))
         print(found["sparse"], flush=True)
-        found["growth"] = growth(max(rounds // 3, 1))
-        print({name: one["exponent"] for name, one in found["growth"].items()}, flush=True)
         found["threads"] = two_threads(rounds)
         print(found["threads"], flush=True)
     found["memory"] = peak_memory(large)

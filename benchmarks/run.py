@@ -17,6 +17,7 @@ HERE = Path(__file__).parent
 PAGES, RESULTS = HERE.parent / "docs" / "benchmarks", HERE / "results"
 SCRIPTS = {
     "kernels": "bench_kernels.py",
+    "growth": "bench_growth.py",
     "accelerated": "bench_accelerated.py",
     "annealing": "bench_annealing.py",
     "peers": "bench_peers.py",

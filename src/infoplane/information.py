@@ -35,6 +35,10 @@ def entr(p: Array) -> Array:
 
 def rel_entr(p: Array, q: Array) -> Array:
     """P log(p / q), entry by entry; infinite where q = 0 < p."""
+    with np.errstate(all="ignore"):
+        plain: Array = p * np.log(p / q)
+    if np.isfinite(plain).all():
+        return plain
     seen = (p > 0.0) & (q > 0.0)
     with np.errstate(over="ignore", under="ignore"):
         ratio = np.divide(p, q, out=np.ones(seen.shape), where=seen)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from .information import Array, entropy
+from .information import Array
 from .kernels import advance as kernel
 from .kernels.blahut_arimoto import MapSetting
 from .kernels.roots import LOG_TINY, TINY
@@ -97,7 +97,7 @@ class MapBatch:
         self.setting = MapSetting(
             rho=np.array([problem.rho for problem in problems], dtype=float),
             width=np.array([problem.width for problem in problems]),
-            h_y=entropy(support.p_y),
+            h_y=support.h_y,
             tol=float(stopping.tol),
             limit=stopping.max_iter,
         )

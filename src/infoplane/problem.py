@@ -82,7 +82,7 @@ class MarkovLagrangian:
 
     @property
     def _scale(self) -> float:
-        return max(abs(rho) for rho in self.rho)
+        return max(abs(self.rho_z), abs(self.rho_zx), abs(self.rho_zy))
 
     def value(self, joint: Joint, encoder: Array) -> float:
         """L at an encoder, in nats."""

@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .errors import InvalidJointError
-from .information import Array
+from .information import Array, entropy
 from .solution import Solution, StartSummary, Trace
 from .stopping import Residuals, Status, Stopping
 
@@ -55,14 +55,15 @@ class Support:
 
     @cached_property
     def P(self) -> Array:
-        """p(x, y), dense."""
+        """p(x, y), dense; the joint's own table, read-only, if all letters have mass."""
         if self.cells > LARGEST_TABLE:
             raise InvalidJointError(
                 f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
         p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
-        # Always a copy: a joint's own table is read-only, which compiled code would take for another type.
+        if self.x.all() and self.y.all():
+            return np.ascontiguousarray(p_xy)
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
 
     @cached_property
@@ -82,6 +83,11 @@ class Support:
     def T(self) -> Array:
         """p(y|x), a row a y."""
         return np.ascontiguousarray((self.P / self.p_x[:, None]).T)
+
+    @cached_property
+    def h_y(self) -> float:
+        """H(Y)."""
+        return entropy(self.p_y)
 
     @cached_property
     def K(self) -> Array:

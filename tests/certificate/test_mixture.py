@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
@@ -29,6 +29,9 @@ def J(support, gamma, mixture):
 
 @settings(max_examples=60, deadline=None)
 @given(chains(), GAMMA)
+@example(
+    (ip.Joint.from_counts([[0.5, 1e-5], [0.5, 0.0]]), np.eye(2)), 1.0
+)  # a decoder without a y that x has, hardly ever
 def test_one_value_in_three_forms(chain, gamma):
     """lambda.p_x + gamma H(X) = J; an encoder's own mixture has J - H(Y) <= L; and the mixture's encoder is no worse than that."""
     joint, W = chain

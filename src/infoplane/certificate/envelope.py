@@ -75,7 +75,7 @@ def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: floa
     """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/certificates.md)."""
     gamma = gamma_of(problem)
     n_x, n_y = support.P.shape
-    h_x, h_y = entropy(support.p_x), entropy(support.p_y)
+    h_x, h_y = entropy(support.p_x), support.h_y
     products = lam * support.p_x
     value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
     of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
@@ -137,7 +137,7 @@ class Proof:
         """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
         lam = self.mixture.multipliers(self.support, self.gamma)
         J = self.gamma * entropy(self.support.p_x) + float(lam @ self.support.p_x)
-        return self.problem.rho_zy * (J - entropy(self.support.p_y))
+        return self.problem.rho_zy * (J - self.support.h_y)
 
     def estimate(self) -> Mixture:
         """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""

@@ -67,6 +67,10 @@ class Mixture:
 def likelihoods(support: Support, gamma: float, decoders: Array) -> tuple[Array, Array]:
     """k(x, u_z) exp(-top(x)) as (|Z|, |X|), and top(x), the largest log k(x, u_z)."""
     log_k = np.log(np.maximum(decoders, TINY)) @ support.T / gamma
+    missing = decoders <= TINY
+    if missing.any():  # k is 0 where a decoder rules out a y of x, however small p(y|x); unless every decoder does
+        ruled_out = missing.astype(float) @ (support.T > 0.0) > 0.0
+        log_k[ruled_out & ~ruled_out.all(axis=0)] = -np.inf
     top = log_k.max(axis=0)
     return np.exp(log_k - top), top
 

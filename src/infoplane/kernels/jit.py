@@ -40,12 +40,17 @@ def entry(function: F) -> F:
     except RuntimeError:  # numba found no writable folder, neither beside the source nor in the user's cache
         compiled = njit(**FLAGS)(function)
 
+    known = False  # asking numba for its signatures at every call would take longer than a small kernel
+
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
-        if compiled.signatures or _told.is_set():
+        nonlocal known
+        if known or _told.is_set():
             return compiled(*arguments)
         with telling_of_compilation(lambda: bool(compiled.stats.cache_misses)):
-            return compiled(*arguments)
+            result = compiled(*arguments)
+        known = True
+        return result
 
     call.compiled = compiled  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]

@@ -125,10 +125,10 @@ def _mend(
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(MENDING_ROUNDS):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
-        lines = [plane_point(support.joint, support.lift(W)) for W in candidates]
+        ixz, iyz = np.array([plane_point(support.joint, support.lift(W)) for W in candidates]).T
         mended = False
         for place, problem in enumerate(problems):
-            losses = np.array([-problem.rho_zx * line.ixz - problem.rho_zy * line.iyz for line in lines])
+            losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
             if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
                 found[place] = yield from _climb(support, problem, candidates[best], stopping, record)

@@ -274,5 +274,5 @@ def beyond_improving(support: Support, problem: MarkovLagrangian, W: Array, Q: A
     """
     lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, -problem.rho_zx / problem.rho_zy)
     bound = float(lam @ support.p_x + (f - lam @ Q).min())
-    constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * entropy(support.p_y)
+    constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * support.h_y
     return problem.value(support.joint, support.lift(W)) - constant <= bound + GAIN

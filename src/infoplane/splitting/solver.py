@@ -157,7 +157,8 @@ class SplittingBatch:
         self.clusters = clusters
         self.found_by = formulation.name if options.proximal == 0 else options.name
         self.kernel = kernel.advance_exact if options.step == "exact" else kernel.advance_gradient
-        self.tables = Tables(support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
+        P = support.P.copy()  # compiled code would take a read-only table for one of another type
+        self.tables = Tables(support.p_x, support.p_y, P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
         self.setting = Setting(
             rho=np.array([problem.rho for problem in problems], dtype=float),
             width=np.array([problem.width for problem in problems]),
