@@ -12,7 +12,7 @@ from .information import Array
 from .kernels import advance as kernel
 from .kernels.blahut_arimoto import MapSetting
 from .kernels.roots import LOG_TINY, TINY
-from .kernels.selfmap import BLOCK, Channel
+from .kernels.selfmap import BLAS_BLOCK, BLOCK, Channel
 from .kernels.split import Integers
 from .problem import MarkovLagrangian
 from .solution import Trace
@@ -55,7 +55,9 @@ def channel_of(support: Support) -> Channel:
 def _channel(support: Support) -> Channel:
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
-    width = -(-letters // (8 * -(-letters // BLOCK))) * 8 if letters > 8 else -(-letters // 4) * 4
+    blas = n_y >= SMALLEST_PRODUCT and letters >= BLOCK
+    blocks = -(-letters // (BLAS_BLOCK if blas else BLOCK))
+    width = -(-letters // (8 * blocks)) * 8 if letters > 8 else -(-letters // 4) * 4
     p_x = np.ascontiguousarray(blocks_of(support.p_x[None], width)[:, 0])
     T = np.zeros((0 if support.sparse else len(p_x), padded, width))
     for c in range(len(T)):
@@ -75,7 +77,7 @@ def _channel(support: Support) -> Channel:
         rows=rows,
         letters=columns,
         shares=shares,
-        blas=n_y >= SMALLEST_PRODUCT and letters >= BLOCK,
+        blas=blas,
     )
 
 

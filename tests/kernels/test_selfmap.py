@@ -69,9 +69,9 @@ def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE)
 
 
 def large(zeros):
-    """700 letters x, so three blocks, and 70 letters y, enough for BLAS."""
+    """1,300 letters x, so three blocks, and 70 letters y, enough for BLAS."""
     rng = np.random.default_rng(1)
-    P = rng.random((700, 70))
+    P = rng.random((1300, 70))
     if zeros:
         P[rng.random(P.shape) < 0.7] = 0.0
         P[:, 0] += 1e-3
@@ -99,7 +99,7 @@ def test_the_map_is_its_formula_on_any_joint(chain, name, sparse):
 @pytest.mark.parametrize("name", ["bottleneck", "funnel"])
 def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros, clusters):
     support, problem = Support(large(zeros)), PROBLEMS[name]
-    W = np.random.default_rng(2).dirichlet(np.ones(clusters), size=700).T.copy()
+    W = np.random.default_rng(2).dirichlet(np.ones(clusters), size=1300).T.copy()
     assert channel_of(support).p_x.shape[0] == 3
     assert channel_of(support).blas
     assert 7 < BLAS_CLUSTERS <= 17

@@ -22,8 +22,8 @@ from .split import Flags, Integers
 BLOCK = 256
 """Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
 
-BLAS_CLUSTERS = 16
-"""Fewest clusters for which BLAS multiplies faster than the loops here."""
+BLAS_BLOCK, BLAS_CLUSTERS = 512, 16
+"""Most letters a block for BLAS, and the fewest clusters for which it multiplies faster than the loops here."""
 
 KEEP, COMPARE = 1, 2
 """What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
