@@ -112,8 +112,9 @@ def main() -> None:
     parser.add_argument("--table", type=Path)
     parser.add_argument("--random", type=int, default=50)
     parser.add_argument("--seconds", type=float, default=10.0, help="for a proof")
+    parser.add_argument("--resume", action="store_true", help="keep the cells that the JSON file has")
     arguments = parser.parse_args()
-    results = json.loads(arguments.out.read_text()) if arguments.out.exists() else {}
+    results = json.loads(arguments.out.read_text()) if arguments.resume and arguments.out.exists() else {}
     for name, joint, family, parameter in cells(arguments.random):
         key = json.dumps([name, family, round(parameter, 6)])
         if key not in results:
