@@ -34,7 +34,7 @@ def restarts(joint: ip.Joint) -> list[np.ndarray]:
         while batch.advance(block_length(W)):
             pass
         encoders = [support.lift(run.encoder) for run in batch.runs()]
-        best.append(min(encoders, key=lambda encoder: problem.value(joint, encoder)))
+        best.append(encoders[int(np.argmin(problem.values(joint, encoders)))])
     return best
 
 

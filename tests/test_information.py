@@ -8,6 +8,7 @@ from scipy import sparse, special
 
 import verify
 from infoplane.information import (
+    BLOCK,
     bits,
     divergence,
     encoder_entropies,
@@ -15,8 +16,8 @@ from infoplane.information import (
     entropy,
     mutual_information,
     plane_point,
+    plane_points,
     rel_entr,
-    row_blocks,
 )
 from infoplane.joint import Joint
 from strategies import chains, joints
@@ -46,11 +47,25 @@ def test_a_table_of_many_blocks_is_summed_like_a_small_one():
     rng = np.random.default_rng(0)
     joint = Joint.from_counts(rng.random((3000, 2)))
     W = rng.dirichlet(np.ones(50), size=3000).T.copy()
-    assert len(list(row_blocks(W))) > 1
-    h, point = encoder_entropies(joint, W), plane_point(joint, W)
+    assert W.size > 2 * BLOCK
+    h, point = encoder_entropies(joint, [W])[0], plane_point(joint, W)
     joint_zx = W * joint.p_x
     assert h.z_given_x == pytest.approx(special.entr(joint_zx).sum() - special.entr(joint.p_x).sum(), abs=1e-12)
     assert point.ixz == pytest.approx(h.z - h.z_given_x, abs=1e-12)
+
+
+def test_an_encoder_is_measured_to_the_same_bits_whatever_stands_beside_it():
+    """Sweeps rest on it: how many runs a worker measures together depends on the machine."""
+    rng = np.random.default_rng(0)
+    joint = Joint.from_counts(rng.random((900, 7)))
+    sizes = [3, 90, 1, 17, 200, 64, 5, 5, 72, 2]
+    encoders = [rng.dirichlet(np.full(size, 0.05), size=900).T.copy() for size in sizes]
+    assert 900 * sizes[0] < BLOCK < 900 * sizes[4]
+    assert (encoders[1] == 0.0).any()
+    h, points = encoder_entropies(joint, encoders), plane_points(joint, encoders)
+    assert h == [encoder_entropies(joint, [W])[0] for W in encoders]
+    assert points == [plane_point(joint, W) for W in encoders]
+    assert encoder_entropies(joint, encoders[::-1]) == h[::-1]
 
 
 def test_entropy_knows_zero_log_zero():
@@ -94,7 +109,7 @@ def test_mutual_information_agrees_with_the_joint(joint):
 @FAST
 def test_against_explicit_sums(chain):
     joint, W = chain
-    assert encoder_entropies(joint, W) == pytest.approx(verify.entropies(joint.p_xy, W), abs=TOL)
+    assert encoder_entropies(joint, [W])[0] == pytest.approx(verify.entropies(joint.p_xy, W), abs=TOL)
     assert plane_point(joint, W) == pytest.approx(verify.mutual_informations(joint.p_xy, W), abs=TOL)
 
 
@@ -103,7 +118,7 @@ def test_against_explicit_sums(chain):
 def test_sparse_agrees_with_dense(chain):
     joint, W = chain
     twin = Joint.from_matrix(sparse.csr_array(joint.p_xy))
-    assert encoder_entropies(twin, W) == pytest.approx(encoder_entropies(joint, W), abs=TOL)
+    assert encoder_entropies(twin, [W])[0] == pytest.approx(encoder_entropies(joint, [W])[0], abs=TOL)
     assert plane_point(twin, W) == pytest.approx(plane_point(joint, W), abs=TOL)
 
 
@@ -111,7 +126,7 @@ def test_sparse_agrees_with_dense(chain):
 @FAST
 def test_chain_rule(chain):
     joint, W = chain
-    h, point = encoder_entropies(joint, W), plane_point(joint, W)
+    h, point = encoder_entropies(joint, [W])[0], plane_point(joint, W)
     assert point.ixz == pytest.approx(h.z - h.z_given_x, abs=TOL)
     assert point.iyz == pytest.approx(h.z - h.z_given_y, abs=TOL)
     # H(X,Z) = H(Z) + H(X|Z) = H(X) + H(Z|X)
@@ -125,7 +140,7 @@ def test_chain_rule(chain):
 @FAST
 def test_data_processing_and_non_negativity(chain):
     joint, W = chain
-    h, (ixz, iyz) = encoder_entropies(joint, W), plane_point(joint, W)
+    h, (ixz, iyz) = encoder_entropies(joint, [W])[0], plane_point(joint, W)
     assert ixz >= 0.0
     assert iyz >= 0.0
     assert iyz <= ixz + TOL

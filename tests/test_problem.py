@@ -49,7 +49,7 @@ def test_value_against_explicit_sums(chain, problem):
 @FAST
 def test_named_members_equal_their_formula(chain, gamma, beta, a):
     joint, W = chain
-    h, (ixz, iyz) = encoder_entropies(joint, W), plane_point(joint, W)
+    h, (ixz, iyz) = encoder_entropies(joint, [W])[0], plane_point(joint, W)
     for problem, expected in (
         (bottleneck(gamma), gamma * ixz - iyz),
         (funnel(beta), beta * iyz - ixz),

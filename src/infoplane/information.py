@@ -6,7 +6,7 @@ Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to on
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -62,31 +62,57 @@ def divergence(p: Array, q: Array) -> float:
 def mutual_information(p_uv: Any) -> float:
     """I(U;V) = sum_u p(u) D(p(v|u) || p(v)) of a joint, dense or sparse; at least 0 even after rounding."""
     if isinstance(p_uv, np.ndarray):
-        return _information_of_rows(p_uv, np.ones(p_uv.shape[1]), p_uv.sum(axis=0))
+        return float(_information([p_uv], np.ones(p_uv.shape[1]), p_uv.sum(axis=0))[0])
     u, v, p = sparse.find(p_uv)
     p_u, p_v = p_uv.sum(axis=1)[u], p_uv.sum(axis=0)[v]
     return max(float((p_u * rel_entr(p / p_u, p_v)).sum()), 0.0)
 
 
-def _information_of_rows(table: Array, weights: Array, p_v: Array) -> float:
-    """I(U;V) of p(u,v) = table[u, v] weights[v], some rows at a time: a large encoder is not to be copied.
+def _information(tables: Sequence[Array], weights: Array, p_v: Array) -> Array:
+    """I(U;V) of p(u,v) = table[u, v] weights[v] for each table, at least 0.
 
-    One factor at a time, too: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
+    One factor at a time: p(u) p(v) underflows to 0 for the smallest masses, which would make the divergence infinite.
     """
-    total = 0.0
-    for rows in row_blocks(table):
+
+    def of_rows(rows: Array) -> Array:
         p = rows * weights
-        p_u = p.sum(axis=1)
+        p_u: Array = p.sum(axis=1)
         p /= np.where(p_u > 0.0, p_u, 1.0)[:, None]
-        total += float(p_u @ rel_entr(p, p_v).sum(axis=1))
-    return max(total, 0.0)
+        p_u *= rel_entr(p, p_v).sum(axis=1)
+        return p_u
+
+    return np.maximum(sum_rows(tables, of_rows), 0.0)
 
 
-def row_blocks(table: Array) -> Iterator[Array]:
-    """The rows, as many at a time as have about `BLOCK` entries."""
-    step = max(1, BLOCK // max(table.shape[1], 1))
-    for first in range(0, len(table), step):
-        yield table[first : first + step]
+def sum_rows(tables: Sequence[Array], of_rows: Callable[[Array], Array]) -> Array:
+    """The sum of a number for each row, table by table; the number may depend on nothing but its row.
+
+    About `BLOCK` entries are looked at together, since a large encoder is not to be copied and many small ones are quicker at once. What
+    is summed, and in which order, does not depend on which tables stand beside each other: a sum has the same bits anywhere.
+    """
+    totals = np.zeros(len(tables))
+    for rows, owners in _stacks(tables):
+        totals += np.bincount(owners, of_rows(rows), len(tables))
+    return totals
+
+
+def _stacks(tables: Sequence[Array]) -> Iterator[tuple[Array, list[int]]]:
+    """The rows of all tables, about `BLOCK` entries at a time, and which table each is of."""
+    stack: list[Array] = []
+    owners: list[int] = []
+    size = 0
+    for number, table in enumerate(tables):
+        step = max(1, BLOCK // max(table.shape[1], 1))
+        for first in range(0, len(table), step):
+            rows = table[first : first + step]
+            if stack and size + rows.size > BLOCK:
+                yield np.concatenate(stack), owners
+                stack, owners, size = [], [], 0
+            stack.append(rows)
+            owners += [number] * len(rows)
+            size += rows.size
+    if stack:
+        yield stack[0] if len(stack) == 1 else np.concatenate(stack), owners
 
 
 class Entropies(NamedTuple):
@@ -97,14 +123,12 @@ class Entropies(NamedTuple):
     z_given_y: float
 
 
-def encoder_entropies(joint: Joint, encoder: Array) -> Entropies:
-    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from the encoder."""
-    p_zy = encoder @ joint.p_xy
-    return Entropies(
-        z=entropy(encoder @ joint.p_x),
-        z_given_x=float(sum(entr(rows).sum(axis=0) @ joint.p_x for rows in row_blocks(encoder))),
-        z_given_y=entropy(p_zy) - entropy(joint.p_y),
-    )
+def encoder_entropies(joint: Joint, encoders: Sequence[Array]) -> list[Entropies]:
+    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from each encoder."""
+    h_z = sum_rows(encoders, lambda rows: entr((rows * joint.p_x).sum(axis=1)))
+    h_zx = sum_rows(encoders, lambda rows: (entr(rows) * joint.p_x).sum(axis=1))
+    h_zy = sum_rows([W @ joint.p_xy for W in encoders], lambda rows: entr(rows).sum(axis=1)) - entropy(joint.p_y)
+    return [Entropies(*values) for values in zip(h_z.tolist(), h_zx.tolist(), h_zy.tolist(), strict=True)]
 
 
 class PlanePoint(NamedTuple):
@@ -114,6 +138,13 @@ class PlanePoint(NamedTuple):
     iyz: float
 
 
-def plane_point(joint: Joint, encoder: Array) -> PlanePoint:
+def plane_points(joint: Joint, encoders: Sequence[Array]) -> list[PlanePoint]:
     """I(X;Z) and I(Y;Z) of p(z,x) = p(z|x) p(x) and p(z,y), each as a divergence so that rounding cannot cancel."""
-    return PlanePoint(_information_of_rows(encoder, joint.p_x, joint.p_x), mutual_information(encoder @ joint.p_xy))
+    ixz = _information(encoders, joint.p_x, joint.p_x)
+    iyz = _information([W @ joint.p_xy for W in encoders], np.ones(joint.shape[1]), joint.p_y)
+    return [PlanePoint(*point) for point in zip(ixz.tolist(), iyz.tolist(), strict=True)]
+
+
+def plane_point(joint: Joint, encoder: Array) -> PlanePoint:
+    """Of one encoder."""
+    return plane_points(joint, [encoder])[0]

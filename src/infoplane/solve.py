@@ -181,13 +181,13 @@ def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian)
         iterations=max((run.iterations for run in runs), default=0),
         runs=len(runs),
         running=sum(run.status is Status.INTERRUPTED for run in runs),
-        best_loss=min((problem.value(support.joint, support.lift(run.encoder)) for run in runs), default=math.inf),
+        best_loss=min(support.losses(problem, [run.encoder for run in runs]), default=math.inf),
     )
 
 
 def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
     """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
-    losses = [problem.value(support.joint, support.lift(run.encoder)) for run in runs]
+    losses = support.losses(problem, [run.encoder for run in runs])
     lowest = min(losses)
     best = min(
         (index for index, loss in enumerate(losses) if loss <= lowest + 1e-9),

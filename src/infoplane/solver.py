@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from .errors import InvalidJointError
-from .information import Array, entropy
+from .information import BLOCK, Array, entropy
 from .solution import Solution, StartSummary, Trace
 from .stopping import Residuals, Status, Stopping
 
@@ -105,6 +105,16 @@ class Support:
         p_z = W @ self.p_x
         full[:, ~self.x] = (p_z / p_z.sum())[:, None]
         return full
+
+    def lifted(self, encoders: Sequence[Array]) -> Iterator[list[Array]]:
+        """All of them on the full alphabet, a few at a time: copies of all would need as much room again."""
+        step = max(1, BLOCK // max(max((W.size for W in encoders), default=1), 1))
+        for first in range(0, len(encoders), step):
+            yield [self.lift(W) for W in encoders[first : first + step]]
+
+    def losses(self, problem: MarkovLagrangian, encoders: Sequence[Array]) -> list[float]:
+        """The Lagrangian at each."""
+        return [loss for some in self.lifted(encoders) for loss in problem.values(self.joint, some)]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from .information import plane_point
+from .information import encoder_entropies, plane_points
 from .plan import Chunk, Plan, Problems, Unit
 from .solve import block_length
 from .solver import PathSolver, Run, Solver, is_path
@@ -77,31 +77,39 @@ def _batch(
     runs = batch.runs()
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
-    for unit, run in zip(units, runs, strict=True):
-        yield _result(plan, problems, unit, place, run, seconds * run.iterations / iterations)
+    shares = [seconds * run.iterations / iterations for run in runs]
+    yield from _results(plan, problems, units, [place] * len(units), runs, shares)
 
 
 def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event) -> Iterator[Result]:
     """The whole segment or nothing of it."""
     W = plan.encoders(unit.places[0], 0, 1 if solver.deterministic else None)
     path = solver.follow(plan.support, [problems[place] for place in unit.places], W, plan.stopping)
-    found: list[Result] = []
+    found: list[Run] = []
+    seconds: list[float] = []
     began = time.perf_counter()
     for run in path:
         if run is not None:
             ended = time.perf_counter()
-            found.append(_result(plan, problems, unit, unit.places[len(found)], run, ended - began))
+            found.append(run)
+            seconds.append(ended - began)
             began = ended
         if len(found) == len(unit.places):
-            yield from found
+            yield from _results(plan, problems, [unit] * len(found), unit.places, found, seconds)
             return
         if stop.is_set():
             return
 
 
-def _result(plan: Plan, problems: Problems, unit: Unit, place: int, run: Run, seconds: float) -> Result:
-    joint = plan.support.joint
-    W = plan.support.lift(run.encoder)
-    point = plane_point(joint, W)
-    loss = problems[place].value(joint, W)
-    return Result(unit.solver, place, unit.start, run, seconds, loss, point.ixz, point.iyz)
+def _results(
+    plan: Plan, problems: Problems, units: Sequence[Unit], places: Sequence[int], runs: list[Run], seconds: list[float]
+) -> Iterator[Result]:
+    """Runs with their numbers."""
+    number, joint = 0, plan.support.joint
+    for encoders in plan.support.lifted([run.encoder for run in runs]):
+        entropies = encoder_entropies(joint, encoders)
+        for h, point in zip(entropies, plane_points(joint, encoders), strict=True):
+            unit, place = units[number], places[number]
+            loss = problems[place].of_entropies(h)
+            yield Result(unit.solver, place, unit.start, runs[number], seconds[number], loss, point.ixz, point.iyz)
+            number += 1

@@ -19,7 +19,7 @@ from .. import datasets
 from ..certificate.privacy import perfect_privacy
 from ..errors import PenaltyWarning
 from ..frontier import Frontier
-from ..information import NATS_PER_BIT, Array, plane_point
+from ..information import NATS_PER_BIT, Array, plane_points
 from ..starts import make_starts, seed_sequence
 from ..sweep import sweep
 from .merge_two import merge_two_ends
@@ -184,7 +184,7 @@ class Starts:
         """I(X;Z) and I(Y;Z) in bits."""
         joint = datasets.load(self.joint)
         starts = make_starts(joint, self.clusters, self.trials, seed_sequence(self.seed), "random")
-        ixz, iyz = np.array([plane_point(joint, W) for W in starts]).T / NATS_PER_BIT
+        ixz, iyz = np.array(plane_points(joint, list(starts)), dtype=float).T / NATS_PER_BIT
         return {"ixz": ixz, "iyz": iyz}
 
     def estimate(self) -> float:

@@ -19,7 +19,7 @@ from ..certificate.certify import is_bottleneck
 from ..certificate.envelope import gamma_of
 from ..checks import whole_number
 from ..errors import InvalidOptionError
-from ..information import Array, plane_point
+from ..information import Array, plane_points
 from ..problem import MarkovLagrangian
 from ..solver import PathBatch, Run, Support
 from ..stopping import Stopping
@@ -125,7 +125,7 @@ def _mend(
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(MENDING_ROUNDS):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
-        ixz, iyz = np.array([plane_point(support.joint, support.lift(W)) for W in candidates]).T
+        ixz, iyz = np.vstack([plane_points(support.joint, some) for some in support.lifted(candidates)]).T
         mended = False
         for place, problem in enumerate(problems):
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz

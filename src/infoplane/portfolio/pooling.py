@@ -162,7 +162,8 @@ class PoolingBatch:
     def _pool(self) -> None:
         """Pool, polish, and pool again while the loss falls."""
         found = [run.encoder for run in self.batch.runs()]
-        best = min(found, key=self._loss)
+        losses = self.support.losses(self.problem, found)
+        best, lowest = found[int(np.argmin(losses))], min(losses)
         letters = len(self.support.p_x)
         most = letters if self.clusters >= default_clusters(letters) else self.clusters  # fewer if fewer were asked for
         merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
@@ -170,18 +171,18 @@ class PoolingBatch:
             if len(found) + len(merged) == 1:  # nothing to mix a run with
                 return
             W = pooled(self.support, self.problem, [*found, merged], best)
-            if W is None or len(W) > most or self._loss(W) > self._loss(best) - GAIN:
+            if W is None or len(W) > most or self._loss(W) > lowest - GAIN:
                 return
             batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
             while batch.advance(self.stopping.max_iter):
                 pass
             run = batch.runs()[0]
             self.pooled = replace(run, found_by="pooling", died=max(self.clusters - len(run.encoder), 0))
-            best = self.pooled.encoder
+            best, lowest = self.pooled.encoder, self._loss(self.pooled.encoder)
             found.append(best)
 
     def _loss(self, W: Array) -> float:
-        return self.problem.value(self.support.joint, self.support.lift(W))
+        return self.support.losses(self.problem, [W])[0]
 
     def runs(self, traces: bool = True) -> list[Run]:
         """Every start as it stands, and the pooled run last, if there is a better one."""
@@ -219,7 +220,7 @@ def best_runs(
         while batch.advance(STRIDE):
             yield None
         runs = batch.runs()
-        losses = [problem.value(support.joint, support.lift(run.encoder)) for run in runs]
+        losses = support.losses(problem, [run.encoder for run in runs])
         yield replace(runs[int(np.argmin(losses))], iterations=sum(run.iterations for run in runs))
 
 
@@ -275,4 +276,4 @@ def beyond_improving(support: Support, problem: MarkovLagrangian, W: Array, Q: A
     lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, -problem.rho_zx / problem.rho_zy)
     bound = float(lam @ support.p_x + (f - lam @ Q).min())
     constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * support.h_y
-    return problem.value(support.joint, support.lift(W)) - constant <= bound + GAIN
+    return support.losses(problem, [W])[0] - constant <= bound + GAIN
