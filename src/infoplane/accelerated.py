@@ -112,7 +112,12 @@ class MarginalBatch(MapBatch):
         super().__init__(support, problems, starts, stopping, record)
         runs, clusters = starts.shape[:2]
         u = logs_of(self.marginals(starts)).reshape(runs, -1)
-        none, all_alive = np.zeros(runs, dtype=np.int64), np.full(runs, clusters, dtype=np.int64)
+        kind, paired, armed, again, held, due, wait = np.zeros((7, runs), dtype=np.int64)
+        held -= 1
+        due += STRIDE // 2
+        wait += 1
+        alive, alive_new, alive_old = np.full((3, runs), clusters, dtype=np.int64)
+        J, norm, lowest = np.full((3, runs), np.inf)
         self.state = LeapState(
             W=self.room(runs),
             u=u,
@@ -120,28 +125,28 @@ class MarginalBatch(MapBatch):
             f_old=np.zeros_like(u),
             D_F=np.zeros((runs, options.memory, u.shape[1])),
             D_G=np.zeros((runs, options.memory, u.shape[1])),
-            held=none - 1,
-            kind=none.copy(),
-            paired=none.copy(),
-            armed=none.copy(),
-            alive=all_alive,
-            alive_new=all_alive.copy(),
-            alive_old=all_alive.copy(),
-            due=none + STRIDE // 2,
-            again=none.copy(),
-            wait=none + 1,
+            held=held,
+            kind=kind,
+            paired=paired,
+            armed=armed,
+            alive=alive,
+            alive_new=alive_new,
+            alive_old=alive_old,
+            due=due,
+            again=again,
+            wait=wait,
             splits=np.array([MOST_SPLITS if options.split and _sums_to_zero(problem) else 0 for problem in problems]),
-            J=np.full(runs, np.inf),
+            J=J,
             cap=np.full(runs, FIRST_CAP),
-            norm=np.full(runs, np.inf),
-            lowest=np.full(runs, np.inf),
+            norm=norm,
+            lowest=lowest,
             gate=np.ones(runs),
             **self.outcomes(runs),
         )
 
     def continue_stationary(self) -> None:
         """The split test."""
-        if ((self.state.outcome == kernel.STATIONARY) & (self.state.splits > 0)).any():
+        if np.count_nonzero((self.state.outcome == kernel.STATIONARY) & (self.state.splits > 0)):
             split_stationary(self.channel, self.setting, self.state)
 
 

@@ -123,17 +123,16 @@ class MapBatch:
 
     def outcomes(self, runs: int) -> dict[str, Any]:
         """What every state holds of how its runs stand."""
-        return {
-            "outcome": np.full(runs, kernel.RUNNING, dtype=np.int64),
-            "iterations": np.zeros(runs, dtype=np.int64),
-            "residuals": np.tile([0.0, 0.0, np.inf], (runs, 1)),
-        }
+        residuals = np.zeros((runs, 3))
+        residuals[:, 2] = np.inf
+        outcome, iterations = np.full(runs, kernel.RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
+        return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
 
     @property
     def running(self) -> bool:
         """Whether any run may still move."""
         waiting = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
-        return bool(waiting.any())
+        return bool(np.count_nonzero(waiting))  # quicker than any() on few runs
 
     def advance(self, iterations: int) -> bool:
         """At most so many iterations of every run; False once all have ended."""
@@ -172,7 +171,7 @@ class MapBatch:
         return encoders
 
     def _run(self, index: int, W: Array, traces: bool) -> Run:
-        residuals = Residuals(*(float(r) for r in self.state.residuals[index]))
+        residuals = Residuals(*self.state.residuals[index].tolist())
         iterations = int(self.state.iterations[index])
         ended = iterations >= self.stopping.max_iter
         recorded = self.recorded[index] if traces else []
