@@ -130,7 +130,7 @@ def measure(rounds: int = 3) -> dict[str, Any]:
             },
             rounds,
         )
-        dit = take_turns({"infoplane": ours_timed, "dit sp": dit_curve}, 1, warm=False)
+        dit = take_turns({"infoplane": ours_timed, "dit sp": dit_curve}, rounds, warm=False)
         losses = {"infoplane": ours(), **{name: timed.answers[name] for name in timed.answers if name != "infoplane"}}
         losses["dit sp"] = dit.answers["dit sp"]
         best = np.min(list(losses.values()), axis=0)
