@@ -44,8 +44,8 @@ class Part:
         return Pooling(splitting=0) if self.problem == "funnel" else Annealing()
 
 
-FULL = (Part("bottleneck", 16, 16, 3000), Part("funnel", 12, 8, 4000))
-QUICK = (Part("bottleneck", 6, 4, 1000), Part("funnel", 6, 4, 300))
+FULL = (Part("bottleneck", 16, 16, 20_000), Part("funnel", 12, 8, 20_000))
+QUICK = (Part("bottleneck", 6, 4, 5_000), Part("funnel", 6, 4, 5_000))
 
 
 @click.command()
