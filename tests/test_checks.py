@@ -30,11 +30,10 @@ def test_nought_where_it_is_allowed():
 def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
     joint, gammas = ip.datasets.paper_uniform(), np.geomspace(0.1, 0.9, 3)
 
-    def swept(kind, name):
-        problem = ip.bottleneck(0.3).rho
+    def swept(kind, real, name):
         solved = ip.solve(
             joint,
-            ip.MarkovLagrangian(*(np.float32(r).astype(np.float64) for r in problem)),
+            ip.MarkovLagrangian(*(real(rho) for rho in ip.bottleneck(0.3).rho)),
             ip.Accelerated(memory=kind(4)),
             clusters=kind(3),
             starts=kind(2),
@@ -46,4 +45,4 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
         frontier = ip.sweep(joint, ip.bottleneck, gammas, "ib-1", store=store, **options)
         return solved.loss, [run.loss for run in frontier.runs]
 
-    assert json.dumps(swept(int, "python.db")) == json.dumps(swept(np.int64, "numpy.db"))
+    assert json.dumps(swept(int, float, "python.db")) == json.dumps(swept(np.int64, np.float64, "numpy.db"))

@@ -25,8 +25,8 @@ from .split import Integers
 
 FIRST, SECOND, THIRD = 0, 1, 2  # which evaluation of the cycle comes next
 NEAR = 0.01
-"""Leaps begin once the map moves no entry of W farther than this: before, they decide too early which letters go together, and one run in
-seven ended worse than without them."""
+"""Leaps begin once the map moves no entry of W farther than this: before, they decide too early which letters go together, and more runs
+end worse than without them (tests/test_accelerated.py, docs/benchmarks/accelerated.md)."""
 
 
 class CycleState(NamedTuple):

@@ -219,9 +219,8 @@ def _advancing(encoder_step: Callable[..., Array], marginal_step: Callable[..., 
                 u = matmul(W, tables.M)
                 primal = largest_difference(u, v)
                 dual = _dual_residual(c, v, v_old) if setting.encoder_first else _dual_residual(c, u, u_old)
-                if not math.isfinite(
-                    _sum(u) + _sum(v) + _sum(nu)
-                ):  # a largest entry would pass over one that is no number
+                total = _sum(u) + _sum(v) + _sum(nu)  # a largest entry would pass over one that is no number
+                if not math.isfinite(total):
                     state.outcome[r] = FAILED
                     W, v, u = W_old, v_old, u_old
                     break

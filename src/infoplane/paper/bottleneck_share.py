@@ -13,7 +13,7 @@ from .methods import Kind
 from .pieces import Certified, Piece
 from .points import optimum
 from .runs import Runs
-from .settings import BOTTLENECK_PENALTIES, LONG_LIMIT, SHORT_LIMIT, Scale
+from .settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT, SHORT_LIMIT, Scale
 from .shares import WAYS, Curve, compare, draw_shares, share_table
 from .verdict import Claim, Finding
 
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
-FEW_TRIALS = 20
-"""Trials of exact steps of ib-2, which take thousands of iterations."""
 LESS_TRIALS = 4
 """Trials a chunk under other settings."""
 

@@ -29,6 +29,9 @@ SHORT_LIMIT = 2_000
 LONG_LIMIT = 12_000
 """The same for exact steps of ib-2 in the bottleneck's convergence share, which need up to 10,000; with fewer trials."""
 
+FEW_TRIALS = 20
+"""Trials of those."""
+
 FUNNEL_PENALTY = 64.0
 """c of the 3 x 3 funnel planes."""
 
@@ -69,7 +72,7 @@ OPEN = (
     Open(
         "iteration limit",
         f"{LIMIT:,}; {SHORT_LIMIT:,} in the bottleneck's convergence shares and thresholds and for exact steps at the paper's c; "
-        f"{LONG_LIMIT:,} for exact steps of ib-2 in the share, with 20 trials; {SHARE_LIMIT:,} in the funnel's convergence share",
+        f"{LONG_LIMIT:,} for exact steps of ib-2 in the share, with {FEW_TRIALS} trials; {SHARE_LIMIT:,} in the funnel's convergence share",
         "default of the authors' published scripts for planes; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),

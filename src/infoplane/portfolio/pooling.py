@@ -20,6 +20,7 @@ import numpy as np
 from ..accelerated import Accelerated
 from ..certificate.certify import is_bottleneck, is_funnel
 from ..certificate.columns import first_columns
+from ..certificate.envelope import gamma_of
 from ..certificate.mixture import Mixture
 from ..certificate.programme import encoder_of, linear_programme
 from ..checks import whole_number
@@ -167,9 +168,9 @@ class PoolingBatch:
         letters = len(self.support.p_x)
         most = letters if self.clusters >= default_clusters(letters) else self.clusters  # fewer if fewer were asked for
         merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
+        if len(found) + len(merged) == 1:  # nothing to mix a run with
+            return
         for _ in range(ROUNDS):
-            if len(found) + len(merged) == 1:  # nothing to mix a run with
-                return
             W = pooled(self.support, self.problem, [*found, merged], best)
             if W is None or len(W) > most or self._loss(W) > lowest - GAIN:
                 return
@@ -273,7 +274,7 @@ def beyond_improving(support: Support, problem: MarkovLagrangian, W: Array, Q: A
     By weak duality sum_k w_k f(q_k) >= lambda.p_x + min_k (f(q_k) - lambda.q_k) for every lambda; that of a bottleneck's optimum proves
     it optimal. Most pools end here, without a linear programme.
     """
-    lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, -problem.rho_zx / problem.rho_zy)
+    lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, gamma_of(problem))
     bound = float(lam @ support.p_x + (f - lam @ Q).min())
     constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * support.h_y
     return support.losses(problem, [W])[0] - constant <= bound + GAIN
