@@ -18,10 +18,11 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.baselines.blahut_arimoto import BlahutArimotoBatch
-from infoplane.solver import Run, Support
-from infoplane.starts import make_starts, seed_sequence
-from infoplane.stopping import Stopping
+from infoplane.joint.support import Support
+from infoplane.solution import Run
+from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
 from joints import DATA, adult, built_in
 from timing import checker, keep, take_turns

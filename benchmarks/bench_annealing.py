@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
+from infoplane.joint.support import Support
 from infoplane.solve import block_length
-from infoplane.solver import Support
-from infoplane.starts import make_starts, seed_sequence
-from infoplane.stopping import Stopping
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
 from timing import checker, measured, shown, take_turns
 

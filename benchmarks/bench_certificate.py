@@ -21,16 +21,16 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate import escape
-from infoplane.certificate.bounds import dobrushin
+from infoplane.certificate.bottleneck.bounds import dobrushin
+from infoplane.certificate.bottleneck.coarsening import prove
+from infoplane.certificate.bottleneck.mixture import Mixture
+from infoplane.certificate.bottleneck.proof import Proof
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.coarsening import prove
-from infoplane.certificate.envelope import Proof
-from infoplane.certificate.escape import Envelope
-from infoplane.certificate.mixture import Mixture
-from infoplane.certificate.transitions import critical_gamma, onset_gamma, transitions
-from infoplane.solver import Support
-from infoplane.stopping import Stopping
+from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
+from infoplane.joint.support import Support
+from infoplane.solvers import envelope as escape
+from infoplane.solvers.envelope import Envelope
+from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
 
 DATA = Path(__file__).resolve().parents[2] / "shared" / "data"

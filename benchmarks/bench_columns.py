@@ -19,10 +19,10 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.columns import first_columns
-from infoplane.certificate.programme import Meter, Programme, encoder_of, finish
-from infoplane.certificate.supports import proven
-from infoplane.solver import Support
+from infoplane.certificate.funnel.bound import proven
+from infoplane.certificate.funnel.programme import Meter, Programme, encoder_of, finish
+from infoplane.joint.support import Support
+from infoplane.solvers.columns import first_columns
 from joints import KINDS, deterministic_encoders, random_joint, random_joints
 from page import write_block
 

@@ -22,11 +22,11 @@ import numba
 import numpy as np
 
 import infoplane as ip
-from infoplane.kernels.fast import exp, fused, log
-from infoplane.kernels.jit import FLAGS
-from infoplane.solver import Support
-from infoplane.starts import make_starts, seed_sequence
-from infoplane.stopping import Stopping
+from infoplane.joint.support import Support
+from infoplane.kernels.common.fast import exp, fused, log
+from infoplane.kernels.common.jit import FLAGS
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
 from joints import DATA, adult, large_sparse, random_joint, words
 from timing import Timed, checker, keep, shown, take_turns

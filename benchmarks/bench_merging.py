@@ -14,8 +14,8 @@ from functools import partial
 
 import numpy as np
 
-from infoplane.baselines.merging import merge_path
-from infoplane.joint import Joint
+from infoplane.joint.joint import Joint
+from infoplane.solvers.merging import merge_path
 
 CRITERIA = {
     "agglomerative bottleneck": (1.0, 0.0),

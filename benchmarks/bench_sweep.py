@@ -27,13 +27,13 @@ from statistics import median
 import numpy as np
 
 import infoplane as ip
-from infoplane.engine import Engine, completed
-from infoplane.plan import Grid, Plan, Seed
+from infoplane.joint.support import Support
 from infoplane.solve import block_length
-from infoplane.solver import Support
-from infoplane.starts import make_starts
-from infoplane.stopping import Stopping
-from infoplane.store import Store
+from infoplane.solvers.starts import make_starts
+from infoplane.solvers.stopping import Stopping
+from infoplane.sweep.engine import Engine, completed
+from infoplane.sweep.plan import Grid, Plan, Seed
+from infoplane.sweep.store.writer import Store
 from infoplane.threads import one_blas_thread
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)

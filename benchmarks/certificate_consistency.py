@@ -17,14 +17,14 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
+from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
+from infoplane.certificate.bottleneck.partition import Partition
+from infoplane.certificate.bottleneck.proof import assured, certify_bottleneck
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.envelope import assured, certify_bottleneck
-from infoplane.certificate.escape import Envelope
-from infoplane.certificate.mixture import Mixture, dual_of
-from infoplane.certificate.partition import Partition
-from infoplane.certificate.transitions import critical_gamma
-from infoplane.kernels.envelope import search
-from infoplane.solver import Support
+from infoplane.frontier.transitions import critical_gamma
+from infoplane.joint.support import Support
+from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}

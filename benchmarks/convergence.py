@@ -19,11 +19,11 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.kernels.advance import PRIMAL
-from infoplane.solver import Support
-from infoplane.splitting.solver import SplittingBatch
-from infoplane.starts import make_starts, seed_sequence
-from infoplane.stopping import Stopping
+from infoplane.joint.support import Support
+from infoplane.kernels.splitting.advance import PRIMAL
+from infoplane.solvers.splitting.solver import SplittingBatch
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
 
 GAMMAS = (0.1, 0.2, 0.4, 0.6)
 BETAS = (1.5, 2.5, 5.0, 10.0)

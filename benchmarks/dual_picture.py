@@ -17,11 +17,11 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
+from infoplane.certificate.bottleneck.mixture import Mixture
+from infoplane.certificate.bottleneck.proof import certify_bottleneck
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.envelope import certify_bottleneck
-from infoplane.certificate.escape import Envelope
-from infoplane.certificate.mixture import Mixture
-from infoplane.solver import Support
+from infoplane.joint.support import Support
+from infoplane.solvers.envelope import Envelope
 
 GAMMA = float(np.geomspace(0.1, 1.0, 16)[4])
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.portfolio.annealing import Annealing
-from infoplane.portfolio.pooling import Pooling
+from infoplane.solvers.annealing import Annealing
+from infoplane.solvers.pooling import Pooling
 from joints import DATA, adult, built_in, random_joints
 
 STARTS = 16

@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from infoplane.joint import Joint
+from infoplane.joint.joint import Joint
 
 _MASS = st.floats(0.01, 1.0, allow_nan=False)
 _TINY = st.sampled_from([1e-12, 1e-9, 1e-6, 1e-3])

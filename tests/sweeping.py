@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import infoplane as ip
-from infoplane.solver import Run
+from infoplane.solution import Run
 
 NUMBERS = (
     "parameter",

@@ -8,7 +8,7 @@ import pytest
 from infoplane import datasets
 from infoplane.errors import InvalidOptionError
 from infoplane.information import bits
-from infoplane.joint import Joint
+from infoplane.joint.joint import Joint
 
 PAPER = np.array([[0.90, 0.08, 0.40], [0.025, 0.82, 0.05], [0.075, 0.10, 0.55]])
 

@@ -19,7 +19,7 @@ from infoplane.information import (
     plane_points,
     rel_entr,
 )
-from infoplane.joint import Joint
+from infoplane.joint.joint import Joint
 from strategies import chains, joints
 
 FAST = settings(deadline=None, max_examples=100)

@@ -11,7 +11,7 @@ import verify
 from infoplane import datasets
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
-from infoplane.joint import Joint
+from infoplane.joint.joint import Joint
 from infoplane.problem import (
     MarkovLagrangian,
     bottleneck,

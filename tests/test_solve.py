@@ -10,8 +10,9 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.solution import fit_rate
-from infoplane.starts import near_identity
-from infoplane.stopping import Residuals, Stopping
+from infoplane.solvers.starts import near_identity
+from infoplane.solvers.stopping import Stopping
+from infoplane.status import Residuals
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -253,7 +254,7 @@ def test_bad_solver_options(options, message):
 
 
 def test_a_batch_of_mixed_formulations_is_refused():
-    from infoplane.solver import Support
+    from infoplane.joint.support import Support
 
     support = Support(UNIFORM)
     starts = np.stack([near_identity(3, 3)] * 2)

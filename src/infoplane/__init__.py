@@ -9,19 +9,12 @@ bottleneck (compress X, keep what predicts Y) and the privacy funnel (release X,
 True
 """
 
-__version__ = "0.1.0"
-
 from . import datasets
-from .accelerated import Accelerated
-from .baselines.blahut_arimoto import BlahutArimoto
-from .baselines.merging import MergePath, Merging, agglomerative_bottleneck, merge_two
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
-from .certificate.columns import Columns
-from .certificate.escape import Envelope
-from .certificate.leakage import funnel_at_leakage, funnel_curve
-from .certificate.privacy import perfect_privacy
-from .certificate.transitions import critical_gamma, transitions
+from .certificate.funnel.leakage import funnel_at_leakage, funnel_curve
+from .certificate.funnel.privacy import perfect_privacy
+from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .errors import (
     InfoplaneError,
     InvalidEncoderError,
@@ -31,20 +24,27 @@ from .errors import (
     PenaltyWarning,
     UnsupportedProblemError,
 )
-from .frontier import Frontier
-from .joint import Joint
-from .portfolio.annealing import Annealing
-from .portfolio.pooling import Pooling
-from .portfolio.portfolio import Portfolio
+from .frontier.frontier import Frontier
+from .frontier.transitions import critical_gamma, transitions
+from .joint.joint import Joint
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .registry import SOLVERS
 from .solution import Rate, Solution, Trace
 from .solve import Progress, solve
-from .splitting.pair import PairSolution, douglas_rachford
-from .splitting.penalty import Threshold, penalty_threshold
-from .splitting.solver import DouglasRachford
-from .stopping import Residuals, Status
-from .sweep import SweepProgress, sweep
+from .solvers.annealing import Annealing
+from .solvers.columns import Columns
+from .solvers.envelope import Envelope
+from .solvers.fixed_point.accelerated import Accelerated
+from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
+from .solvers.merging import Merging
+from .solvers.pooling import Pooling
+from .solvers.portfolio import Portfolio
+from .solvers.registry import SOLVERS
+from .solvers.splitting.pair import PairSolution, douglas_rachford
+from .solvers.splitting.penalty import Threshold, penalty_threshold
+from .solvers.splitting.solver import DouglasRachford
+from .status import Residuals, Status
+from .sweep.sweep import SweepProgress, sweep
+from .version import __version__
 
 __all__ = [
     "SOLVERS",
@@ -78,6 +78,7 @@ __all__ = [
     "Threshold",
     "Trace",
     "UnsupportedProblemError",
+    "__version__",
     "agglomerative_bottleneck",
     "bottleneck",
     "certify",

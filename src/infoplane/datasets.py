@@ -16,7 +16,7 @@ from types import MappingProxyType
 import numpy as np
 
 from .errors import InvalidOptionError
-from .joint import Joint
+from .joint.joint import Joint
 
 _PAPER_Y_GIVEN_X = np.array(
     [

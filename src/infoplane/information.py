@@ -13,9 +13,10 @@ import numpy as np
 from scipy import sparse
 
 if TYPE_CHECKING:
-    from .joint import Joint
+    from .joint.joint import Joint
 
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 BLOCK = 65_536
 """Entries of an encoder that are looked at together: half a megabyte of room."""

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .archive import write_whole
 from .errors import InvalidOptionError, MissingExtraError
-from .frontier import Frontier
+from .files import write_whole
+from .frontier.frontier import Frontier
 from .information import NATS_PER_BIT, Array, bits
 from .solution import Solution
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .certificate.transitions import Transition
+    from .frontier.transitions import Transition
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

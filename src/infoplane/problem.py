@@ -27,7 +27,7 @@ from .errors import InvalidEncoderError, InvalidOptionError
 from .information import Array, Entropies, encoder_entropies
 
 if TYPE_CHECKING:
-    from .joint import Joint
+    from .joint.joint import Joint
 
 ROUNDING = 1e-14
 """Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel."""
@@ -165,6 +165,20 @@ def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
     """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic."""
     gamma, a = _gamma(gamma), number("a", a, lambda a: 0.0 <= a <= 1.0, "in [0, 1]")
     return MarkovLagrangian(gamma - 1.0, -a * gamma, 1.0, "generalised_bottleneck", gamma)
+
+
+def is_bottleneck(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
+    return _has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy
+
+
+def is_funnel(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of beta I(Y;Z) - I(X;Z), beta > 0."""
+    return _has_posterior_form(problem) and problem.rho_zy < 0.0 < problem.rho_zx
+
+
+def _has_posterior_form(problem: MarkovLagrangian) -> bool:
+    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
 
 
 def check_encoder(joint: Joint, encoder: Array) -> Array:

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from .information import Array, PlanePoint, bits, plane_point
-from .stopping import Residuals, Status
+from .joint.support import Support
+from .status import Residuals, Status
 
 if TYPE_CHECKING:
-    from .joint import Joint
+    from .joint.joint import Joint
     from .problem import MarkovLagrangian
 
 
@@ -48,6 +49,21 @@ class Trace:
     def from_columns(cls, table: Array) -> Trace:
         """From a table with a row an iteration, columns in the order of the fields."""
         return cls(*np.ascontiguousarray(table.T))
+
+
+@dataclass(frozen=True)
+class Run:
+    """One start's end, on the support."""
+
+    encoder: Array
+    status: Status
+    iterations: int
+    residuals: Residuals
+    died: int = 0
+    trace: Trace | None = None
+    found_by: str = ""
+    lower_bound: float | None = None
+    """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
 
 
 @dataclass(frozen=True)
@@ -153,6 +169,36 @@ class Solution:
             f"{self.problem.family}: loss {self.loss:.6f} nats{gap}, I(X;Z) {bits(self.ixz):.6f} bits, I(Y;Z) {bits(self.iyz):.6f} bits, "
             f"{self.clusters} clusters; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.status.value}"
         )
+
+
+def finished(
+    support: Support,
+    problem: MarkovLagrangian,
+    run: Run,
+    *,
+    seconds: float,
+    parameter: float | None = None,
+    start: int = 0,
+    starts: tuple[StartSummary, ...] = (),
+) -> Solution:
+    """A run as the user sees it, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
+    parameter = problem.parameter if parameter is None else parameter
+    return Solution(
+        joint=support.joint,
+        problem=problem,
+        encoder=support.lift(run.encoder),
+        status=run.status,
+        solver=run.found_by,
+        iterations=run.iterations,
+        seconds=seconds,
+        residuals=run.residuals,
+        trace=run.trace,
+        parameter=math.nan if parameter is None else parameter,
+        start=start,
+        died=run.died,
+        starts=starts,
+        lower_bound=run.lower_bound,
+    )
 
 
 class StartSummary(NamedTuple):

@@ -13,18 +13,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .certificate.certify import certifier, tolerance
+from .certificate.certify import tolerance
 from .errors import PenaltyWarning
 from .information import Array
-from .registry import resolve
-from .solution import Solution, StartSummary
-from .solver import Batch, Run, Solver, Support, finished, is_path
-from .starts import Seed, default_init, make_starts, seed_sequence
-from .stopping import Status, Stopping
+from .joint.support import Support
+from .solution import Run, Solution, StartSummary, finished
+from .solvers.base import Batch, Solver, is_path, losses_of
+from .solvers.registry import certifier, resolve
+from .solvers.starts import Seed, default_init, make_starts, seed_sequence
+from .solvers.stopping import Stopping
+from .status import Status
 from .threads import all_cores, one_blas_thread
 
 if TYPE_CHECKING:
-    from .joint import Joint
+    from .joint.joint import Joint
     from .problem import MarkovLagrangian
 
 LONGEST_BLOCK = 200
@@ -181,13 +183,13 @@ def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian)
         iterations=max((run.iterations for run in runs), default=0),
         runs=len(runs),
         running=sum(run.status is Status.INTERRUPTED for run in runs),
-        best_loss=min(support.losses(problem, [run.encoder for run in runs]), default=math.inf),
+        best_loss=min(losses_of(support, problem, [run.encoder for run in runs]), default=math.inf),
     )
 
 
 def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
     """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
-    losses = support.losses(problem, [run.encoder for run in runs])
+    losses = losses_of(support, problem, [run.encoder for run in runs])
     lowest = min(losses)
     best = min(
         (index for index, loss in enumerate(losses) if loss <= lowest + 1e-9),

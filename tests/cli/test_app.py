@@ -9,7 +9,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.cli import demo, output
-from infoplane.kernels.jit import COMPILING
+from infoplane.kernels.common.jit import COMPILING
 
 COMMAND = [sys.executable, "-m", "infoplane.cli"]
 
@@ -130,7 +130,7 @@ SplittingBatch.advance = advance_and_press
 """
 FRONTIER_INTERRUPTED = """
 import sys, infoplane
-module = sys.modules["infoplane.sweep"]
+module = sys.modules["infoplane.sweep.sweep"]
 told = module._told
 def tell_and_press(*arguments):
     os.kill(os.getpid(), signal.SIGINT)

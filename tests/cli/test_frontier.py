@@ -8,9 +8,9 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.engine import EngineError
-from infoplane.kernels.jit import COMPILING
-from infoplane.storefile import StoreError
+from infoplane.kernels.common.jit import COMPILING
+from infoplane.sweep.engine import EngineError
+from infoplane.sweep.store.database import StoreError
 from sweeping import Warm
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
@@ -211,7 +211,7 @@ def test_engines(run):
 
 @pytest.mark.parametrize(("claims", "code"), [(1e-8, 0), (1e-2, 4)])
 def test_certify(run, monkeypatch, claims, code):
-    for module in ("infoplane.sweep", "infoplane.cli.options"):
+    for module in ("infoplane.sweep.sweep", "infoplane.cli.options"):
         monkeypatch.setattr(sys.modules[module], "certifier", lambda _, tol: Warm(claims=claims, tol=tol))
     monkeypatch.setattr("infoplane.cli.frontier.output.prepare", lambda *_: None)
     said = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "--json")

@@ -56,7 +56,7 @@ def test_nothing_finished_yet(run, tmp_path, monkeypatch):
     def broken(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("infoplane.engine.work", broken)
+    monkeypatch.setattr("infoplane.sweep.engine.work", broken)
     assert not swept(tmp_path / "runs.db").complete
     said = run("status", tmp_path / "runs.db")
     assert "0 of 12 done (0%)" in said.out

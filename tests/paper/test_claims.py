@@ -5,8 +5,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from infoplane.paper import (
-    FIGURES,
+from infoplane.paper import FIGURES
+from infoplane.paper.figures import (
     bottleneck_planes,
     bottleneck_rate,
     bottleneck_share,

@@ -13,7 +13,7 @@ from infoplane.paper.merge_two import merge_two_ends
 from infoplane.paper.methods import KINDS, Method, scaled
 from infoplane.paper.pieces import Certified, Private, Starts, Sweep, near_deterministic
 from infoplane.paper.points import Points, excess
-from infoplane.starts import make_starts, seed_sequence
+from infoplane.solvers.starts import make_starts, seed_sequence
 
 
 def back_tracked(f, gradient, u, xi):

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
+from infoplane.frontier.lazy_solution import StoredRun
 from infoplane.report import page as module
 from infoplane.report.contents import Allowance, contents, label_text
 from infoplane.report.encoders import encoder_columns, largest
 from infoplane.report.page import LARGEST_PAGE, as_json, report_page
 from infoplane.report.replay import replay_best
 from infoplane.solution import Solution
-from infoplane.stopping import Residuals, Status
-from infoplane.stored import StoredRun
+from infoplane.status import Residuals, Status
 
 
 def held(page):

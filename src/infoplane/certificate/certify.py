@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING
 
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..information import Array
-from ..problem import ROUNDING, MarkovLagrangian, check_encoder
-from ..solver import PathSolver
+from ..problem import MarkovLagrangian, check_encoder, is_bottleneck, is_funnel
 from .certificate import Certificate, Limits
 
 if TYPE_CHECKING:
-    from ..joint import Joint
+    from ..joint.joint import Joint
 
 
 def certify(
@@ -50,26 +49,13 @@ def certify(
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
     if is_bottleneck(problem):
-        from .envelope import certify_bottleneck
+        from .bottleneck.proof import certify_bottleneck
 
         return certify_bottleneck(joint, problem, W, limits)
     if is_funnel(problem):
-        from .supports import certify_funnel
+        from .funnel.bound import certify_funnel
 
         return certify_funnel(joint, problem, W, limits)
-    raise UnsupportedProblemError(no_certificate(problem))
-
-
-def certifier(problem: MarkovLagrangian, tol: float = Limits.tol) -> PathSolver:
-    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
-    if is_bottleneck(problem):
-        from .escape import Envelope
-
-        return Envelope(tol=tol)
-    if is_funnel(problem):
-        from .columns import Columns
-
-        return Columns(tol=tol)
     raise UnsupportedProblemError(no_certificate(problem))
 
 
@@ -80,20 +66,6 @@ def tolerance(certify: bool | float) -> float | None:
     if not (isinstance(certify, (int, float)) and 0.0 < certify < math.inf):
         raise InvalidOptionError(f"certify must be True, False or a positive gap in nats; found {certify!r}.")
     return float(certify)
-
-
-def is_bottleneck(problem: MarkovLagrangian) -> bool:
-    """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
-    return _has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy
-
-
-def is_funnel(problem: MarkovLagrangian) -> bool:
-    """Whether L is a positive multiple of beta I(Y;Z) - I(X;Z), beta > 0."""
-    return _has_posterior_form(problem) and problem.rho_zy < 0.0 < problem.rho_zx
-
-
-def _has_posterior_form(problem: MarkovLagrangian) -> bool:
-    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
 
 
 def no_certificate(problem: MarkovLagrangian) -> str:

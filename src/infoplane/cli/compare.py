@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import InvalidOptionError
-from ..frontier import Frontier
+from ..frontier.frontier import Frontier
 from ..information import bits
-from ..progress import bar
-from ..registry import SOLVERS, resolve
-from ..sweep import sweep
+from ..solvers.registry import SOLVERS, resolve
+from ..sweep.progress import bar
+from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import exit_unless_converged, write

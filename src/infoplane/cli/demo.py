@@ -10,12 +10,12 @@ import click
 import numpy as np
 
 from ..datasets import heart
-from ..frontier import Frontier
-from ..portfolio.annealing import Annealing
-from ..portfolio.pooling import Pooling
-from ..progress import bar
-from ..solver import Solver
-from ..sweep import sweep
+from ..frontier.frontier import Frontier
+from ..solvers.annealing import Annealing
+from ..solvers.base import Solver
+from ..solvers.pooling import Pooling
+from ..sweep.progress import bar
+from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import as_table

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..shelf import read_store, store_status
+from ..sweep.store.reader import read_store, store_status
 from . import output
 
 

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..certificate.certify import is_bottleneck
-from ..engine import CHUNK_SECONDS, EngineError
-from ..frontier import Frontier
+from ..frontier.frontier import Frontier
 from ..information import Array, bits
-from ..progress import bar
-from ..registry import resolve
+from ..problem import is_bottleneck
 from ..solution import Solution
-from ..stopping import Status
-from ..storefile import StoreError
-from ..sweep import sweep
+from ..solvers.registry import resolve
+from ..status import Status
+from ..sweep.engine import CHUNK_SECONDS, EngineError
+from ..sweep.progress import bar
+from ..sweep.store.database import StoreError
+from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, Interrupted, interruptible
 from .inputs import Source, joint_options
@@ -27,8 +27,8 @@ from .inputs import Source, joint_options
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from ..certificate.transitions import Transition
-    from ..joint import Joint
+    from ..frontier.transitions import Transition
+    from ..joint.joint import Joint
 
 COLUMNS = (
     "parameter",
@@ -178,7 +178,7 @@ def coarse_grid(problem: str, points: int) -> tuple[float, float, int] | None:
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
     """Those between the smallest and the largest gamma of a grid."""
-    from ..certificate.transitions import transitions
+    from ..frontier.transitions import transitions
 
     return transitions(joint, float(gammas.min()), float(gammas.max()))
 

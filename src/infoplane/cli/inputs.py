@@ -21,7 +21,7 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
-from ..joint import Joint
+from ..joint.joint import Joint
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -18,14 +18,13 @@ import click
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.certify import certifier
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from ..registry import DESCRIPTIONS, SOLVERS, resolve
-from ..solver import Solver
-from ..starts import KINDS
-from ..stopping import Stopping
+from ..solvers.base import Solver
+from ..solvers.registry import DESCRIPTIONS, SOLVERS, certifier, resolve
+from ..solvers.starts import KINDS
+from ..solvers.stopping import Stopping
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]

@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..archive import write_whole
 from ..datasets import paper_uniform
-from ..frontier import Frontier
+from ..files import write_whole
+from ..frontier.frontier import Frontier
 from ..solve import solve
 from .inputs import require_parquet
 
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from ..joint import Joint
+    from ..joint.joint import Joint
     from ..problem import MarkovLagrangian
-    from ..solver import Solver
+    from ..solvers.base import Solver
     from .exits import Interruption
 
 

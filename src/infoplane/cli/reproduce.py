@@ -16,7 +16,7 @@ from ..paper.reproduction import Job, Reproduction
 from ..paper.settings import FULL, QUICK
 from ..plot import require_matplotlib
 from ..problem import bottleneck
-from ..splitting.solver import DouglasRachford
+from ..solvers.splitting.solver import DouglasRachford
 from . import output
 from .exits import INTERRUPTED, Interruption, interruptible
 

@@ -9,7 +9,7 @@ import click
 from ..information import bits
 from ..solution import Solution
 from ..solve import solve as run
-from ..stopping import Status
+from ..status import Status
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options

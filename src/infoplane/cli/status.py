@@ -7,9 +7,9 @@ from pathlib import Path
 
 import click
 
-from ..book import said
-from ..progress import duration
-from ..shelf import StoreStatus, store_status
+from ..sweep.ledger import said
+from ..sweep.progress import duration
+from ..sweep.store.reader import StoreStatus, store_status
 from . import options, output
 
 

@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
-from .jit import entry, part
+from .common.jit import entry, part
 
 IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 

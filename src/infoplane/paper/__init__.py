@@ -7,7 +7,8 @@ exact steps, on the same axes, beside what is proven; a verdict follows from the
 
 from __future__ import annotations
 
-from . import (
+from .figure import Figure
+from .figures import (
     bottleneck_heart,
     bottleneck_planes,
     bottleneck_rate,
@@ -20,7 +21,6 @@ from . import (
     linear_rates,
     penalty_threshold,
 )
-from .figure import Figure
 
 FIGURES: dict[str, Figure] = {
     module.FIGURE.name: module.FIGURE

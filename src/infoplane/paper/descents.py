@@ -9,12 +9,13 @@ import numpy as np
 
 from .. import datasets
 from ..information import NATS_PER_BIT, Array
+from ..joint.support import Support
 from ..solution import Solution
 from ..solve import solve
-from ..solver import Support
-from ..splitting.solver import DouglasRachford
-from ..starts import make_starts, seed_sequence
-from ..stopping import Status, Stopping
+from ..solvers.splitting.solver import DouglasRachford
+from ..solvers.starts import make_starts, seed_sequence
+from ..solvers.stopping import Stopping
+from ..status import Status
 from .methods import FAMILIES, Method
 from .pieces import the_papers_penalties
 from .points import Columns

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .. import __version__
-from ..archive import write_whole
+from ..files import write_whole
 from .pieces import Piece, described
 from .points import Columns
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..information import Array, bits, entr, entropy, mutual_information
-from ..joint import Joint
+from ..joint.joint import Joint
 
 LEVELS = 100
 """Values of R, equally spaced in [0, H(X)]."""

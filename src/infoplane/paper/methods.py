@@ -14,11 +14,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from ..baselines.blahut_arimoto import BlahutArimoto
 from ..problem import MarkovLagrangian, bottleneck, funnel
 from ..solution import Solution
-from ..solver import Solver
-from ..splitting.solver import PAPER_PRIMAL_TOL, DouglasRachford
+from ..solvers.base import Solver
+from ..solvers.fixed_point.blahut_arimoto import BlahutArimoto
+from ..solvers.splitting.solver import PAPER_PRIMAL_TOL, DouglasRachford
 from .settings import FIRST_STEP, LIMIT
 
 Family = Callable[[float], MarkovLagrangian]

@@ -16,12 +16,12 @@ from typing import Any, Literal, Protocol
 import numpy as np
 
 from .. import datasets
-from ..certificate.privacy import perfect_privacy
+from ..certificate.funnel.privacy import perfect_privacy
 from ..errors import PenaltyWarning
-from ..frontier import Frontier
+from ..frontier.frontier import Frontier
 from ..information import NATS_PER_BIT, Array, plane_points
-from ..starts import make_starts, seed_sequence
-from ..sweep import sweep
+from ..solvers.starts import make_starts, seed_sequence
+from ..sweep.sweep import sweep
 from .merge_two import merge_two_ends
 from .methods import FAMILIES, Method
 from .points import Columns, Points

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
-from ..archive import write_whole
+from ..files import write_whole
 from ..plot import save_figure
 from .figure import Figure, Row
 from .page import Block, Code, Grid, Heading, Items, Picture, Text, markdown, page

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 
 from ..information import bits
-from ..joint import Joint
+from ..joint.joint import Joint
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
 

@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from ..errors import InfoplaneError
-from ..frontier import Frontier
+from ..frontier.frontier import Frontier
+from ..frontier.knee import SAME_POSTERIOR
 from ..information import Array, bits
-from ..joint import Joint
+from ..joint.joint import Joint
 from ..plot import SYMBOLS
 from ..solution import Trace
-from ..stopping import Status
-from ..suggestion import SAME_POSTERIOR
+from ..status import Status
 from .encoders import encoder_columns, largest
 
 FAMILIES = ("bottleneck", "funnel", "deterministic_bottleneck")

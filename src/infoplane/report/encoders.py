@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from ..frontier.knee import distinct_clusters
 from ..information import Array
 from ..solution import Solution
-from ..suggestion import distinct_clusters
 
 
 def encoder_columns(run: Solution, letters: Array, outcomes: Array, most: int) -> dict[str, Any]:

@@ -19,9 +19,9 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..archive import write_whole
 from ..errors import InvalidOptionError, MissingExtraError
-from ..frontier import Frontier
+from ..files import write_whole
+from ..frontier.frontier import Frontier
 from ..information import bits
 from .contents import Allowance, contents
 from .replay import replay_best

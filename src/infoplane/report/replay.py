@@ -12,16 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..accelerated import Accelerated
 from ..errors import InfoplaneError
-from ..frontier import Frontier
+from ..frontier.frontier import Frontier
 from ..information import Array
-from ..registry import SOLVERS
-from ..solution import Solution, Trace
+from ..joint.support import Support
+from ..solution import Run, Solution, Trace, finished
 from ..solve import block_length
-from ..solver import Run, Solver, Support, finished
-from ..starts import KINDS, make_starts
-from ..stopping import Stopping
+from ..solvers.base import Solver
+from ..solvers.fixed_point.accelerated import Accelerated
+from ..solvers.registry import SOLVERS
+from ..solvers.starts import KINDS, make_starts
+from ..solvers.stopping import Stopping
 from ..threads import all_cores, one_blas_thread
 
 MOST = 100

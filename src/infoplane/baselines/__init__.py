@@ -1,1 +1,0 @@
-"""The solvers that the paper compares with."""

@@ -1,0 +1,172 @@
+"""A bound for many letters of Y from problems with few: merge the letters into groups Y' = g(Y).
+
+Y' is a function of Y, and Y -> X -> Z. So I(X;Z) = I(Y';Z) + I(X;Z|Y') and I(Y;Z) = I(Y';Z) + I(Y;Z|Y'), and for any share 0 <= s <= gamma
+
+    gamma I(X;Z) - I(Y;Z)  =  [(gamma - s) I(X;Z) - (1 - s) I(Y';Z)]  +  sum_y' p(y') [s I(X;Z|y') - I(Y;Z|y')]
+                           >=  (1 - s) L*_{Y'}((gamma - s) / (1 - s))  +  sum_y' p(y') L*_{y'}(s),
+
+where L*_{Y'} is the optimum of the bottleneck of X and Y', and L*_{y'} that of X and Y given Y' = y': chains like any other, with few
+letters each. Both terms are concave in s; the best s is searched for with unproven values, and what is returned is proven at that s.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...information import Array, mutual_information
+from ...joint.joint import Joint
+from ...joint.support import Support
+from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...problem import bottleneck
+from ..certificate import Limits
+from .bounds import imbalance
+from .mixture import Mixture
+from .proof import Proof
+
+GROUPS = 4
+"""Letters that Y' has."""
+
+LOOKS = 10
+"""Steps of the search for the share s."""
+
+FEW = 1_000
+"""Cells below which it is not worth beginning."""
+
+LONG = 500_000
+"""Cells of the direct search after which the coarsened bound is worth its time."""
+
+
+def prove(proof: Proof) -> Iterator[None]:
+    """The direct proof, in pieces; once it is long, or half of a limit is spent, with the coarsened bound beside it.
+
+    The highest of all bounds stands in ``proof.lower_bound``.
+    """
+    limits, due = proof.limits, len(proof.support.p_y) > 2
+    direct = proof.pieces()
+    going = True
+    while going:
+        going = next(direct, False) is None
+        cells, spent = proof.most_cells - proof.cells, proof.seconds / limits.max_seconds
+        halfway = 2 * proof.cells >= min(proof.most_cells, 2 * LONG) or spent >= 0.5
+        if due and (halfway if going else not proof.complete):
+            due = False
+            if cells >= FEW and spent < 0.9:
+                rest = Limits(proof.tol, cells // 2, 0.5 * (limits.max_seconds - proof.seconds))
+                bound, used = yield from coarsened_bound(proof.support, proof.gamma, rest)
+                bound = proof.problem.rho_zy * bound - imbalance(proof.support, proof.problem)
+                proof.lower_bound = max(proof.lower_bound, bound)
+                proof.cells_beside += used
+        if going:
+            yield
+
+
+def groups_of(P: Array, groups: int = GROUPS) -> list[list[int]]:
+    """Letters of Y merged greedily, the pair that costs I(X;Y) least first; no group much larger than the average."""
+    n_y = P.shape[1]
+    most = math.ceil(n_y / groups) + 1
+    found = [[y] for y in range(n_y)]
+    columns = [P[:, y] for y in range(n_y)]
+    while len(found) > groups:
+        pairs = [
+            (_cost(columns[i], columns[j]), i, j)
+            for i in range(len(found))
+            for j in range(i)
+            if len(found[i]) + len(found[j]) <= most
+        ]
+        if not pairs:
+            break
+        _, i, j = min(pairs)
+        found[j], columns[j] = found[j] + found[i], columns[j] + columns[i]
+        del found[i], columns[i]
+    return [sorted(group) for group in found]
+
+
+def _cost(one: Array, two: Array) -> float:
+    """The fall of I(X;Y) when two letters become one."""
+    table = np.column_stack([one, two])
+    return mutual_information(table / table.sum()) * float(table.sum())
+
+
+@dataclass
+class _Part:
+    """One of the small problems: weight (L* at its own gamma)."""
+
+    weight: float
+    support: Support
+    known: Mixture
+
+    @classmethod
+    def of(cls, table: Array) -> _Part:
+        support = Support(Joint.from_counts(table))
+        return cls(float(table.sum()), support, Mixture(np.ones(1), support.p_y[None]))
+
+    def value(self, gamma: float) -> float:
+        """An estimate of L*(gamma), from above."""
+        if gamma <= 0.0:
+            return -mutual_information(self.support.P)
+        if gamma >= 1.0:
+            return 0.0
+        proof = Proof(self.support, bottleneck(gamma), self.known, Limits(1e-5))
+        self.known = proof.estimate()
+        return min(proof.value(), 0.0)
+
+    def proven(self, gamma: float, limits: Limits) -> Generator[None, None, tuple[float, int]]:
+        """A lower bound of L*(gamma), and the cells that it took."""
+        if gamma <= 0.0:
+            return -mutual_information(self.support.P), 0
+        if gamma >= 1.0:
+            return 0.0, 0
+        proof = Proof(self.support, bottleneck(gamma), self.known, limits)
+        yield from proof.pieces()
+        return proof.lower_bound, proof.cells
+
+
+def coarsened_bound(
+    support: Support, gamma: float, limits: Limits, groups: list[list[int]] | None = None
+) -> Generator[None, None, tuple[float, int]]:
+    """A lower bound of gamma I(X;Z) - I(Y;Z) over all encoders, by way of groups of Y's letters, and the cells it took; in pieces."""
+    began = time.perf_counter()
+    P = support.P
+    groups = groups_of(P) if groups is None else groups
+    merged = _Part.of(np.column_stack([P[:, group].sum(axis=1) for group in groups]))
+    within = [_Part.of(P[:, group]) for group in groups if len(group) > 1]
+
+    def value(s: float) -> float:
+        return (1.0 - s) * merged.value((gamma - s) / (1.0 - s)) + sum(part.weight * part.value(s) for part in within)
+
+    low, high = 0.0, min(gamma, 1.0 - 1e-6)
+    ratio = (math.sqrt(5.0) - 1.0) / 2.0
+    one, two = high - ratio * (high - low), low + ratio * (high - low)
+    at_one, at_two = value(one), value(two)
+    yield
+    for _ in range(LOOKS):
+        if time.perf_counter() - began > 0.5 * limits.max_seconds:
+            break
+        if at_one >= at_two:
+            high, two, at_two = two, one, at_one
+            one = high - ratio * (high - low)
+            at_one = value(one)
+        else:
+            low, one, at_one = one, two, at_two
+            two = low + ratio * (high - low)
+            at_two = value(two)
+        yield
+    s = max([(at_one, one), (at_two, two), (value(0.0), 0.0)])[1]
+    half, parts = max(limits.max_cells // 2, 1), max(len(within), 1)
+    coarse, cells = yield from merged.proven(
+        (gamma - s) / (1.0 - s), Limits(limits.tol, half, limits.max_seconds / 4.0)
+    )
+    total = (1.0 - s) * coarse
+    share = Limits(limits.tol, max(half // parts, 1), limits.max_seconds / 4.0 / parts)
+    for part in within:
+        bound, more = yield from part.proven(s, share)
+        total += part.weight * bound
+        cells += more
+    n_x, n_y = P.shape
+    # Sums, quotients and the tables of the parts are rounded, each entry by at most (|X| + |Y|) units relatively.
+    return total - 16.0 * (n_x + n_y) * UNIT * (2.0 + math.log(n_x) + math.log(n_y)), cells

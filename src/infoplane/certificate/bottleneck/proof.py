@@ -1,0 +1,247 @@
+"""Lower bounds for the bottleneck that hold for every encoder.
+
+With p(z) and posteriors q_z = p(x|z), gamma I(X;Z) - I(Y;Z) = gamma H(X) - H(Y) + sum_z p(z) f(q_z), f(q) = H(Tq) - gamma H(q), and
+sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
+
+    L(W)  >=  gamma H(X) - H(Y) + lambda.p_x + m.
+
+lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over cells of the Y-simplex (compiled, see
+`kernels/envelope.py`); where a cell shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import UnsupportedProblemError
+from ...information import Array, entropy
+from ...joint.support import Support
+from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...kernels.bottleneck_proof.envelope import search
+from ...problem import ROUNDING, MarkovLagrangian, check_encoder
+from ...threads import one_blas_thread
+from ..certificate import Certificate, Limits
+from .bounds import contraction_bound, imbalance
+from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
+from .partition import Partition
+
+if TYPE_CHECKING:
+    from ...joint.joint import Joint
+
+FINEST = 1e-12
+"""Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
+
+ROUNDS = 60
+"""Rounds of Newton's method on the mixture before branch and bound looks at what they have missed."""
+
+ESCAPES = 40
+"""Times that branch and bound may send the mixture back."""
+
+MEMORY = 1_000_000_000
+"""Bytes that the cells may take: each has 24 + 20 |Y|, its vertex included."""
+
+CELLS_AT_TWO, CELLS_A_LETTER = 66.0, 8.1
+"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4; see docs/benchmarks/certificate.md."""
+
+PIECE = 400_000
+"""Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""
+
+
+def refusal(problem: MarkovLagrangian) -> str | None:
+    """Why no posterior form bounds a problem from below, or None."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    scale = max(abs(rho) for rho in problem.rho)
+    if rho_zy > 0.0 > rho_zx and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * scale:
+        return None
+    return (
+        "the bottleneck's certificate needs rho_zx < 0 < rho_zy and rho_z + rho_zx + rho_zy = 0, any multiple of "
+        f"gamma I(X;Z) - I(Y;Z); found rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+    )
+
+
+def gamma_of(problem: MarkovLagrangian) -> float:
+    """Gamma of the problem as rho_zy (gamma I(X;Z) - I(Y;Z)); refuses any other."""
+    if reason := refusal(problem):
+        raise UnsupportedProblemError(reason)
+    return -problem.rho_zx / problem.rho_zy
+
+
+def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
+    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/certificates.md)."""
+    gamma = gamma_of(problem)
+    n_x, n_y = support.P.shape
+    h_x, h_y = entropy(support.p_x), support.h_y
+    products = lam * support.p_x
+    value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
+    of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+    of_products = (n_y + 16.0) * math.fsum(np.abs(products).tolist())
+    error = 2.0 * UNIT * (of_entropies + of_products + 4.0 * abs(least))
+    return problem.rho_zy * (value - error) - imbalance(support, problem)
+
+
+class Proof:
+    """The search for a lower bound, piece by piece; what is proven so far holds at any moment.
+
+    It begins from a mixture, that of an encoder for instance, and ends with the mixture of a global optimum unless limits end it.
+    """
+
+    def __init__(
+        self,
+        support: Support,
+        problem: MarkovLagrangian,
+        mixture: Mixture,
+        limits: Limits,
+        partition: Partition | None = None,
+    ) -> None:
+        self.support, self.problem, self.mixture, self.limits = support, problem, mixture, limits
+        self.gamma = gamma_of(problem)
+        self.tol = max(limits.tol / problem.rho_zy, FINEST)
+        self.partition = Partition(support.T) if partition is None else partition
+        self.cuts_before = self.partition.cuts
+        self.cells_beside = 0
+        """Cells opened for a bound from another side (`coarsening`)."""
+        self.lower_bound = contraction_bound(support, problem)
+        self.rounds = 0
+        self.complete = False
+        """Whether the bound was proven to the tolerance, not ended by a limit."""
+        self.violation: Array | None = None
+        """A posterior that no cluster had when it was met and that improves on them."""
+        self.began = time.perf_counter()
+
+    @property
+    def cells(self) -> int:
+        """Cells opened."""
+        return self.partition.cuts - self.cuts_before + self.cells_beside
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self.began
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit has been reached."""
+        return self.cells >= self.most_cells or self.seconds >= self.limits.max_seconds
+
+    @property
+    def most_cells(self) -> int:
+        """The limit on cells, or what fits into memory."""
+        return min(self.limits.max_cells, MEMORY // (24 + 20 * self.support.p_y.size))
+
+    def value(self) -> float:
+        """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
+        lam = self.mixture.multipliers(self.support, self.gamma)
+        J = self.gamma * entropy(self.support.p_x) + float(lam @ self.support.p_x)
+        return self.problem.rho_zy * (J - self.support.h_y)
+
+    def estimate(self) -> Mixture:
+        """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
+        for _ in self._improve(cover(self.support)):
+            pass
+        return self.mixture
+
+    def pieces(self) -> Iterator[None]:
+        """All of the work, in pieces of some tens of milliseconds."""
+        if self.lower_bound >= -self.limits.tol:  # a constant Z has L = 0
+            self.mixture = Mixture(np.ones(1), self.support.p_y[None])
+            self.complete = True
+            return
+        new = cover(self.support)
+        for _ in range(ESCAPES):
+            lam, height = yield from self._improve(new)
+            escape = yield from self._search(lam, min(-self.tol / 2.0, -2.0 * height))
+            if escape is None:
+                return
+            if self.violation is None:
+                self.violation = posterior(self.support, self.gamma, lam, escape)
+            new = escape[None]
+
+    def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
+        """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
+        support, gamma, tol = self.support, self.gamma, self.tol / 8.0
+        new = starts[:0]
+        for _ in range(ROUNDS):
+            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma)
+            lam = self.mixture.multipliers(support, gamma)
+            new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
+            starts = starts[:0]
+            self.rounds += 1
+            yield
+            if height <= tol or self.spent:
+                break
+        return lam, height
+
+    def _search(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
+        """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
+        partition = self.partition
+        dual = dual_of(self.support, self.gamma, lam)
+        partition.forget()
+        most = max(64, PIECE // (self.support.T.size + 64))
+        weighed, leaves, cuts = 0, partition.leaves, 16
+        while weighed < leaves or partition.left:
+            last = min(weighed + 2 * most, leaves)
+            cuts = 0 if last < leaves else min(max(2 * cuts, 16), most, self.most_cells - self.cells)
+            partition.grow(cuts)
+            search(dual, partition.cells, target, weighed, last, cuts)
+            weighed = last
+            if weighed == leaves:
+                self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))
+            if partition.met < target / 2.0:
+                peaks, heights = climb(self.support, self.gamma, lam, partition.cells.lowest[None].copy())
+                if heights[0] > -target / 4.0:
+                    return np.asarray(peaks[0])
+            yield
+            if self.spent:
+                return None
+        self.complete = target >= -self.tol / 2.0
+        return None
+
+
+def estimate_cells(letters: int) -> float:
+    """Cells that a proof to 1e-6 nats takes for so many letters of Y, to an order of magnitude.
+
+    The growth that `benchmarks/bench_certificate.py` measures on random joints with 20 letters of X. One problem may take ten times as
+    many, or none; small gammas and many clusters take more, a finer tolerance little more.
+    """
+    return CELLS_AT_TWO * CELLS_A_LETTER ** (letters - 2)
+
+
+def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
+    """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
+    from .coarsening import prove  # it is built on Proof
+
+    W = check_encoder(joint, encoder)
+    support = Support(joint)
+    mixture = Mixture.of(support, W[:, support.x])
+    proof = Proof(support, problem, mixture, limits)
+    lam = mixture.multipliers(support, proof.gamma)
+    peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
+    if heights.max() > proof.tol:
+        proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
+    with one_blas_thread():
+        for _ in prove(proof):
+            pass
+    loss = problem.value(joint, W)
+    gap = loss - proof.lower_bound
+    return Certificate(
+        problem=problem,
+        loss=loss,
+        lower_bound=proof.lower_bound,
+        tol=limits.tol,
+        cells=proof.cells,
+        left=0 if proof.complete else proof.partition.left,
+        seconds=proof.seconds,
+        posterior=None if gap <= limits.tol or proof.violation is None else lifted(support, proof.violation),
+    )
+
+
+def lifted(support: Support, q: Array) -> Array:
+    """A posterior on the full alphabet of X."""
+    full = np.zeros(support.joint.shape[0])
+    full[support.x] = q
+    return full

@@ -1,0 +1,191 @@
+"""Certificates for the privacy funnel: how far is an encoder from the best one there is?
+
+    L = a (beta I(Y;Z) - I(X;Z)) = a (beta H(Y) - H(X) + sum_z p(z) f(q_z)),   f(q) = H(q) - beta H(Tq),   q_z = p(x|z)
+
+so that min L is a constant plus the lower convex envelope of f at p_x. Any lambda with f(q) - lambda.q >= m on the whole simplex proves
+min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most rank(T) letters (docs/exact_funnel.md).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from ...errors import UnsupportedProblemError
+from ...information import Array, entr
+from ...joint.joint import Joint
+from ...joint.support import Support
+from ...problem import ROUNDING, MarkovLagrangian, check_encoder
+from ..bottleneck.bounds import imbalance
+from ..certificate import Certificate, Limits
+from ..merge_path import agglomerative_bottleneck
+from .pricing import EPS, Channel
+from .programme import Meter, Outcome, Programme, finish, generate
+
+COARSE = 3
+"""Letters y of the coarser problem: few enough for its search to end."""
+
+EASY_RANK = 4
+"""Up to this rank of T, searches were measured to end (docs/exact_funnel.md)."""
+
+
+class Scaled(NamedTuple):
+    """L = scale (beta I(Y;Z) - I(X;Z))."""
+
+    scale: float
+    beta: float
+
+
+def refusal(problem: MarkovLagrangian) -> str | None:
+    """Why a problem is no multiple of the privacy funnel, or None."""
+    rho_z, rho_zx, rho_zy = problem.rho
+    if not (rho_zx > 0.0 and rho_zy <= 0.0 and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * max(rho_zx, -rho_zy)):
+        return (
+            "columns solves the privacy funnel and its multiples, rho_zx > 0 >= rho_zy with rho_z + rho_zx + rho_zy = 0; found rho = "
+            f"({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+        )
+    return None
+
+
+def scaled(problem: MarkovLagrangian) -> Scaled:
+    """A funnel's scale and beta."""
+    if reason := refusal(problem):
+        raise UnsupportedProblemError(reason)
+    return Scaled(problem.rho_zx, max(-problem.rho_zy, 0.0) / problem.rho_zx)
+
+
+def constant(support: Support, beta: float) -> float:
+    """Beta H(Y) - H(X): what turns the programme's value into beta I(Y;Z) - I(X;Z)."""
+    return beta * float(entr(support.p_y).sum()) - float(entr(support.p_x).sum())
+
+
+def simple_bound(support: Support, beta: float) -> float:
+    """Beta I(Y;Z) - I(X;Z) >= min(0, beta - 1) I(X;Y) - H(X|Y), with nothing to search.
+
+    I(X;Z) = I(Y;Z) + I(X;Z|Y) <= I(Y;Z) + H(X|Y), and 0 <= I(Y;Z) <= I(X;Y).
+    """
+    H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
+    bound = min(0.0, beta - 1.0) * (H_x + H_y - H_xy) - (H_xy - H_y)
+    return bound - simple_rounding(support, beta)
+
+
+def simple_rounding(support: Support, beta: float) -> float:
+    """What entropies of the joint, weighted by 1 and beta, may be off by."""
+    return (support.P.size + 16) * EPS * (1.0 + beta) * (1.0 + math.log(support.P.size))
+
+
+def coarser(joint: Joint, letters: int) -> Joint:
+    """The joint with Y merged to so many letters, greedily, at the smallest loss of I(X;Y).
+
+    Y' is a function of Y, so that I(Y';Z) <= I(Y;Z) for every encoder, and a lower bound of beta I(Y';Z) - I(X;Z) is one of
+    beta I(Y;Z) - I(X;Z).
+    """
+    P = joint.p_xy.toarray() if joint.is_sparse else np.asarray(joint.p_xy)
+    labels = agglomerative_bottleneck(Joint.from_counts(P.T)).labels_at(letters)
+    merged = np.zeros((P.shape[0], letters))
+    for y, label in enumerate(labels):
+        if label >= 0:
+            merged[:, label] += P[:, y]
+    return Joint.from_matrix(merged)
+
+
+def log_or_zero(p: Array) -> Array:
+    """The logarithm, 0 where p = 0."""
+    return np.log(np.where(p > 0.0, p, 1.0))
+
+
+def posteriors(support: Support, W: Array) -> Array:
+    """q_z = p(x|z), a column a cluster of positive mass."""
+    joint = (W * support.p_x).T
+    return joint[:, joint.sum(axis=0) > 0.0]
+
+
+def own_dual(support: Support, W: Array, beta: float) -> Array:
+    """Lambda_x = sum_z p(z|x) (beta sum_y T[y,x] log p(y|z) - log p(x|z)): an encoder's own prices.
+
+    Moving a little mass to a new cluster with posterior q, taken from the others in proportion to p(z|x), changes the loss by
+    f(q) - lambda.q a unit of mass. As lambda.p_x = sum p(z) f(q_z), an encoder is optimal exactly if no q makes this negative.
+    """
+    Q = posteriors(support, W)
+    Q = Q / Q.sum(axis=0)
+    u = support.T @ Q
+    slope = beta * (support.T.T @ log_or_zero(u)) - log_or_zero(Q)
+    lam: Array = (W[W.sum(axis=1) > 0.0].T * slope).sum(axis=1)
+    return lam
+
+
+def proven(
+    support: Support, beta: float, programme: Programme, tol: float, meter: Meter
+) -> Generator[None, None, tuple[Outcome, float]]:
+    """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z) that was met on the way.
+
+    With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search not end.
+    """
+    whole = meter.limits
+    coarse = len(support.p_y) > COARSE
+    if coarse:
+        meter.limits = replace(whole, max_cells=-(-3 * whole.max_cells // 4), max_seconds=0.75 * whole.max_seconds)
+    outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
+    meter.limits = whole
+    bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
+    if coarse and outcome.left:
+        small = Support(coarser(Joint.from_counts(support.P), COARSE))
+        rough = Programme(small)
+        rough.add(programme.Q[:, outcome.point.weights > 0.0])
+        rougher = yield from generate(rough, lambda: rough.at_beta(beta), tol, meter)
+        bound = max(bound, rougher.lower + constant(small, beta) - simple_rounding(support, beta))
+    return outcome, bound
+
+
+def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str | None:
+    """A sentence if a proof may not end within the limits, with what it would have to go through; or None."""
+    channel = Channel(support.T)
+    count = f"{channel.supports:,}" if channel.supports < 1e9 else f"{channel.supports:.1e}"
+    if scaled(problem).beta <= channel.concave_up_to or channel.rank <= EASY_RANK:
+        return None
+    return (
+        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {count} supports: "
+        f"within max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, without a "
+        "certificate."
+    )
+
+
+def certify_funnel(
+    joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits | None = None
+) -> Certificate:
+    """Prove how far an encoder is from the optimum of a funnel (any positive multiple, nats).
+
+    The encoder's own posteriors begin the linear programme. If it can be improved by more than tol, the posterior reported is the one,
+    among those of the best release found, that lowers the loss fastest: f(q) - lambda.q < 0 for the encoder's own lambda.
+    """
+    limits = limits or Limits()
+    scale, beta = scaled(problem)
+    W = check_encoder(joint, encoder)
+    support = Support(joint)
+    programme = Programme(support)
+    programme.add(posteriors(support, W[:, support.x]))
+    meter = Meter(limits)
+    outcome, bound = finish(proven(support, beta, programme, limits.tol / scale, meter))
+    bound = scale * bound - imbalance(support, problem)
+    loss = problem.value(joint, W)
+    posterior = None
+    if loss - bound > limits.tol:
+        used = programme.Q[:, outcome.point.weights > 0.0]
+        fall = programme.reduced(own_dual(support, W[:, support.x], beta), beta)[outcome.point.weights > 0.0]
+        if fall.min() < 0.0:
+            posterior = np.zeros(joint.shape[0])
+            posterior[support.x] = used[:, fall.argmin()]
+    return Certificate(
+        problem=problem,
+        loss=loss,
+        lower_bound=bound,
+        tol=limits.tol,
+        cells=meter.cells,
+        left=outcome.left,
+        seconds=meter.seconds,
+        posterior=posterior,
+    )

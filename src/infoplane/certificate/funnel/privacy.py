@@ -1,0 +1,166 @@
+"""Perfect privacy: the largest I(X;Z) with I(Y;Z) = 0, exactly.
+
+I(Y;Z) = 0 means that every posterior q_z has Tq_z = p_y. I(X;Z) = H(X) - sum_z p(z) H(q_z) with H concave, so the best q_z are vertices
+of the polytope {q >= 0, Tq = p_y}, each on letters with linearly independent columns of T: finitely many, and the release is
+
+    minimise  sum_k p_k H(q_k)    subject to  sum_k p_k q_k = p_x,  p >= 0,    q_k the vertices:
+
+one linear programme. p_x itself lies in the polytope and has no zeros, so the polytope is more than {p_x} exactly when T has a null vector,
+rank(T) < |X|: then, and only then, something about X can be released without saying anything about Y (Berger and Yeung 1989,
+Rassouli and Gündüz 2020).
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ...errors import InvalidOptionError
+from ...information import Array, bits, entr
+from ...joint.support import Support
+from ...problem import MarkovLagrangian
+from ...solution import Run, Solution, finished
+from ...status import Residuals, Status
+from .bound import simple_rounding
+from .pricing import EQUAL
+from .programme import encoder_of, linear_programme, repaired
+
+if TYPE_CHECKING:
+    from ...joint.joint import Joint
+
+MAX_BASES = 2_000_000
+
+CHUNK = 20_000
+"""Bases that are solved at a time."""
+
+INSIDE = 1e-11
+"""Coordinates of a vertex, in units of what they can be at most, that count as 0."""
+
+
+@dataclass(frozen=True)
+class PerfectPrivacy:
+    """The release of largest utility I(X;Z) among those with I(Y;Z) = 0; nats."""
+
+    solution: Solution
+    """Its problem is -I(X;Z), and its lower bound holds among releases with I(Y;Z) = 0."""
+    upper_bound: float
+    """No release with I(Y;Z) = 0 has a larger I(X;Z)."""
+    rank: int
+    """Of T = p(y|x), on letters of positive mass."""
+    letters: int
+    """|X|, on letters of positive mass."""
+    bases: int
+    """Sets of `rank` letters: candidates for a vertex."""
+    vertices: int
+    """Vertices of {q >= 0, Tq = p_y}."""
+
+    @property
+    def utility(self) -> float:
+        """I(X;Z)."""
+        return self.solution.ixz
+
+    @property
+    def trivial(self) -> bool:
+        """Whether only a release that says nothing about X has I(Y;Z) = 0: rank(T) = |X|."""
+        return self.rank == self.letters
+
+    def __str__(self) -> str:
+        if self.trivial:
+            return (
+                f"only the trivial release hides Y perfectly: the {self.letters} distributions p(y|x) are linearly independent (rank "
+                f"{self.rank}), so p(y|z) = p(y) forces p(x|z) = p(x)."
+            )
+        return (
+            f"I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.solution.iyz):.1e} bits, at most "
+            f"{bits(self.upper_bound - self.utility):.1e} bits below the optimum: rank {self.rank} < |X| = {self.letters}; "
+            f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {self.solution.clusters} clusters"
+        )
+
+
+def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPrivacy:
+    """The largest I(X;Z) with I(Y;Z) = 0, by one linear programme over the vertices of {q >= 0, Tq = p_y}.
+
+    Parameters
+    ----------
+    joint
+        p(x, y).
+    max_bases
+        How many candidate bases, C(|X|, rank), to go through at most; they are counted first.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> from infoplane.certificate.privacy import perfect_privacy
+    >>> found = perfect_privacy(ip.Joint.from_counts([[2, 1], [1, 2], [1, 1], [2, 2]]))
+    >>> found.trivial, found.vertices, round(found.utility, 6)
+    (False, 3, 1.011404)
+    >>> perfect_privacy(ip.datasets.paper_uniform()).trivial
+    True
+    """
+    began = time.perf_counter()
+    support = Support(joint)
+    n = len(support.p_x)
+    # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; with columns in units of their largest entry, no small mass hides anything.
+    unit = support.K.max(axis=1)
+    N = support.K.T / unit
+    left, sigma, _ = np.linalg.svd(N, full_matrices=False)
+    rank = int((sigma > EQUAL * sigma[0]).sum())
+    bases = math.comb(n, rank)
+    if bases > max_bases:
+        raise InvalidOptionError(
+            f"perfect privacy goes through all sets of rank(T) = {rank} of {n} letters, {bases:.3g} of them, more than max_bases = "
+            f"{max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
+        )
+    # p_x, which says nothing, is no vertex unless it is the only one; with it the programme always has a solution.
+    Q = (support.p_x / support.p_x.sum())[:, None]
+    count = 1
+    if rank < n:
+        vertices = np.hstack(list(_vertices(left[:, :rank].T @ N, left[:, :rank].T @ np.ones(len(N)))))
+        vertices *= (support.p_x / unit)[:, None]
+        Q, count = np.column_stack([Q, vertices / vertices.sum(axis=0)]), vertices.shape[1]
+    costs = entr(Q).sum(axis=0)
+    weights, lam, _ = linear_programme(Q, costs, support.p_x)
+    lam = repaired(lam, Q, costs, support.p_x)
+    upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
+    problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
+    run = Run(
+        encoder=encoder_of(Q, weights),
+        status=Status.CERTIFIED,
+        iterations=1,
+        residuals=Residuals(0.0, 0.0, 0.0),
+        found_by="columns",
+        lower_bound=-upper,
+    )
+    solution = finished(support, problem, run, seconds=time.perf_counter() - began)
+    return PerfectPrivacy(solution, upper, rank, n, bases, count)
+
+
+def _vertices(A: Array, b: Array) -> Iterator[Array]:
+    """The vertices, a column each, of {s >= 0, As = b}: a chunk of candidate bases at a time."""
+    rank, n = A.shape
+    candidates = itertools.combinations(range(n), rank)
+    seen: set[tuple[int, ...]] = set()
+    while chunk := list(itertools.islice(candidates, CHUNK)):
+        basis = np.array(chunk)
+        square = A[:, basis].transpose(1, 0, 2)
+        singular = np.linalg.svd(square, compute_uv=False)
+        basis, square = basis[regular := singular[:, -1] > EQUAL * singular[:, 0]], square[regular]
+        q = np.linalg.solve(square, np.broadcast_to(b[:, None], (*square.shape[:2], 1)))[..., 0]
+        kept = []
+        for letters, masses in zip(basis[(q >= -INSIDE).all(axis=1)], q[(q >= -INSIDE).all(axis=1)], strict=True):
+            # A degenerate vertex belongs to several bases; its letters name it.
+            on = masses > INSIDE
+            name = tuple(letters[on].tolist())
+            if name not in seen:
+                seen.add(name)
+                column = np.zeros(n)
+                column[letters[on]] = masses[on]
+                kept.append(column)
+        if kept:
+            yield np.array(kept).T

@@ -1,0 +1,212 @@
+"""`Frontier`: every run of a grid of parameters, kept with its status; best runs and the Pareto set are views."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidOptionError
+from ..information import Array, bits
+from ..joint.joint import Joint
+from ..solution import Solution
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from ..solvers.base import Solver
+    from .knee import Suggestion
+    from .transitions import Transition
+
+
+class Frontier:
+    """Runs on the information plane of one joint.
+
+    Every run is there with its status (`to_frame`); `best` has the lowest loss of each parameter, `pareto` the runs that no
+    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
+    """
+
+    def __init__(
+        self,
+        joint: Joint,
+        runs: Sequence[Solution],
+        *,
+        complete: bool = True,
+        provenance: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.joint = joint
+        # A list may change under our hands; any other sequence, such as the rows of a store, is read where it is.
+        self.runs: Sequence[Solution] = tuple(runs) if isinstance(runs, list) else runs
+        self.complete = complete
+        """False if the sweep was interrupted: only the parameters that were finished are here."""
+        self.provenance: dict[str, Any] = dict(provenance or {})
+        """What was run, in plain JSON values: solver, options, seed, starts, grid, version, ...; {} if nobody said."""
+
+    def __len__(self) -> int:
+        return len(self.runs)
+
+    def __repr__(self) -> str:
+        parameters = {run.parameter for run in self.runs}
+        converged = sum(run.status.converged for run in self.runs)
+        return f"Frontier({len(parameters)} parameters, {len(self)} runs, {converged} converged)"
+
+    def __add__(self, other: Frontier) -> Frontier:
+        """The runs of both, to be compared on one plane; the joints must be the same."""
+        if other.joint != self.joint:
+            raise InvalidOptionError("the two frontiers belong to different joints.")
+        parts = [part for one in (self, other) for part in one.provenance.get("parts", [one.provenance]) if part]
+        return Frontier(
+            self.joint,
+            (*self.runs, *other.runs),
+            complete=self.complete and other.complete,
+            provenance={"parts": parts} if parts else None,
+        )
+
+    @property
+    def hides_y(self) -> bool:
+        """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
+        return bool(self.runs) and self.runs[0].problem.rho_zy < 0
+
+    def to_frame(self, rows: Sequence[int] | None = None) -> Any:
+        """A pandas frame with a row a run; units in the column names."""
+        import pandas as pd
+
+        chosen = range(len(self)) if rows is None else rows
+        return pd.DataFrame(
+            [
+                {
+                    "parameter": run.parameter,
+                    "start": run.start,
+                    "solver": run.solver,
+                    "loss_nats": run.loss,
+                    "ixz_bits": bits(run.ixz),
+                    "iyz_bits": bits(run.iyz),
+                    "clusters": run.clusters,
+                    "status": run.status.name,
+                    "iterations": run.iterations,
+                    "seconds": run.seconds,
+                    "gap_nats": run.gap,
+                }
+                for run in (self.runs[row] for row in chosen)
+            ],
+            index=pd.Index(chosen, name="run"),
+        )
+
+    def best_rows(self) -> list[int]:
+        """For each parameter the row with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
+        rows: dict[float, list[int]] = {}
+        for row, run in enumerate(self.runs):
+            # One NaN for all: as keys, two of them are equal only if they are the same object.
+            rows.setdefault(math.nan if math.isnan(run.parameter) else run.parameter, []).append(row)
+        return [self._lowest(rows[parameter]) for parameter in sorted(rows)]
+
+    def _lowest(self, rows: list[int]) -> int:
+        lowest = min(self.runs[row].loss for row in rows)
+        near = [row for row in rows if self.runs[row].loss <= lowest + 1e-9]
+        return min(near, key=lambda row: (not self.runs[row].status.converged, self.runs[row].loss))
+
+    def best(self) -> Any:
+        """The best run of each parameter, as a frame."""
+        return self.to_frame(self.best_rows())
+
+    def pareto_rows(self) -> list[int]:
+        """Rows that no other dominates: for the bottleneck more I(Y;Z) at no more I(X;Z), for the funnel less I(Y;Z) at no less."""
+        if not self.runs:
+            return []
+        sign = -1.0 if self.hides_y else 1.0
+        order = sorted(range(len(self)), key=lambda row: (sign * self.runs[row].ixz, -sign * self.runs[row].iyz))
+        kept: list[int] = []
+        best = -np.inf
+        for row in order:
+            if sign * self.runs[row].iyz > best + 1e-12:
+                kept.append(row)
+                best = sign * self.runs[row].iyz
+        return sorted(kept, key=lambda row: self.runs[row].ixz)
+
+    def pareto(self) -> Any:
+        """The non-dominated runs, as a frame in the order of I(X;Z)."""
+        return self.to_frame(self.pareto_rows())
+
+    def encoder(self, row: int) -> Array:
+        """p(z|x) of a run."""
+        return self.runs[row].encoder.copy()
+
+    def solution(self, row: int) -> Solution:
+        """A run, its encoder yours to change (and without a trace: sweeps keep none)."""
+        return replace(self.runs[row], encoder=self.encoder(row))
+
+    def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
+        """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot].
+
+        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas.
+        """
+        from ..plot import plot_plane
+
+        return plot_plane(self, ax, transitions)
+
+    def at(
+        self,
+        *,
+        ixz_bits: float | None = None,
+        iyz_bits: float | None = None,
+        solver: Solver | str | None = None,
+        max_iter: int = 20_000,
+        tol: float = 1e-8,
+    ) -> Solution:
+        """An encoder on the frontier with the given I(X;Z) or the given I(Y;Z), met to 1e-6 bits.
+
+        A run that is there already is returned. On a straight piece, two runs are mixed, with Z of their own each (time sharing):
+        both informations are then linear in the weight, so the target is met exactly. Elsewhere the parameter is refined,
+        its neighbours as starts. `Solution.solver` says which. See `targets`.
+
+        Parameters
+        ----------
+        ixz_bits, iyz_bits
+            One of the two, in bits; outside of what the best runs reach it is refused, with the range.
+        solver, max_iter, tol
+            As in `solve`, for the parameters in between.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4], starts=2, rng=0)
+        >>> s = f.at(iyz_bits=0.5)
+        >>> round(bits(s.iyz), 5)
+        0.5
+        """
+        from .target import at
+
+        return at(self, ixz_bits=ixz_bits, iyz_bits=iyz_bits, solver=solver, max_iter=max_iter, tol=tol)
+
+    def suggest(self) -> Suggestion:
+        """The knee of the curve and the phase transitions that the sweep met, each with how it was found; see `suggestion`."""
+        from .knee import suggest
+
+        return suggest(self)
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, traces: bool = True) -> None:
+        """Write one HTML file, under 1.5 MB, that needs nothing else: plane, encoders, traces, table; needs the extra [report].
+
+        With ``traces``, the best runs of a sweep that says how it was made (`provenance`) are run once more, from the same
+        start, to record how they converged.
+        """
+        from ..report import write_report
+
+        write_report(self, path, title=title, traces=traces)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write everything to one .npz file, without pickle; the file appears only once it is whole."""
+        from .archive import save
+
+        save(self, path)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Frontier:
+        """Read what `save` wrote; opening a file never executes anything."""
+        from .archive import load
+
+        return load(path)

@@ -1,0 +1,140 @@
+"""Where to look on a frontier: its knee, and the phase transitions between neighbouring parameters.
+
+knee = argmax over the Pareto set of the best runs of |v - u|,  u, v = I(X;Z), I(Y;Z) scaled to [0, 1]
+
+which is, up to a factor sqrt(2), the distance to the chord between the two ends of the curve. A transition is a change in the
+number of clusters that differ: p(z) above `SMALLEST_MASS`, posteriors p(x|z) further apart than `SAME_POSTERIOR` in total variation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..information import bits
+from ..plot import SYMBOLS
+from ..solution import Solution
+
+if TYPE_CHECKING:
+    from .frontier import Frontier
+
+SMALLEST_MASS = 1e-6
+SAME_POSTERIOR = 1e-2
+"""Far above what a stationarity of 1e-8 leaves between two clusters that coincide, far below clusters that have parted."""
+
+STRAIGHT = 1e-6
+"""A scaled distance to the chord that counts as none."""
+
+
+@dataclass(frozen=True)
+class Knee:
+    """The best run that lies furthest from the chord between the ends of the curve."""
+
+    row: int
+    parameter: float
+    ixz_bits: float
+    iyz_bits: float
+    distance: float
+    """To the chord, on axes scaled to their ranges; at most sqrt(1/2)."""
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Two neighbouring parameters whose best runs have different numbers of clusters."""
+
+    parameters: tuple[float, float]
+    clusters: tuple[int, int]
+    rows: tuple[int, int]
+    converged: bool
+    """Whether both runs did; if not, a number may yet change."""
+
+
+@dataclass(frozen=True)
+class Suggestion:
+    """The knee and the transitions of a frontier; ``print`` it to read them."""
+
+    knee: Knee | None
+    transitions: tuple[Transition, ...]
+    sentences: tuple[str, ...]
+    """What was found, and how."""
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences)
+
+
+def suggest(frontier: Frontier) -> Suggestion:
+    """Look along the best runs of a frontier; see `Frontier.suggest`."""
+    rows = frontier.best_rows()
+    symbol = SYMBOLS.get(frontier.runs[rows[0]].problem.family, "γ") if rows else "γ"
+    knee, about_knee = _knee(frontier, rows, symbol)
+    transitions = _transitions(frontier, rows)
+    return Suggestion(knee, transitions, (about_knee, *_about(transitions, len(rows), symbol)))
+
+
+def distinct_clusters(run: Solution) -> list[list[int]]:
+    """The clusters of a run that differ, largest first; each with those that coincide with it. See the head of this file."""
+    p_z = run.p_z
+    alive = [int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > SMALLEST_MASS]
+    posteriors = run.encoder * run.joint.p_x / np.maximum(p_z, SMALLEST_MASS)[:, None]
+    groups: list[list[int]] = []
+    for z in alive:
+        distance = 0.5 * np.abs(posteriors[[group[0] for group in groups]] - posteriors[z]).sum(axis=1)
+        if groups and distance.min() <= SAME_POSTERIOR:
+            groups[int(np.argmin(distance))].append(z)
+        else:
+            groups.append([z])
+    return groups
+
+
+def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None, str]:
+    from .frontier import Frontier
+
+    own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+    curve = [rows[row] for row in own.pareto_rows()]
+    if len(curve) < 3:
+        return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
+    u = np.array([bits(frontier.runs[row].ixz) for row in curve])
+    v = np.array([bits(frontier.runs[row].iyz) for row in curve])
+    away = np.abs((v - v[0]) / np.ptp(v) - (u - u[0]) / np.ptp(u)) / np.sqrt(2.0)
+    at = int(away.argmax())
+    if away[at] < STRAIGHT:
+        return None, "No knee: the curve of the best runs is straight."
+    row = curve[at]
+    knee = Knee(row, frontier.runs[row].parameter, float(u[at]), float(v[at]), float(away[at]))
+    return knee, (
+        f"Knee: {symbol} = {knee.parameter:.4g}, I(X;Z) = {knee.ixz_bits:.4f} bits, I(Y;Z) = {knee.iyz_bits:.4f} bits (run {row}); "
+        f"of the {len(curve)} best runs on the Pareto set it lies furthest from the chord between the first and the last, "
+        f"{knee.distance:.3f} on axes scaled to their ranges."
+    )
+
+
+def _transitions(frontier: Frontier, rows: list[int]) -> tuple[Transition, ...]:
+    counts = [len(distinct_clusters(frontier.runs[row])) for row in rows]
+    return tuple(
+        Transition(
+            (frontier.runs[a].parameter, frontier.runs[b].parameter),
+            (n, m),
+            (a, b),
+            frontier.runs[a].status.converged and frontier.runs[b].status.converged,
+        )
+        for a, b, n, m in zip(rows, rows[1:], counts, counts[1:], strict=False)
+        if n != m
+    )
+
+
+def _about(transitions: tuple[Transition, ...], parameters: int, symbol: str) -> list[str]:
+    how = (
+        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all); "
+        f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
+        "A bracket is as narrow as the grid."
+    )
+    if not transitions:
+        return [f"No phase transition was met. {how}"]
+    said = [
+        f"Transition between {symbol} = {t.parameters[0]:.4g} and {t.parameters[1]:.4g}: "
+        f"from {t.clusters[0]} to {t.clusters[1]} clusters{'' if t.converged else ' (not both runs converged)'}."
+        for t in transitions
+    ]
+    return [*said, how]

@@ -1,0 +1,197 @@
+"""An encoder on the frontier at a target: I(X;Z) = t, or I(Y;Z) = t.
+
+The frontier is concave (bottleneck) or convex (funnel), and the best runs are points on it with their slopes, the parameters. Between
+two neighbours a and b, the chord's slope is the parameter theta for which L_theta(a) = L_theta(b). Solving there from a and b
+either finds something lower, which is a point of the curve between them, or does not: then the piece is straight, and mixtures reach
+all of it. Steps along the chord take turns with secant steps in the parameter, so that a smooth piece is met fast; a jump of the
+encoder at one parameter is a straight piece like any other.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..certificate.certificate import Limits
+from ..errors import InvalidOptionError
+from ..information import NATS_PER_BIT, bits
+from ..problem import MarkovLagrangian
+from ..solution import Solution
+from ..solve import solve
+from ..solvers.starts import default_clusters, near_identity
+from .hull import Family, Point, bracket, corners, family_of, kind, vertices
+from .time_sharing import chord_parameter, compact, length, mixed_encoder, mixture
+
+if TYPE_CHECKING:
+    from ..joint.joint import Joint
+    from ..solvers.base import Solver
+    from .frontier import Frontier
+
+MET = 1e-6 * NATS_PER_BIT
+"""Distance to the target that counts as none, in nats."""
+
+STRAIGHT = 1e-8
+"""A gain over the chord, as a share of parameter x length, that counts as none. A smooth piece has more, until it is shorter than `MET`."""
+
+ROUNDING = 1e-13
+"""A difference of losses, in nats, that counts as none."""
+
+JUMP = 1e-10
+"""Parameters that are equal but for this share: what lies between the two encoders is a jump."""
+
+ROUNDS = 60
+BLEND = 0.01
+"""Share of the uniform encoder in starts that may bring clusters back to life."""
+
+
+def at(
+    frontier: Frontier,
+    *,
+    ixz_bits: float | None = None,
+    iyz_bits: float | None = None,
+    solver: Solver | str | None = None,
+    max_iter: int = 20_000,
+    tol: float = 1e-8,
+) -> Solution:
+    """The encoder at a target; see `Frontier.at`."""
+    began = time.perf_counter()
+    given = {"ixz": ixz_bits, "iyz": iyz_bits}
+    axis = [name for name, value in given.items() if value is not None]
+    if len(axis) != 1:
+        raise InvalidOptionError(f"at() takes one target, ixz_bits or iyz_bits; found {len(axis)}.")
+    target = _checked(given[axis[0]], axis[0]) * NATS_PER_BIT
+    curve = vertices(frontier)
+    _reachable(curve, axis[0], target)
+    if there := [point.run for point in curve if abs(point.along(axis[0]) - target) <= MET]:
+        return replace(there[0], encoder=there[0].encoder.copy())
+    search = Search(frontier.joint, axis[0], target, family_of(curve[0].run.problem), solver, max_iter, tol)
+    found = search.along(curve, frontier.hides_y)
+    found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
+    bound = proven_bound(frontier, found)
+    return found if bound is None else found.bounded(bound, Limits.tol)
+
+
+def _reachable(curve: list[Point], axis: str, target: float) -> None:
+    low, high = curve[0].along(axis), curve[-1].along(axis)
+    if not low - MET <= target <= high + MET:
+        name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
+        raise InvalidOptionError(
+            f"{name} of the best runs reaches from {bits(low):.6f} to {bits(high):.6f} bits; found the target {bits(target):.6g} bits. "
+            "Sweep further parameters to go beyond."
+        )
+
+
+def _checked(value: float | None, axis: str) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not math.isfinite(value):
+        raise InvalidOptionError(f"{axis}_bits must be a finite number of bits; found {value!r}.")
+    return float(value)
+
+
+class Search:
+    """From the corners of a frontier towards a target."""
+
+    def __init__(
+        self,
+        joint: Joint,
+        axis: str,
+        target: float,
+        family: Family | None,
+        solver: Solver | str | None,
+        max_iter: int,
+        tol: float,
+    ) -> None:
+        self.joint, self.axis, self.target, self.family = joint, axis, target, family
+        self.solver, self.max_iter, self.tol = solver, max_iter, tol
+        self.iterations = 0
+
+    def along(self, curve: list[Point], hides_y: bool) -> Solution:
+        """A run at the target, or a mixture of two on either side of it."""
+        a, b = bracket(curve, self.axis, self.target)
+        if self.family is None:
+            return mixture(a, b, self.axis, self.target, None, self.tol)
+        if chord_parameter(a, b) is None:
+            return self.by_parameter(a, b, self.family)
+        points = list(curve)
+        for number in range(ROUNDS):
+            a, b = bracket(corners(points, hides_y), self.axis, self.target)
+            by_secant = number % 2 == 1 and a.parameter - b.parameter > JUMP * a.parameter
+            chord = None if by_secant else chord_parameter(a, b)
+            theta = self.secant(a, b) if chord is None else chord
+            problem = self.family(theta)
+            here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
+            nothing = max(ROUNDING, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
+            c = self.solved(problem, a, b, mixed=number == 0)
+            if chord is not None and min(here) - c.run.loss <= nothing:
+                c = self.solved(problem, a, b, mixed=True)
+            gain = min(here) - c.run.loss
+            if self.met(c) and gain >= -ROUNDING:
+                return replace(c.run, solver=f"{c.run.solver} (refined)")
+            if chord is not None and gain <= nothing:
+                break
+            # Without a gain one of the ends is optimal at theta, too.
+            points.append(c if gain > nothing else Point(a.run if here[0] <= here[1] else b.run, theta))
+        return mixture(a, b, self.axis, self.target, self.family, self.tol)
+
+    def by_parameter(self, a: Point, b: Point, family: Family) -> Solution:
+        """The same for a Lagrangian with entropies of Z in it: no chord, only the parameter, until it or the target is met."""
+        for number in range(ROUNDS):
+            if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
+                break
+            c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
+            if self.met(c):
+                return replace(c.run, solver=f"{c.run.solver} (refined)")
+            a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
+        return mixture(a, b, self.axis, self.target, family, self.tol)
+
+    def met(self, c: Point) -> bool:
+        """Whether a point is at the target."""
+        return abs(c.along(self.axis) - self.target) <= MET
+
+    def secant(self, a: Point, b: Point, bisect: bool = False) -> float:
+        """The parameter at which a straight line from a to b meets the target; halfway between theirs if asked."""
+        u, v = a.along(self.axis), b.along(self.axis)
+        share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
+        return a.parameter + share * (b.parameter - a.parameter)
+
+    def solved(self, problem: MarkovLagrangian, a: Point, b: Point, mixed: bool) -> Point:
+        """The best encoder from each of the two ends and from a near-identity one; or from the mixture of the ends.
+
+        The clusters of both together find what is lower, if the ends are not optimal for one parameter after all.
+        """
+        letters = self.joint.shape[0]
+        starts = [b.run.encoder, a.run.encoder, near_identity(default_clusters(letters), letters)]
+        if mixed:
+            starts = [compact(mixed_encoder(a, b, self.axis, self.target)[1], self.joint.p_x), *starts]
+        rows = max(len(W) for W in starts)
+        padded = [np.vstack([W, np.zeros((rows - len(W), letters))]) for W in starts]
+        blended = [(1.0 - BLEND) * W + BLEND / rows for W in padded[:-1]]
+        run = solve(
+            self.joint,
+            problem,
+            self.solver,
+            init=np.stack([*blended, *padded]),
+            max_iter=self.max_iter,
+            tol=self.tol,
+        )
+        self.iterations += sum(one.iterations for one in run.starts)
+        return Point(run, run.parameter)
+
+
+def proven_bound(frontier: Frontier, found: Solution) -> float | None:
+    """A lower bound of min L at a parameter between two that have one: min L is concave in the parameter, so the chord is below it."""
+    proven = sorted(
+        (run.parameter, run.lower_bound)
+        for row in frontier.best_rows()
+        if (run := frontier.runs[row]).lower_bound is not None and kind(run.problem) == kind(found.problem)
+    )
+    below = [(p, bound) for p, bound in proven if p <= found.parameter]
+    above = [(p, bound) for p, bound in proven if p >= found.parameter]
+    if family_of(found.problem) is None or not below or not above:
+        return None
+    (p, low), (q, high) = below[-1], above[0]
+    share = 0.0 if p == q else (found.parameter - p) / (q - p)
+    return float((1.0 - share) * low + share * high)

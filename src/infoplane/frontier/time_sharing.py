@@ -1,0 +1,87 @@
+"""Two encoders as one: time sharing, with Z of their own each.
+
+W = (w W_a, (1 - w) W_b),  I(X;Z) = w I_a(X;Z) + (1 - w) I_b(X;Z),  and the same for I(Y;Z)
+
+The chord's parameter is where both ends have the same Lagrangian: gamma = dI(Y;Z)/dI(X;Z), beta = dI(X;Z)/dI(Y;Z). If both are
+optimal for it, so are all their mixtures.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..information import Array
+from ..solution import Solution
+from ..solvers.stopping import Stopping
+from ..status import Residuals, Status
+from .hull import Family, Point
+from .knee import SAME_POSTERIOR
+
+
+def chord_parameter(a: Point, b: Point) -> float | None:
+    """The parameter for which a and b have the same Lagrangian; None for a family that is not one of I(X;Z) and I(Y;Z)."""
+    du, dv = b.run.ixz - a.run.ixz, b.run.iyz - a.run.iyz
+    if a.run.problem.family == "bottleneck":
+        return min(dv / du, 1.0) if dv > 0.0 else None
+    if a.run.problem.family == "funnel":
+        return du / dv if dv > 0.0 else None
+    return None
+
+
+def length(a: Point, b: Point) -> float:
+    """Of the chord, along the information that the parameter multiplies."""
+    return abs(b.run.iyz - a.run.iyz if a.run.problem.family == "funnel" else b.run.ixz - a.run.ixz)
+
+
+def mixed_encoder(a: Point, b: Point, axis: str, target: float) -> tuple[float, Array]:
+    """The weight of a, and the mixture."""
+    u, v = a.along(axis), b.along(axis)
+    w = min(max((v - target) / (v - u), 0.0), 1.0)
+    W = np.vstack([w * a.run.encoder, (1.0 - w) * b.run.encoder])
+    return w, W / W.sum(axis=0)
+
+
+def mixture(a: Point, b: Point, axis: str, target: float, family: Family | None, tol: float) -> Solution:
+    """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
+    w, W = mixed_encoder(a, b, axis, target)
+    heavier = a if w >= 0.5 else b
+    chord = chord_parameter(a, b)
+    parameter = heavier.parameter if family is None or chord is None else chord
+    problem = heavier.run.problem if family is None else family(parameter)
+    residuals = Residuals(0.0, 0.0, problem.stationarity(a.run.joint, W))
+    parts = " and ".join(
+        f"{share:.4f} of {point.run.solver} at {point.run.parameter:.6g}" for share, point in ((w, a), (1.0 - w, b))
+    )
+    unrefined = "" if family is not None else " (unknown family: nothing was refined)"
+    open_ends = [point.run.status for point in (a, b) if not point.run.status.converged]
+    return Solution(
+        joint=a.run.joint,
+        problem=problem,
+        encoder=W,
+        status=Stopping(tol=tol).judge(residuals, open_ends[0] if open_ends else Status.STALLED),
+        solver=f"mixture{unrefined}: {parts}",
+        iterations=0,
+        seconds=0.0,
+        residuals=residuals,
+        parameter=parameter,
+    )
+
+
+def compact(W: Array, p_x: Array) -> Array:
+    """The encoder with clusters of equal p(x|z) made one, so that mixtures of mixtures do not grow."""
+    p_z = W @ p_x
+    kept: list[int] = []
+    merged = W.copy()
+    for z in np.argsort(-p_z, kind="stable"):
+        q = W[z] * p_x / max(p_z[z], 1e-300)
+        same = next((k for k in kept if 0.5 * np.abs(W[k] * p_x / p_z[k] - q).sum() <= SAME_POSTERIOR), None)
+        if same is None and p_z[z] > 0.0:
+            kept.append(int(z))
+        elif same is not None:
+            merged[same] += W[z]
+    alive: Array = merged[kept]
+    alive[:, p_x == 0.0] = (
+        p_z[kept, None] / p_z[kept].sum()
+    )  # a letter without mass may have been all in a cluster without mass
+    alive /= alive.sum(axis=0)
+    return alive

@@ -1,0 +1,224 @@
+"""Where the optimal bottleneck changes its form as gamma moves.
+
+Move a posterior off p_x by a small d: I(X;Z) grows by sum_x d^2 / p(x) / 2 and I(Y;Z) by sum_y (Td)^2 / p(y) / 2. The largest ratio of the
+two is the squared maximal correlation of X and Y, the second singular value of p(x,y) / sqrt(p(x) p(y)), squared: below this *critical*
+gamma a constant Z is no local minimum of gamma I(X;Z) - I(Y;Z). Above it a constant Z is a local minimum, not always the global one:
+a cluster of vanishing weight far from p_x pays from the *onset* on, which is never smaller,
+
+    max_q D(Tq || p_y) / D(q || p_x),
+
+the strong data-processing constant. Later transitions are changes of the number of clusters of certified optima, found by bisection.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..certificate.bottleneck.mixture import Mixture, climb, cover, posterior
+from ..certificate.bottleneck.proof import Proof
+from ..certificate.certificate import Limits
+from ..errors import InvalidOptionError
+from ..information import Array, PlanePoint, divergence, plane_point
+from ..joint.support import Support
+from ..problem import bottleneck
+from ..solution import Run
+from ..solvers.envelope import Envelope
+from ..solvers.stopping import Stopping
+from ..status import Status
+
+if TYPE_CHECKING:
+    from ..joint.joint import Joint
+
+SMALLEST_SHARE = 0.05
+"""The grid begins at this share of the critical gamma unless told otherwise."""
+
+
+@dataclass(frozen=True)
+class Transition:
+    """Between gamma = low and gamma = high the certified optimum changes its number of clusters; nats."""
+
+    low: float
+    high: float
+    clusters_below: int
+    """At gamma = low."""
+    clusters_above: int
+    """At gamma = high."""
+    below: PlanePoint
+    """I(X;Z), I(Y;Z) of the optimum at gamma = low."""
+    above: PlanePoint
+    """I(X;Z), I(Y;Z) of the optimum at gamma = high."""
+    found: str
+    """How it was found."""
+
+    @property
+    def gamma(self) -> float:
+        """The geometric mean of low and high."""
+        return float(np.sqrt(self.low * self.high))
+
+    def __str__(self) -> str:
+        return (
+            f"gamma {self.gamma:.6g} (within {self.low:.8g} .. {self.high:.8g}): {self.clusters_below} clusters below, "
+            f"{self.clusters_above} above, I(X;Z) {self.below.ixz:.4g} and {self.above.ixz:.4g} nats; {self.found}"
+        )
+
+
+def critical_gamma(joint: Joint) -> float:
+    """The gamma below which a constant Z is no local minimum of the bottleneck: the squared maximal correlation of X and Y.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> from infoplane.certificate.transitions import critical_gamma
+    >>> round(critical_gamma(ip.datasets.paper_uniform()), 6)
+    0.660967
+    """
+    support = Support(joint)
+    root_x, root_y = np.sqrt(support.p_x), np.sqrt(support.p_y)
+    # The first singular value is 1, with the roots as its vectors; once it is taken out, the largest is what is asked for.
+    B = support.P / root_x[:, None] / root_y - np.outer(root_x, root_y)
+    return min(float(np.linalg.norm(B, 2) ** 2), 1.0)
+
+
+def onset_gamma(joint: Joint, tol: float = 1e-9) -> float:
+    """The largest gamma at which some encoder beats a constant Z: max_q D(Tq || p_y) / D(q || p_x).
+
+    Dinkelbach's iteration: the q that gains most at one gamma has a ratio that is the next gamma. In the end branch and bound proves that
+    a millionth above it no encoder is better than -tol nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> from infoplane.certificate.transitions import critical_gamma, onset_gamma
+    >>> joint = ip.datasets.heart()
+    >>> round(critical_gamma(joint), 4), round(onset_gamma(joint), 4)
+    (0.2305, 0.3043)
+    """
+    support = Support(joint)
+    constant = Mixture(np.ones(1), support.p_y[None])
+    starts, gamma = cover(support), critical_gamma(joint)
+    while 0.0 < gamma < 1.0:
+        lam = constant.multipliers(support, gamma)
+        peaks, _ = climb(support, gamma, lam, starts)
+        best = max(_ratio(support, posterior(support, gamma, lam, peak)) for peak in peaks)
+        if best <= gamma * (1.0 + 1e-9):
+            above = Proof(support, bottleneck(min(gamma * (1.0 + 1e-6), 1.0)), constant, Limits(tol))
+            for _ in above.pieces():
+                pass
+            if above.violation is None:
+                break
+            best = max(best, _ratio(support, above.violation))
+            if best <= gamma:
+                break
+        gamma = min(best, 1.0)
+    return gamma
+
+
+def _ratio(support: Support, q: Array) -> float:
+    """D(Tq || p_y) / D(q || p_x); 0 where q is too close to p_x for the ratio to mean anything."""
+    cost = divergence(q, support.p_x)
+    return divergence(support.T @ q, support.p_y) / cost if cost > 1e-9 else 0.0
+
+
+def transitions(
+    joint: Joint,
+    low: float | None = None,
+    high: float = 1.0,
+    *,
+    points: int = 32,
+    width: float = 1e-3,
+    tol: float = 1e-9,
+) -> list[Transition]:
+    """The changes of the number of clusters along certified optima of bottleneck(gamma), gamma rising.
+
+    Parameters
+    ----------
+    joint
+        p(x, y).
+    low, high
+        The range of gamma; low is a twentieth of the critical gamma by default.
+    points
+        Optima certified on a geometric grid first; two changes that cancel between neighbours of the grid go unseen.
+    width
+        Relative width to which each is bracketed.
+    tol
+        Gap in nats to which every optimum is certified. Clusters whose joining costs less than a hundredth of it count as one, so that
+        a continuous split is seen where it first costs that much.
+    """
+    critical = critical_gamma(joint)
+    low = SMALLEST_SHARE * critical if low is None else low
+    if not 0.0 < low < high <= 1.0:
+        raise InvalidOptionError(f"expected 0 < low < high <= 1, found low = {low!r}, high = {high!r}.")
+    if points < 2 or not width > 0.0:
+        raise InvalidOptionError(f"expected at least 2 points and a positive width, found {points!r} and {width!r}.")
+    search = _Search(Support(joint), Envelope(tol=tol), width, critical)
+    grid = np.geomspace(low, high, points)
+    grid[-1] = high
+    optima = search.along([float(gamma) for gamma in grid])
+    return [found for one, two in pairwise(optima) for found in search.between(one, two)]
+
+
+@dataclass(frozen=True)
+class _Optimum:
+    gamma: float
+    run: Run
+
+    @property
+    def clusters(self) -> int:
+        return len(self.run.encoder)
+
+
+class _Search:
+    """Certified optima on demand, each from its neighbour's decoders."""
+
+    def __init__(self, support: Support, solver: Envelope, width: float, critical: float) -> None:
+        self.support, self.solver, self.width, self.critical = support, solver, width, critical
+
+    def along(self, gammas: list[float], start: Run | None = None) -> list[_Optimum]:
+        first = np.ones((1, self.support.p_x.size)) if start is None else start.encoder
+        path = self.solver.follow(self.support, [bottleneck(g) for g in gammas], first[None], Stopping(1e-10))
+        runs = [run for run in path if run is not None]
+        return [_Optimum(gamma, run) for gamma, run in zip(gammas, runs, strict=True)]
+
+    def between(self, one: _Optimum, two: _Optimum) -> Iterator[Transition]:
+        """Every change between two optima that bisection tells apart."""
+        if one.clusters == two.clusters:
+            return
+        if two.gamma <= one.gamma * (1.0 + self.width):
+            yield self.transition(one, two)
+            return
+        middle = self.along([float(np.sqrt(one.gamma * two.gamma))], one.run)[0]
+        yield from self.between(one, middle)
+        yield from self.between(middle, two)
+
+    def transition(self, one: _Optimum, two: _Optimum) -> Transition:
+        return Transition(
+            low=one.gamma,
+            high=two.gamma,
+            clusters_below=one.clusters,
+            clusters_above=two.clusters,
+            below=self.point(one),
+            above=self.point(two),
+            found=self.how(one, two),
+        )
+
+    def point(self, optimum: _Optimum) -> PlanePoint:
+        return plane_point(self.support.joint, self.support.lift(optimum.run.encoder))
+
+    def how(self, one: _Optimum, two: _Optimum) -> str:
+        """How it was found, and whether the second variation knows it."""
+        certified = one.run.status is Status.CERTIFIED is two.run.status
+        said = "bisection on certified optima" if certified else "bisection; not every optimum on the way was certified"
+        if two.clusters > 1:
+            return said
+        slack = 2.0 * self.width
+        if one.gamma * (1.0 - slack) <= self.critical <= two.gamma * (1.0 + slack):
+            return f"{said}, and the second variation: the critical gamma is {self.critical:.9g}"
+        return (
+            f"{said}: a cluster far from p(x) pays where a constant Z is still a local minimum; "
+            f"it ceases to be one at the critical gamma {self.critical:.9g}"
+        )

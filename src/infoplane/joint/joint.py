@@ -1,0 +1,288 @@
+"""The joint distribution p(x, y): validated once, at the door, and immutable afterwards.
+
+P[x, y] = p(x, y),  T[y, x] = p(y|x),  K[x, y] = p(x|y)
+
+Every constructor copies its input and refuses what is no joint, see `infoplane.door`. Rows and columns of zero mass are
+legal: see `Joint.support`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from ..errors import InvalidJointError
+from ..information import Array, bits, entropy, mutual_information
+from .labels import checked_labels, checked_names, sample_cells, tabulated
+from .tables import checked_table, conditional, sealed, smoothed, total
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoDataFrame
+
+    Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+    Labels: TypeAlias = Iterable[Hashable] | None
+    Names: TypeAlias = str | Sequence[str] | None
+
+SUM_TOLERANCE = 1e-9
+
+
+class Joint:
+    """p(x, y) >= 0 with sum 1, its labels, marginals and conditionals; immutable.
+
+    ``Joint(P)`` is `Joint.from_matrix`; see also `from_counts`, `from_frame` and `from_samples`. Two joints are equal
+    when their probabilities, labels and names are.
+
+    Attributes
+    ----------
+    p_xy : array or csr_array
+        P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    x_labels, y_labels : tuple
+        What the rows and the columns stand for; 0, 1, 2, ... unless given.
+    x_names, y_names : tuple of str
+        The columns of a frame that X and Y came from; ("x",) and ("y",) unless given.
+
+    Examples
+    --------
+    >>> from infoplane.joint import Joint
+    >>> Joint.from_counts([[3, 1], [1, 3]])
+    Joint(2 x 2, 0 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 0.188722 bits)
+    """
+
+    # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
+    p_xy: Any
+    x_labels: tuple[Hashable, ...]
+    y_labels: tuple[Hashable, ...]
+    x_names: tuple[str, ...]
+    y_names: tuple[str, ...]
+
+    def __init__(
+        self, P: Matrix, x_labels: Labels = None, y_labels: Labels = None, x_names: Names = None, y_names: Names = None
+    ) -> None:
+        table = checked_table(P, "p(x, y)")
+        mass = total(table)
+        if abs(mass - 1.0) > SUM_TOLERANCE:
+            raise InvalidJointError(
+                f"p(x, y) must sum to 1 within {SUM_TOLERANCE:g}; found the sum {mass:.12g}. "
+                "For counts or weights use Joint.from_counts, which normalises."
+            )
+        # A table that was already normalised keeps its bits, so that p_xy -> Joint -> p_xy is the identity.
+        if abs(mass - 1.0) > 4.0 * np.finfo(float).eps:
+            table = table / mass
+        for axis, name, labels, names in ((0, "x", x_labels, x_names), (1, "y", y_labels, y_names)):
+            kept = checked_names(name if names is None else names, f"{name}_names")
+            self.__dict__[f"{name}_names"] = kept
+            self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
+        self.__dict__["p_xy"] = sealed(table)
+
+    # -- doors ---------------------------------------------------------------------------------------------------------
+
+    @classmethod
+    def from_matrix(
+        cls, P: Matrix, x_labels: Labels = None, y_labels: Labels = None, x_names: Names = None, y_names: Names = None
+    ) -> Self:
+        """P[x, y] = p(x, y), which must sum to 1 within 1e-9.
+
+        Parameters
+        ----------
+        P
+            A 2-D table of probabilities: nested lists, an array, or a ``scipy.sparse`` array, which stays sparse.
+        x_labels, y_labels
+            One distinct, hashable label a row, a column; 0, 1, 2, ... by default.
+        x_names, y_names
+            Names of what the labels are values of. If there are several, each label is a tuple with a value for each.
+
+        Examples
+        --------
+        >>> Joint.from_matrix([[0.5, 0.0], [0.25, 0.25]], x_labels=["a", "b"], x_names=["drug"]).p_x
+        array([0.5, 0.5])
+        """
+        return cls(P, x_labels, y_labels, x_names, y_names)
+
+    @classmethod
+    def from_counts(
+        cls,
+        N: Matrix,
+        smoothing: float = 0.0,
+        x_labels: Labels = None,
+        y_labels: Labels = None,
+        x_names: Names = None,
+        y_names: Names = None,
+    ) -> Self:
+        """p(x, y) = (N[x, y] + smoothing) / sum of the same.
+
+        Parameters
+        ----------
+        N
+            A 2-D table of counts or other non-negative weights, dense or ``scipy.sparse``.
+        smoothing
+            Added to every cell, the empty ones too: a sparse table becomes dense, and may then have 50 million cells at
+            most.
+        x_labels, y_labels, x_names, y_names
+            As in `from_matrix`.
+
+        Examples
+        --------
+        >>> Joint.from_counts([[3, 0], [0, 1]], smoothing=1.0).p_xy.tolist()
+        [[0.5, 0.125], [0.125, 0.25]]
+        """
+        table = smoothed(checked_table(N, "counts"), smoothing)
+        return cls(table / total(table), x_labels, y_labels, x_names, y_names)
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: IntoDataFrame,
+        x: str | Sequence[str],
+        y: str | Sequence[str],
+        weight: str | None = None,
+        smoothing: float = 0.0,
+    ) -> Self:
+        """p(x, y) = share of the rows, or of their weight, in which the columns `x` and `y` take these values.
+
+        Parameters
+        ----------
+        df
+            A pandas, polars or pyarrow frame with one row a sample; or one row a group, with `weight` its size.
+        x, y
+            A column, or a list of columns that are taken together. Labels are the values of one column, tuples of
+            values of several; only combinations that occur get a label. They are sorted if they can be compared,
+            otherwise they keep the order of first appearance.
+        weight
+            A column of finite non-negative weights. A label whose weights are all zero stays, with zero mass.
+        smoothing
+            Added to every cell, before normalising.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"drug": ["a", "b", "b", "b"], "sex": ["f", "f", "m", "m"]})
+        >>> joint = Joint.from_frame(df, x="drug", y="sex")
+        >>> joint.x_labels, joint.y_labels, joint.p_xy.tolist()
+        (('a', 'b'), ('f', 'm'), [[0.25, 0.0], [0.25, 0.5]])
+        """
+        # Imported on use: narwhals costs 0.1 s that matrices and samples need not pay.
+        from .frames import frame_cells
+
+        x_names, y_names = checked_names(x, "x"), checked_names(y, "y")
+        table, x_labels, y_labels = tabulated(frame_cells(df, x_names, y_names, weight))
+        return cls.from_counts(table, smoothing, x_labels, y_labels, x_names, y_names)
+
+    @classmethod
+    def from_samples(cls, x: Iterable[Hashable], y: Iterable[Hashable], smoothing: float = 0.0) -> Self:
+        """p(x, y) = share of the i with (x[i], y[i]) = (x, y).
+
+        Parameters
+        ----------
+        x, y
+            Two 1-D sequences of equal length, of hashable values: lists, arrays, series. Labels are ordered as in
+            `from_frame`.
+        smoothing
+            Added to every cell, before normalising.
+
+        Examples
+        --------
+        >>> Joint.from_samples(["a", "b", "b", "a"], [0, 1, 1, 0]).p_xy.tolist()
+        [[0.5, 0.0], [0.0, 0.5]]
+        """
+        table, x_labels, y_labels = tabulated(sample_cells(x, y))
+        return cls.from_counts(table, smoothing, x_labels, y_labels)
+
+    # -- what it holds -------------------------------------------------------------------------------------------------
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """(|X|, |Y|)."""
+        n_x, n_y = self.p_xy.shape
+        return n_x, n_y
+
+    @property
+    def is_sparse(self) -> bool:
+        """Whether p_xy, p_y_given_x and p_x_given_y are ``csr_array``."""
+        return not isinstance(self.p_xy, np.ndarray)
+
+    @cached_property
+    def p_x(self) -> Array:
+        """p(x) = sum_y p(x, y)."""
+        p_x: Array = sealed(self.p_xy.sum(axis=1))
+        return p_x
+
+    @cached_property
+    def p_y(self) -> Array:
+        """p(y) = sum_x p(x, y)."""
+        p_y: Array = sealed(self.p_xy.sum(axis=0))
+        return p_y
+
+    @cached_property
+    def p_y_given_x(self) -> Any:
+        """T[y, x] = p(y|x) = p(x, y) / p(x); p(y) where p(x) = 0. Sparse if `is_sparse`."""
+        return conditional(self.p_xy, self.p_x, self.p_y)
+
+    @cached_property
+    def p_x_given_y(self) -> Any:
+        """K[x, y] = p(x|y) = p(x, y) / p(y); p(x) where p(y) = 0. Sparse if `is_sparse`."""
+        return conditional(self.p_xy.T, self.p_y, self.p_x)
+
+    @cached_property
+    def entropy_x(self) -> float:
+        """H(X), in nats."""
+        return entropy(self.p_x)
+
+    @cached_property
+    def entropy_y(self) -> float:
+        """H(Y), in nats."""
+        return entropy(self.p_y)
+
+    @cached_property
+    def mutual_information(self) -> float:
+        """I(X;Y), in nats."""
+        return mutual_information(self.p_xy)
+
+    def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+        """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
+        return self.p_x > 0.0, self.p_y > 0.0
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256, in hex, of the shape and the non-zero cells: the same for dense and sparse, whatever the labels."""
+        cells = sparse.coo_array(self.p_xy)
+        digest = hashlib.sha256(b"infoplane joint 1")
+        for part, kind in ((self.shape, "<i8"), (cells.row, "<i8"), (cells.col, "<i8"), (cells.data, "<f8")):
+            digest.update(np.ascontiguousarray(part, dtype=kind).data)
+        return digest.hexdigest()
+
+    # -- manners -------------------------------------------------------------------------------------------------------
+
+    def __repr__(self) -> str:
+        n_x, n_y = self.shape
+        zeros = n_x * n_y - (self.p_xy.nnz if self.is_sparse else np.count_nonzero(self.p_xy))
+        h_x, h_y, i_xy = (bits(v) for v in (self.entropy_x, self.entropy_y, self.mutual_information))
+        return (
+            f"Joint({n_x} x {n_y}{' sparse' if self.is_sparse else ''}, {zeros} zero cell{'s' if zeros != 1 else ''}, "
+            f"H(X) = {h_x:.6g}, H(Y) = {h_y:.6g}, I(X;Y) = {i_xy:.6g} bits)"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Joint):
+            return NotImplemented
+        return self._labelling() == other._labelling() and self.fingerprint == other.fingerprint
+
+    def __hash__(self) -> int:
+        return hash(self.fingerprint)
+
+    def _labelling(self) -> tuple[Any, ...]:
+        return self.x_labels, self.y_labels, self.x_names, self.y_names
+
+    def __setattr__(self, name: str, *_value: object) -> NoReturn:
+        raise AttributeError(f"a Joint is immutable: cannot change {name!r}. Build another one.")
+
+    __delattr__ = __setattr__
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Unpickled arrays are writable: going through the door makes them read-only again.
+        return type(self), (self.p_xy, *self._labelling())

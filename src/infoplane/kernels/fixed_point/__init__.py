@@ -1,0 +1,1 @@
+"""The self-consistent map, iterated plainly and accelerated."""

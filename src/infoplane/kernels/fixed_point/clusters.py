@@ -1,0 +1,58 @@
+"""Clusters that a bottleneck does not need, on q(z, y).
+
+Merging z and z' loses (q(z) + q(z')) JS[p(y|z), p(y|z')] nats of I(Y;Z), of which the second-order term is used here. Clusters that will
+end up equal, or empty, approach that along a direction in which the map has slope 1: iterations crawl there, and every
+extrapolation is ill-conditioned.
+"""
+
+import numpy as np
+
+from ...information import Array
+from ..common.fast import regrouped
+from ..common.jit import part
+from ..splitting.split import Flags
+
+CHEAP = 1e-6  # nats that a merge may cost, and mass that a shrinking cluster may have, to be tried without
+EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only
+
+
+@regrouped
+def _merge_cost(q: Array, z: int, other: int, mass: float, other_mass: float) -> float:
+    """(m m' / 2) sum_y (p(y|z) - p(y|z'))^2 / (q(z,y) + q(z',y)): the second-order term of the loss of I(Y;Z)."""
+    total = 0.0
+    for y in range(q.shape[1]):
+        both = q[z, y] + q[other, y]
+        gap = q[z, y] * other_mass - q[other, y] * mass
+        total += gap * gap / both if both > 0.0 else 0.0
+    return 0.5 * total / (mass * other_mass)
+
+
+@part
+def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
+    """Merges pairs of q in place that cost less than ``cheap``, drops shrinking clusters with less mass; marks what stays."""
+    n = q.shape[0]
+    mass, mass_old = np.zeros(n), np.zeros(n)
+    for z in range(n):
+        keep[z] = True
+        for y in range(q.shape[1]):
+            mass[z] += q[z, y]
+            mass_old[z] += q_old[z, y]
+    stay = n
+    for z in range(n):
+        if mass[z] < cheap and mass[z] < mass_old[z] and stay > 1:
+            keep[z] = False
+            stay -= 1
+    for z in range(n):  # a small cluster that grows costs little to merge, and is not to be
+        for other in range(z if mass[z] >= cheap else 0):
+            if (
+                keep[z]
+                and keep[other]
+                and mass[other] >= cheap
+                and _merge_cost(q, z, other, mass[z], mass[other]) < cheap
+            ):
+                for y in range(q.shape[1]):
+                    q[other, y] += q[z, y]
+                mass[other] += mass[z]
+                keep[z] = False
+                stay -= 1
+    return stay

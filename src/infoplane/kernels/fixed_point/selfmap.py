@@ -1,0 +1,328 @@
+"""The map whose fixed points are the stationary encoders, on blocks of letters x that stay in the cache.
+
+score[z, x] = on_W log W[z, x] + sum_y A[z, y] p(y|x),   A[z, y] = (rho_z log q(z) + rho_zy log q(z, y)) / k
+W'[z, x] = exp(score) / sum_z exp(score),                q'(z, y) = sum_x W'[z, x] p(x, y)
+
+k is `MarkovLagrangian.width` and on_W = 1 + rho_zx / k: the same map as `measure.fixed_point`. For the bottleneck on_W = 0 and k = gamma,
+so that q(z, y) is all there is to know of an encoder: one exponential for each (z, x), logarithms for (z, y) only.
+Joints lie in blocks of letters x, (blocks, |Y|, BLOCK), padded with zeros at the end: loops over x are long and free of offsets, which
+the compiler needs to vectorise them, and no table of the encoder's size is made on the way.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...information import Array
+from ..common.fast import exp, floored_log, log, regrouped
+from ..common.jit import inlined, part
+from ..common.roots import LOG_TINY
+from ..splitting.split import Flags, Integers
+
+BLOCK = 256
+"""Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
+
+BLAS_BLOCK, BLAS_CLUSTERS = 512, 16
+"""Most letters a block for BLAS, and the fewest clusters for which it multiplies faster than the loops here."""
+
+KEEP, COMPARE = 1, 2
+"""What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
+
+
+class Channel(NamedTuple):
+    """p(y|x) and p(x), on letters of positive mass; |Y| is padded to a multiple of 4."""
+
+    T: Array  # (blocks, |Y|, BLOCK)  p(y|x); (0, |Y|, BLOCK) if sparse
+    p_x: Array  # (blocks, BLOCK)
+    p_y: Array  # (|Y|,)              1 where padded
+    n_y: int  # |Y| without the padding
+    rows: Integers  # (|X| + 1,)      where each letter's entries begin, if sparse; else (1,)
+    letters: Integers  # (entries,)   y
+    shares: Array  # (entries,)       p(y|x)
+    blas: bool  # are there letters enough for BLAS's matrix products to pay?
+
+
+class Work(NamedTuple):
+    """Room for a run's tables and for one block, for as many clusters as there are at the beginning."""
+
+    tables: Array  # (3, |Z|, |Y|)    q, q' and A
+    keep: Flags  # (|Z|,)
+    S: Array  # (|Z|, BLOCK)
+    top: Array  # (BLOCK,)
+    total: Array  # (BLOCK,)
+    mass: Array  # (|Z|,)
+    t_x: Array  # (|Y|, BLOCK)        p(x, y) over the normalisers
+    part_q: Array  # (|Z|, |Y|)
+    A_yz: Array  # (|Y|, |Z|) if sparse
+    q_yz: Array  # (|Y|, |Z|) if sparse
+
+
+@part
+def work_for(channel: Channel, clusters: int) -> Work:
+    """Room for so many clusters."""
+    n_y, width = channel.p_y.shape[0], channel.p_x.shape[1]
+    sparse = n_y if channel.letters.shape[0] > 0 else 0
+    return Work(
+        np.empty((3, clusters, n_y)),
+        np.empty(clusters, dtype=np.bool_),
+        np.empty((clusters, width)),
+        np.empty(width),
+        np.empty(width),
+        np.empty(clusters),
+        np.empty((n_y, width)),
+        np.empty((clusters, n_y)),
+        np.empty((sparse, clusters)),
+        np.empty((sparse, clusters)),
+    )
+
+
+@regrouped
+def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
+    """S = A t: two clusters and four letters y at a time, so that a number once loaded is used more than once."""
+    if blas:
+        np.dot(A, t, S)
+        return
+    n_z = A.shape[0]
+    for z in range(0, n_z, 2):
+        w = z + 1 if z + 1 < n_z else z
+        a, b, c, d = A[z, 0], A[z, 1], A[z, 2], A[z, 3]
+        e, f, g, h = A[w, 0], A[w, 1], A[w, 2], A[w, 3]
+        for i in range(S.shape[1]):
+            S[z, i] = (a * t[0, i] + b * t[1, i]) + (c * t[2, i] + d * t[3, i])
+            S[w, i] = (e * t[0, i] + f * t[1, i]) + (g * t[2, i] + h * t[3, i])
+        for y in range(4, A.shape[1], 4):
+            a, b, c, d = A[z, y], A[z, y + 1], A[z, y + 2], A[z, y + 3]
+            e, f, g, h = A[w, y], A[w, y + 1], A[w, y + 2], A[w, y + 3]
+            for i in range(S.shape[1]):
+                left, right = S[z, i], S[w, i]
+                S[z, i] = left + ((a * t[y, i] + b * t[y + 1, i]) + (c * t[y + 2, i] + d * t[y + 3, i]))
+                S[w, i] = right + ((e * t[y, i] + f * t[y + 1, i]) + (g * t[y + 2, i] + h * t[y + 3, i]))
+
+
+@regrouped
+def _add_marginals(S: Array, t: Array, q: Array, part_q: Array, blas: bool) -> None:
+    """Adds S t' to q, two clusters and four letters y at a time."""
+    n_z = S.shape[0]
+    if blas:
+        np.dot(S, t.T, part_q)
+        for z in range(n_z):
+            for y in range(q.shape[1]):
+                q[z, y] += part_q[z, y]
+        return
+    for z in range(0, n_z, 2):
+        w = z + 1 if z + 1 < n_z else z
+        for y in range(0, q.shape[1], 4):
+            a = b = c = d = e = f = g = h = 0.0
+            for i in range(S.shape[1]):
+                left, right = S[z, i], S[w, i]
+                a += left * t[y, i]
+                b += left * t[y + 1, i]
+                c += left * t[y + 2, i]
+                d += left * t[y + 3, i]
+                e += right * t[y, i]
+                f += right * t[y + 1, i]
+                g += right * t[y + 2, i]
+                h += right * t[y + 3, i]
+            q[z, y] += a
+            q[z, y + 1] += b
+            q[z, y + 2] += c
+            q[z, y + 3] += d
+            if w > z:
+                q[w, y] += e
+                q[w, y + 1] += f
+                q[w, y + 2] += g
+                q[w, y + 3] += h
+
+
+@regrouped
+def conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: float) -> float:
+    """H(Z|X) of W', from q' and what `evaluate` returned.
+
+    With on_W = 0, log W' = score - log sum exp(score), and sum_x p(x) W' score = sum_zy A q'.
+    """
+    if on_W != 0.0:
+        return -inner
+    for z in range(A.shape[0]):
+        for y in range(A.shape[1]):
+            value -= A[z, y] * q[z, y]
+    return value
+
+
+@regrouped
+def _evaluate_block(
+    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
+    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """What the letters x of block c add to q, and to what `evaluate_dense` returns.
+
+    Arrays come one by one: a tuple of them is taken apart, and each counted, at every call.
+    """
+    n_z, width = A.shape[0], p_x.size
+    value, inner, far = 0.0, 0.0, 0.0
+    _scores(A, t, S, blas)
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] += on_W * L[c, z, i]
+    for i in range(width):
+        top[i], total[i] = S[0, i], 0.0
+    for z in range(1, n_z, 2):
+        w = min(z + 1, n_z - 1)
+        for i in range(width):
+            top[i] = max(top[i], max(S[z, i], S[w, i]))
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                L_new[c, z, i] = S[z, i] - top[i]
+    for z in range(0, n_z - 1, 2):
+        for i in range(width):
+            e, f = exp(S[z, i] - top[i]), exp(S[z + 1, i] - top[i])
+            S[z, i], S[z + 1, i] = e, f
+            total[i] += e + f
+    if n_z % 2 == 1:
+        for i in range(width):
+            S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
+            total[i] += S[n_z - 1, i]
+    for i in range(width):
+        log_total = log(total[i])
+        value += p_x[i] * (top[i] + log_total)
+        top[i] = log_total
+        total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
+    if mode != 0:
+        for z in range(n_z):
+            if mode & COMPARE:
+                for i in range(width):
+                    far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
+            if mode & KEEP:
+                for i in range(width):
+                    W[c, z, i] = S[z, i] * total[i]
+    for i in range(width):
+        total[i] *= p_x[i]
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
+                inner += S[z, i] * total[i] * L_new[c, z, i]
+    if n_z < t.shape[0]:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] *= total[i]
+        _add_marginals(S, t, q, part_q, blas)
+    else:
+        for y in range(t.shape[0]):
+            for i in range(width):
+                t_x[y, i] = t[y, i] * total[i]
+        _add_marginals(S, t_x, q, part_q, blas)
+    return value, inner, far
+
+
+@part
+def clear(table: Array) -> None:
+    """Fills a table with 0."""
+    for z in range(table.shape[0]):
+        for y in range(table.shape[1]):
+            table[z, y] = 0.0
+
+
+@inlined
+def evaluate_dense(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """One evaluation of the map: q receives q'(z, y), L_new log W' (if on_W is not 0), W as `mode` says.
+
+    Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
+    """
+    T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
+    S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
+    sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
+    clear(q)
+    for c in range(p_x.shape[0]):
+        value, inner, far = _evaluate_block(
+            A, T[c], p_x[c], on_W, L, L_new, W, c, mode, q, S, top, total, t_x, part_q, blas
+        )
+        sum_value += value
+        sum_inner += inner
+        farthest = max(farthest, far)
+    return sum_value, sum_inner, farthest
+
+
+@regrouped
+def evaluate_sparse(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """The same, a letter x at a time over its own letters y; loops run over z."""
+    n_z, width = A.shape[0], channel.p_x.shape[1]
+    A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
+    value, inner, far = 0.0, 0.0, 0.0
+    for y in range(A.shape[1]):
+        for z in range(n_z):
+            A_yz[y, z] = A[z, y]
+            q_yz[y, z] = 0.0
+    for x in range(channel.rows.shape[0] - 1):
+        c, i = x // width, x % width
+        first, last = channel.rows[x], channel.rows[x + 1]
+        for z in range(n_z):
+            s[z] = 0.0
+        for k in range(first, last):
+            a, share = A_yz[channel.letters[k]], channel.shares[k]
+            for z in range(n_z):
+                s[z] += share * a[z]
+        if on_W != 0.0:
+            for z in range(n_z):
+                s[z] += on_W * L[c, z, i]
+        top = s[0]
+        for z in range(1, n_z):
+            top = max(top, s[z])
+        if on_W != 0.0:
+            for z in range(n_z):
+                L_new[c, z, i] = s[z] - top
+        total = 0.0
+        for z in range(n_z):
+            s[z] = exp(s[z] - top)
+            total += s[z]
+        log_total, p_x = log(total), channel.p_x[c, i]
+        value += p_x * (top + log_total)
+        for z in range(n_z):
+            s[z] /= total
+        if mode != 0:
+            for z in range(n_z):
+                far = max(far, abs(s[z] - W[c, z, i]))
+                if mode & KEEP:
+                    W[c, z, i] = s[z]
+        for z in range(n_z):
+            s[z] *= p_x
+        if on_W != 0.0:
+            for z in range(n_z):
+                L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
+                inner += s[z] * L_new[c, z, i]
+        for k in range(first, last):
+            m, share = q_yz[channel.letters[k]], channel.shares[k]
+            for z in range(n_z):
+                m[z] += share * s[z]
+    for z in range(n_z):
+        for y in range(A.shape[1]):
+            q[z, y] = q_yz[y, z]
+    return value, inner, far
+
+
+@regrouped
+def weights_of(q: Array, rho: Array, width: float, A: Array, mass: Array) -> tuple[float, float]:
+    """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y), with room for |Z| masses; returns H(Z) and H(Z, Y)."""
+    h_z, h_zy = 0.0, 0.0
+    q_flat, A_flat = q.ravel(), A.ravel()
+    for i in range(q_flat.size):
+        A_flat[i] = floored_log(q_flat[i])
+        h_zy -= q_flat[i] * A_flat[i]
+    for z in range(q.shape[0]):
+        mass[z] = 0.0
+        for y in range(q.shape[1]):
+            mass[z] += q[z, y]
+    on_z, on_zy = rho[0] / width, rho[2] / width
+    for z in range(q.shape[0]):
+        log_mass = floored_log(mass[z])
+        h_z -= mass[z] * log_mass
+        mass[z] = on_z * log_mass
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            A[z, y] = mass[z] + on_zy * A[z, y]
+    return h_z, h_zy

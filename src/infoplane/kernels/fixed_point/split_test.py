@@ -1,0 +1,204 @@
+"""Is a stationary bottleneck a minimum? Not if some cluster gains by splitting, which its own correlation matrix decides.
+
+Where rho sums to 0, L is a constant plus sum_z p(z) f(q_z), f(q) = rho_zy H(Tq) + rho_zx H(q), q_z = p(x|z). Splitting z into halves with
+posteriors q_x (1 +- e s_x), sum q s = 0, and so with u_y (1 +- e g_y) for their p(y|z), g_y = E[s(X) | y, z], changes f by
+
+    -rho_zx sum_x q_x phi(e s_x) - rho_zy sum_y u_y phi(e g_y),   phi(t) = ((1+t) log(1+t) + (1-t) log(1-t)) / 2 = t^2/2 + ...
+
+so for small e it pays exactly if rho_zy lambda > -rho_zx, lambda = sum u g^2 / sum q s^2 at its largest: the squared maximal
+correlation of X and Y inside the cluster, the second eigenvalue of C[y, y'] = sum_x q_x p(y|x) p(y'|x) / sqrt(u_y u_y').
+"""
+
+import math
+
+import numpy as np
+
+from ...information import Array
+from ..common.fast import regrouped
+from ..common.jit import part
+from .selfmap import Channel
+
+LARGEST_PRODUCT = 24  # |Y| up to which C is made
+POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
+MARGIN = 1e-6  # relative excess of lambda that counts
+ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
+SMALLEST_GAIN = 1e-10  # nats: less is left alone
+
+
+@regrouped
+def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
+    """g_y = sum_x p(x, y) w_x s_x, over blocks."""
+    for y in range(g.size):
+        g[y] = 0.0
+    if channel.letters.shape[0] > 0:
+        for x in range(channel.rows.shape[0] - 1):
+            c, i = x // w.shape[1], x % w.shape[1]
+            mass = channel.p_x[c, i] * w[c, i] * s[c, i]
+            for k in range(channel.rows[x], channel.rows[x + 1]):
+                g[channel.letters[k]] += mass * channel.shares[k]
+        return
+    for c in range(w.shape[0]):
+        t, p, w_c, s_c = channel.T[c], channel.p_x[c], w[c], s[c]
+        for y in range(g.size):
+            total = 0.0
+            for i in range(p.size):
+                total += p[i] * w_c[i] * s_c[i] * t[y, i]
+            g[y] += total
+
+
+@regrouped
+def _expectations(channel: Channel, g: Array, s: Array) -> None:
+    """s_x = sum_y p(y|x) g_y."""
+    if channel.letters.shape[0] > 0:
+        for x in range(channel.rows.shape[0] - 1):
+            total = 0.0
+            for k in range(channel.rows[x], channel.rows[x + 1]):
+                total += channel.shares[k] * g[channel.letters[k]]
+            s[x // s.shape[1], x % s.shape[1]] = total
+        return
+    for c in range(s.shape[0]):
+        t, s_c = channel.T[c], s[c]
+        for i in range(s_c.size):
+            s_c[i] = 0.0
+        for y in range(g.size):
+            for i in range(s_c.size):
+                s_c[i] += g[y] * t[y, i]
+
+
+@part
+def _phi(t: float) -> float:
+    """((1+t) log(1+t) + (1-t) log(1-t)) / 2 for |t| < 1."""
+    if abs(t) < 1e-3:
+        return t * t * (0.5 + t * t / 12.0)
+    return 0.5 * ((1.0 + t) * math.log1p(t) + (1.0 - t) * math.log1p(-t))
+
+
+@regrouped
+def _products(channel: Channel, w: Array, C: Array) -> None:
+    """Fills C[y, y'] = sum_x p(x) w_x p(y|x) p(y'|x)."""
+    scaled = np.empty(w.shape[1])
+    for y in range(C.shape[0]):
+        for other in range(y + 1):
+            C[y, other] = 0.0
+    for c in range(w.shape[0]):
+        t, p, w_c = channel.T[c], channel.p_x[c], w[c]
+        for y in range(C.shape[0]):
+            for i in range(p.size):
+                scaled[i] = p[i] * w_c[i] * t[y, i]
+            for other in range(y + 1):
+                total = 0.0
+                for i in range(p.size):
+                    total += scaled[i] * t[other, i]
+                C[y, other] += total
+    for y in range(C.shape[0]):
+        for other in range(y):
+            C[other, y] = C[y, other]
+
+
+@part
+def _direction(channel: Channel, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
+    """Fills s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
+
+    Small tables go through C, made once; there the sum of all eigenvalues but the first, which is 1, may settle it.
+    """
+    n_y, h, mass, trace, before = q.size, np.empty(q.size), 0.0, 0.0, 0.0
+    for y in range(n_y):
+        g[y] = math.cos(1.7 * y)  # anything that no cluster is orthogonal to by design
+        mass += q[y]
+    if C.size > 0:
+        _products(channel, w, C)
+        for y in range(n_y):
+            trace += C[y, y] / q[y] if q[y] > 0.0 else 0.0
+        if trace - 1.0 <= wanted:
+            return False
+    for _ in range(POWER_STEPS):
+        mean, square = 0.0, 0.0
+        for y in range(n_y):
+            mean += q[y] * g[y] / mass
+        for y in range(n_y):
+            g[y] -= mean
+            square += q[y] * g[y] * g[y] / mass
+        if not square > 0.0:
+            return False
+        scale = 1.0 / math.sqrt(square)
+        for y in range(n_y):
+            g[y] *= scale
+        # With s = E[g(Y) | x]: h_y = q_y E[s | y], sum_x q_x s_x^2 = sum_y g_y h_y.
+        if C.size > 0:
+            for y in range(n_y):
+                h[y] = 0.0
+                for other in range(n_y):
+                    h[y] += C[y, other] * g[other]
+        else:
+            _expectations(channel, g, s)
+            _averages(channel, w, s, h)
+        spread, rise = 0.0, 0.0
+        for y in range(n_y):
+            spread += g[y] * h[y] / mass
+            h[y] = h[y] / q[y] if q[y] > 0.0 else 0.0
+            rise += q[y] * h[y] * h[y] / mass
+        if spread < ROUNDING:  # given z, nothing of g is left in s
+            return False
+        now = rise / spread  # at most lambda, and rises to it
+        if now > wanted * (1.0 + MARGIN):
+            _expectations(channel, g, s)
+            for y in range(n_y):
+                g[y] = h[y]
+            return True
+        if POWER_STEPS * (now - before) < wanted - now:  # it rises ever more slowly, and would not get there
+            return False
+        before = now
+        for y in range(n_y):
+            g[y] = h[y]
+    return False
+
+
+@part
+def _length(channel: Channel, w: Array, q: Array, rho: Array, s: Array, g: Array) -> tuple[float, float]:
+    """The e in 0.9 / max |s| times 1, 1/2, 1/4, ... at which the split gains most, and the gain in nats."""
+    far = 0.0
+    for c in range(s.shape[0]):
+        for i in range(s.shape[1]):
+            if channel.p_x[c, i] > 0.0 and w[c, i] > 0.0:
+                far = max(far, abs(s[c, i]))
+    best, best_gain, e = 0.0, 0.0, 0.9 / far
+    for _ in range(12):
+        gain = 0.0
+        for c in range(s.shape[0]):
+            for i in range(s.shape[1]):
+                if channel.p_x[c, i] > 0.0 and w[c, i] > 0.0:
+                    gain += rho[1] * channel.p_x[c, i] * w[c, i] * _phi(e * s[c, i])
+        for y in range(q.size):
+            if q[y] > 0.0:
+                gain += rho[2] * q[y] * _phi(e * g[y])
+        if gain > best_gain:
+            best, best_gain = e, gain
+        elif best_gain > 0.0:
+            break
+        e *= 0.5
+    return best, best_gain
+
+
+@part
+def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array) -> int:
+    """q(z, y) with every cluster in two halves whose split lowers L, in as many rows as out has; returns how many rows there are."""
+    n, n_y = q.shape
+    s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)
+    small = channel.letters.shape[0] == 0 and n_y <= LARGEST_PRODUCT
+    C = np.empty((n_y, n_y) if small else (0, 0))
+    wanted, rows = -rho[1] / rho[2] if rho[2] > 0.0 else np.inf, n
+    for z in range(n):
+        for c in range(w.shape[0]):
+            for i in range(w.shape[1]):
+                w[c, i] = W[c, z, i]
+        for y in range(n_y):
+            out[z, y] = q[z, y]
+        if rows == out.shape[0] or not _direction(channel, w, q[z], wanted, C, s, g):
+            continue
+        e, gain = _length(channel, w, q[z], rho, s, g)
+        if gain > SMALLEST_GAIN:
+            for y in range(n_y):
+                out[z, y] = 0.5 * q[z, y] * (1.0 + e * g[y])
+                out[rows, y] = 0.5 * q[z, y] * (1.0 - e * g[y])
+            rows += 1
+    return rows

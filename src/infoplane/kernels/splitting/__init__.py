@@ -1,0 +1,1 @@
+"""The recursions of Douglas-Rachford splitting and the steps of its blocks."""

@@ -1,0 +1,59 @@
+"""Leaps along a slow tail: Aitken's extrapolation of a whole run, kept only if it does not raise the loss.
+
+Near a limit the iterates of a splitting move along one slow mode, W_k - W* ~ r^k. Two successive displacements over a stride of
+iterations, D0 and D1, give the mode's factor r = <D1, D0> / <D0, D0> over that stride, and D1 r / (1 - r) is the way that is
+left. Where the mode grows, r >= 1, the run is leaving a saddle, and a short leap in the same direction leaves it sooner. nu leaps
+with W, and v = W M. The safeguard is the objective, not a residual: residuals are small at saddles too.
+"""
+
+import math
+
+import numpy as np
+
+from ...information import Array
+from ..common.jit import part
+from .measure import lagrangian
+from .split import Split
+
+STRIDE = 50  # iterations between two looks
+COLLINEAR = 0.95  # cosine between successive displacements that counts as one mode
+FARTHEST, FARTHEST_FROM_SADDLE = 100.0, 5.0  # multiples of the last displacement
+LONGEST = 0.1  # no entry moves by more: nu is extrapolated too, and a mode is straight near its limit only
+SHRINK = 0.1  # an entry keeps at least this share of itself: what should die goes on dying by itself
+
+
+@part
+def leap(
+    split: Split, rho: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
+) -> tuple[bool, Array, Array]:
+    """From W, and W_1 and W_0 one and two strides earlier, to where the slow mode is going; False if it must not.
+
+    Returns the new W and nu.
+    """
+    dot, square_0, square_1, largest = 0.0, 0.0, 0.0, 0.0
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            d_1, d_0 = W[z, i] - W_1[z, i], W_1[z, i] - W_0[z, i]
+            dot += split.p_x[i] * d_1 * d_0
+            square_0 += split.p_x[i] * d_0 * d_0
+            square_1 += split.p_x[i] * d_1 * d_1
+            largest = max(largest, abs(d_1))
+    if dot <= COLLINEAR * math.sqrt(square_0 * square_1) or square_1 == 0.0:
+        return False, W, nu
+    r = dot / square_0
+    far = min(min(r / (1.0 - r), FARTHEST) if r < 1.0 else FARTHEST_FROM_SADDLE, LONGEST / largest)
+    new, nu_new = np.empty_like(W), np.empty_like(nu)
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            new[z, i] = max(W[z, i] + far * (W[z, i] - W_1[z, i]), SHRINK * W[z, i])
+        for j in range(nu.shape[1]):
+            nu_new[z, j] = nu[z, j] + far * (nu[z, j] - nu_1[z, j])
+    for i in range(W.shape[1]):
+        total = 0.0
+        for z in range(W.shape[0]):
+            total += new[z, i]
+        for z in range(W.shape[0]):
+            new[z, i] /= total
+    if lagrangian(split, new, rho) > lagrangian(split, W, rho):
+        return False, W, nu
+    return True, new, nu_new

@@ -1,0 +1,260 @@
+"""The encoder block: argmin over W, each column W_x on the simplex, of
+
+    a_z H(Z) + a_zx H(Z|X) + a_zy H(Z|Y) - d_y sum p(z,y) log q(y|z) - d_x sum p(z,x) log q(x|z)
+        - <s, W M> + sum (c/2) (W M - x)^2
+
+by majorise-minimise. Concave entropies are replaced by their tangents; a convex -|a| H is |a|-smooth relative to the divergence
+D(W, W_old) = sum_x p(x) KL(W_x || W_old_x); the variational decoders q(y|z), q(x|z) are those of W_old. What remains is
+
+    sum_x p(x) [ -<S_x, W_x> + k sum_z W log W ] - <s, W M> + sum (c/2) (W M - x)^2,     k = |a_z|_- + |a_zy|_- - a_zx
+
+- k > 0: `dual_newton`, exact: W_x = softmax((S_x + m features_x)/k) with as many unknowns m as the constraint has rows.
+- k <= 0 (the funnel's pf-2, the deterministic bottleneck): `mirror_step` majorises the penalty as well, by Lambda D(W, W_old).
+"""
+
+import math
+
+import numpy as np
+
+from ...information import Array
+from ..common.jit import part
+from ..common.roots import LOG_TINY
+from .measure import combine, log_table, marginal_logs, softmax_columns
+from .split import Split, matmul
+
+NEWTON_STEPS = 50
+HALVINGS = 40
+ROUNDING = 1e-14
+
+
+@part
+def convexity(split: Split) -> float:
+    """|a_z|_- + |a_zy|_-: the multiple of D(W, W_old) that majorises the convex entropies of the encoder block."""
+    return float(max(-split.a[0], 0.0) + max(-split.a[2], 0.0))
+
+
+@part
+def slope_table(split: Split, W: Array, log_W: Array, on_W: float) -> Array:
+    """S[z, x]: minus the slope of everything in the block but H(Z|X) and the penalty, over p(x), plus on_W log W.
+
+    log q(y|z) = log p(z|y) + log p(y) - log p(z) and log q(x|z) = log W + log p(x) - log p(z); parts in x or y alone add the same to
+    every z of a column and make no difference.
+    """
+    a, d = split.a, split.d
+    log_z, log_zy = marginal_logs(split, W)
+    S = combine(split, log_z, a[0] - d[0] - d[1], log_zy, a[2] + d[0])
+    on_W += d[1]
+    if on_W != 0.0:
+        for z in range(W.shape[0]):
+            for i in range(W.shape[1]):
+                S[z, i] += on_W * log_W[z, i]
+    return S
+
+
+@part
+def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
+    """The encoder block's argmin: ``split.inner`` majorise-minimise steps."""
+    extra = convexity(split)
+    k = extra - split.a[1]
+    log_W = log_table(W)
+    for _ in range(split.inner):
+        if k > 0.0:
+            W = dual_newton(split, slope_table(split, W, log_W, extra), k, x, s, c, W)
+            if split.inner > 1:
+                log_W = log_table(W)
+        else:
+            W = mirror_step(split, x, s, c, W, log_W)
+    return W
+
+
+@part
+def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Array:
+    """W_x = softmax((S_x + m features_x)/k)."""
+    score = matmul(m, split.features)
+    for z in range(score.shape[0]):
+        for i in range(score.shape[1]):
+            score[z, i] = (score[z, i] + S[z, i]) / k
+    return softmax_columns(score, log_total)
+
+
+@part
+def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
+    """The convex dual sum m^2/(2c) - <m, target> + k sum_x p(x) log sum_z exp((S + m features)/k), target = x + s/c."""
+    value = 0.0
+    for z in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            value += m[z, j] * (0.5 * m[z, j] / c[z, j] - target[z, j])
+    for i in range(log_total.shape[0]):
+        value += k * split.p_x[i] * log_total[i]
+    return value
+
+
+@part
+def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gradient: Array) -> float:
+    """m/c - target + W M, into gradient; returns its largest entry."""
+    u = matmul(W, split.M)
+    largest = 0.0
+    for z in range(m.shape[0]):
+        for j in range(m.shape[1]):
+            gradient[z, j] = m[z, j] / c[z, j] - target[z, j] + u[z, j]
+            largest = max(largest, abs(gradient[z, j]))
+    return largest
+
+
+@part
+def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
+    """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton to rounding."""
+    u = matmul(W, split.M)
+    target, m = np.empty_like(x), np.empty_like(x)
+    for z in range(x.shape[0]):
+        for j in range(x.shape[1]):
+            target[z, j] = x[z, j] + s[z, j] / c[z, j]
+            m[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])  # the multiplier that the present W asks for
+    log_total = np.empty(W.shape[1])
+    gradient, direction, m_new = np.empty_like(m), np.empty_like(m), np.empty_like(m)
+    W = _primal(split, S, k, m, log_total)
+    value = _dual_value(split, k, target, c, m, log_total)
+    last = np.inf
+    for _ in range(NEWTON_STEPS):
+        largest = _dual_gradient(split, W, target, c, m, gradient)
+        if largest <= ROUNDING or (largest <= 1e-10 and largest > 0.5 * last):
+            break
+        last = largest
+        decrease = newton_direction(split, W, k, c, gradient, direction)
+        step = 1.0
+        for _ in range(HALVINGS):
+            for z in range(m.shape[0]):
+                for j in range(m.shape[1]):
+                    m_new[z, j] = m[z, j] - step * direction[z, j]
+            W = _primal(split, S, k, m_new, log_total)
+            value_new = _dual_value(split, k, target, c, m_new, log_total)
+            if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
+                break
+            step *= 0.5
+        m[:] = m_new
+        value = value_new
+    return W
+
+
+@part
+def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, direction: Array) -> float:
+    """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
+
+    Returns <gradient, direction>. Rows differ by as much as the masses do, so the system is scaled to a unit diagonal first.
+    """
+    n_z, n_m = gradient.shape
+    n_x = W.shape[1]
+    psi = np.empty((n_z * n_m, n_x))
+    for z in range(n_z):
+        for j in range(n_m):
+            for i in range(n_x):
+                psi[z * n_m + j, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
+    hessian = matmul(psi, psi.T)
+    for row in range(n_z * n_m):
+        for column in range(n_z * n_m):
+            hessian[row, column] = -hessian[row, column]
+    for z in range(n_z):
+        for j in range(n_m):
+            for l in range(n_m):
+                total = 0.0
+                for i in range(n_x):
+                    total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[l, i]
+                hessian[z * n_m + j, z * n_m + l] += total
+            # The sum over x is never negative, but rounding is not so kind where W is 0 or 1 throughout.
+            row = z * n_m + j
+            hessian[row, row] = max(hessian[row, row], 0.0) + 1.0 / c[z, j]
+    scale = np.empty(n_z * n_m)
+    b = np.empty(n_z * n_m)
+    for row in range(n_z * n_m):
+        scale[row] = 1.0 / math.sqrt(hessian[row, row])
+        b[row] = scale[row] * gradient[row // n_m, row % n_m]
+    for row in range(n_z * n_m):
+        for column in range(n_z * n_m):
+            hessian[row, column] *= scale[row] * scale[column]
+    cholesky_solve(hessian, b)
+    decrease = 0.0
+    for row in range(n_z * n_m):
+        direction[row // n_m, row % n_m] = scale[row] * b[row]
+        decrease += direction[row // n_m, row % n_m] * gradient[row // n_m, row % n_m]
+    return decrease
+
+
+@part
+def cholesky_solve(A: Array, b: Array) -> None:
+    """Solve A u = b for positive definite A with unit diagonal, u over b; A becomes its lower factor.
+
+    Written out because LAPACK's call costs more than the work at these sizes, and because a pivot that rounding made negative
+    is replaced by a small positive one: the step is then merely damped, and Newton's line search does the rest.
+    """
+    n = A.shape[0]
+    for row in range(n):
+        for column in range(row + 1):
+            total = A[row, column]
+            for l in range(column):
+                total -= A[row, l] * A[column, l]
+            if row == column:
+                A[row, row] = math.sqrt(max(total, 1e-14))
+            else:
+                A[row, column] = total / A[column, column]
+    for row in range(n):
+        total = b[row]
+        for l in range(row):
+            total -= A[row, l] * b[l]
+        b[row] = total / A[row, row]
+    for row in range(n - 1, -1, -1):
+        b[row] /= A[row, row]
+        for l in range(row):
+            b[l] -= A[row, l] * b[row]
+
+
+@part
+def divergence_of(split: Split, W_new: Array, log_new: Array, W: Array, log_W: Array) -> float:
+    """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x), summed over terms that are never negative, so that small steps do not cancel."""
+    total = 0.0
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            t = log_new[z, i] - log_W[z, i]
+            if abs(t) < 1e-4:
+                total += split.p_x[i] * W[z, i] * t * t * (0.5 + t / 3.0)
+            else:
+                total += split.p_x[i] * (W_new[z, i] * (t - 1.0) + W[z, i])
+    return total
+
+
+@part
+def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Array) -> Array:
+    """W_new prop. to W exp(-g/width), width doubled until (width + a_zx - convexity) D(W_new, W) majorises the penalty.
+
+    g is the slope of the whole block over p(x). H(Z|X) equals its tangent minus D exactly, which is where a_zx enters.
+    log_W is updated in place: the logarithms of the new W are at hand, and taking them afresh would cost as much as the step.
+    """
+    S = slope_table(split, W, log_W, split.a[1])  # a_zx H(Z|X) has the slope -a_zx log W
+    u = matmul(W, split.M)
+    pull = np.empty_like(u)
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            pull[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])
+    uphill = matmul(pull, split.features)
+    width = split.mirror
+    score, log_new = np.empty_like(W), np.empty_like(W)
+    log_total = np.empty(W.shape[1])
+    for _ in range(100):
+        for z in range(W.shape[0]):
+            for i in range(W.shape[1]):
+                score[z, i] = log_W[z, i] + (S[z, i] + uphill[z, i]) / width
+                log_new[z, i] = score[z, i]
+        W_new = softmax_columns(score, log_total)
+        for z in range(W.shape[0]):
+            for i in range(W.shape[1]):
+                log_new[z, i] = max(log_new[z, i] - log_total[i], LOG_TINY)
+        u_new = matmul(W_new, split.M)
+        penalty = 0.0
+        for z in range(u.shape[0]):
+            for j in range(u.shape[1]):
+                penalty += 0.5 * c[z, j] * (u_new[z, j] - u[z, j]) ** 2
+        allowed = width + split.a[1] - convexity(split)
+        if penalty <= allowed * divergence_of(split, W_new, log_new, W, log_W) + 1e-300:
+            break
+        width *= 2.0
+    log_W[:] = log_new
+    return W_new

@@ -1,0 +1,131 @@
+"""What is measured of an encoder: its logarithms, the Lagrangian, and how far it is from stationary."""
+
+import math
+
+import numpy as np
+
+from ...information import Array
+from ..common.jit import part
+from ..common.roots import safe_log
+from .split import Split, matmul
+
+
+@part
+def log_table(p: Array) -> Array:
+    """Element-wise `safe_log` of a matrix."""
+    out = np.empty_like(p)
+    for i in range(p.shape[0]):
+        for j in range(p.shape[1]):
+            out[i, j] = safe_log(p[i, j])
+    return out
+
+
+@part
+def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
+    """Log p(z) and log p(z|y)."""
+    p_zy = matmul(W, split.P)
+    log_z = np.empty(W.shape[0])
+    for z in range(W.shape[0]):
+        p_z = 0.0
+        for y in range(split.p_y.shape[0]):
+            p_z += p_zy[z, y]
+            p_zy[z, y] = safe_log(p_zy[z, y] / split.p_y[y])
+        log_z[z] = safe_log(p_z)
+    return log_z, p_zy
+
+
+@part
+def combine(split: Split, log_z: Array, on_z: float, log_zy: Array, on_zy: float) -> Array:
+    """on_z log p(z) + on_zy sum_y p(y|x) log p(z|y), as a table over (z, x)."""
+    S = matmul(log_zy, split.T)
+    for z in range(S.shape[0]):
+        for i in range(S.shape[1]):
+            S[z, i] = on_z * log_z[z] + on_zy * S[z, i]
+    return S
+
+
+@part
+def softmax_columns(score: Array, log_total: Array) -> Array:
+    """Softmax over z of each column, in place; the logs of the normalisers go to log_total. Returns score."""
+    n_z, n_x = score.shape
+    top = score[0].copy()
+    for z in range(1, n_z):
+        for i in range(n_x):
+            top[i] = max(top[i], score[z, i])
+    total = np.zeros(n_x)
+    for z in range(n_z):
+        for i in range(n_x):
+            score[z, i] = math.exp(score[z, i] - top[i])
+            total[i] += score[z, i]
+    for i in range(n_x):
+        log_total[i] = top[i] + math.log(total[i])
+        total[i] = 1.0 / total[i]
+    for z in range(n_z):
+        for i in range(n_x):
+            score[z, i] *= total[i]
+    return score
+
+
+@part
+def lagrangian(split: Split, W: Array, rho: Array) -> float:
+    """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)."""
+    log_z, log_zy = marginal_logs(split, W)
+    value = 0.0
+    for z in range(W.shape[0]):
+        value -= rho[0] * math.exp(log_z[z]) * log_z[z]
+        for i in range(W.shape[1]):
+            value -= rho[1] * split.p_x[i] * W[z, i] * safe_log(W[z, i])
+        for y in range(split.p_y.shape[0]):
+            value -= rho[2] * split.p_y[y] * math.exp(log_zy[z, y]) * log_zy[z, y]
+    return value
+
+
+@part
+def augmented_lagrangian(
+    split: Split, W: Array, v: Array, nu: Array, c: Array, rho: Array, encoder_first: bool
+) -> float:
+    """L_c: the encoder block at W with its own decoders, the marginal block at v, and the penalty of A p - B q.
+
+    With its own decoder, -sum p(z,y) log q(y|z) is H(Z|Y) - H(Z) + const, so the encoder block is L(W) minus what v carries.
+    """
+    value = lagrangian(split, W, rho)
+    u = matmul(W, split.M)
+    sign = 1.0 if encoder_first else -1.0
+    for z in range(v.shape[0]):
+        for j in range(v.shape[1]):
+            gap = u[z, j] - v[z, j]
+            value += split.h[j] * (u[z, j] * safe_log(u[z, j]) - v[z, j] * safe_log(v[z, j]))
+            value += sign * nu[z, j] * gap + 0.5 * c[z, j] * gap * gap
+    return value
+
+
+@part
+def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
+    """W exp(-g/width) normalised, g = (dL/dW) / p(x): stationary encoders are its fixed points.
+
+    The width is `MarkovLagrangian.width`: gamma makes it Blahut-Arimoto's map, beta - 1 the monotone map of the funnel.
+    """
+    log_z, log_zy = marginal_logs(split, W)
+    score = combine(split, log_z, rho[0] / width, log_zy, rho[2] / width)
+    on_W = 1.0 + rho[1] / width
+    if on_W != 0.0:
+        for z in range(W.shape[0]):
+            for i in range(W.shape[1]):
+                score[z, i] += on_W * safe_log(W[z, i])
+    return softmax_columns(score, np.empty(W.shape[1]))
+
+
+@part
+def largest_difference(U: Array, V: Array) -> float:
+    """Max |U - V|."""
+    largest = 0.0
+    for i in range(U.shape[0]):
+        for j in range(U.shape[1]):
+            largest = max(largest, abs(U[i, j] - V[i, j]))
+    return largest
+
+
+@part
+def stationarity(split: Split, W: Array, rho: Array, width: float) -> float:
+    """Max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
+    return largest_difference(W, fixed_point(split, W, rho, width))

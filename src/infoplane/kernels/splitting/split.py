@@ -1,0 +1,95 @@
+"""A splitting as numbers: what the kernels need to know of a joint, a formulation and a batch of runs.
+
+In each of the paper's five formulations one block is the encoder W[z, x] and the other is a table v[z, j] of marginals that must
+equal W M, with M[x, j] = p(x) for p(z) and M[x, j] = p(x|y) for p(z|y). The objective is shared out as
+
+    marginal block   sum_j h_j H(v_j),                                  H(v_j) = -sum_z v log v, v_j on the simplex
+    encoder block    a_z H(Z) + a_zx H(Z|X) + a_zy H(Z|Y) - d_y sum p(z,y) log q(y|z) - d_x sum p(z,x) log q(x|z)
+
+so that formulations differ only in h, a, d and M, and one piece of code serves all of them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...information import Array
+from ..common.jit import part
+
+Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+class Tables(NamedTuple):
+    """The joint, on letters of positive mass, and the map of the constraint; C-contiguous."""
+
+    p_x: Array  # (|X|,)
+    p_y: Array  # (|Y|,)
+    P: Array  # (|X|, |Y|)      p(x, y)
+    T: Array  # (|Y|, |X|)      p(y|x)
+    M: Array  # (|X|, m)        v = W M
+    features: Array  # (m, |X|) M' / p_x
+
+
+class Setting(NamedTuple):
+    """What a batch is to do. Runs may differ in rho, and so in h, a and d: a row a run."""
+
+    rho: Array  # (R, 3)        rho_z, rho_zx, rho_zy
+    width: Array  # (R,)        how the stationarity residual is scaled, see measure.fixed_point
+    h: Array  # (R, m)          weight of each marginal column's entropy
+    a: Array  # (R, 3)          a_z, a_zx, a_zy
+    d: Array  # (R, 2)          d_y, d_x
+    order: int  # 1 or 2: Solver I or II
+    encoder_first: bool  # is the encoder the block p (else q)?
+    inner: int  # majorise-minimise steps an argmin
+    alpha: float  # relaxation
+    kappa: float  # > 0: the automatic row-scaled penalty; 0: c as given
+    tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
+    proximal: float  # weight of ADMM-IB's Bregman term in the marginal block; 0 in every other solver
+    tol: float  # primal, dual and stationarity residual must be at most this
+    primal_tol: float  # > 0: the paper's rule instead, total variation of the primal residual at most this
+    limit: int  # iterations in all
+    accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
+
+
+class State(NamedTuple):
+    """Where the runs of a batch stand; every array has one run a row and is updated in place."""
+
+    W: Array  # (R, |Z|, |X|)
+    v: Array  # (R, |Z|, m)
+    nu: Array  # (R, |Z|, m)
+    c: Array  # (R, |Z|, m)
+    boost: Array  # (R, |Z|, m)  factors by which steps had to raise the automatic penalty
+    W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `acceleration.leap`
+    W_0: Array  # (R, |Z|, |X|)  ... and two strides ago
+    nu_1: Array  # (R, |Z|, m)
+    looks: Integers  # (R,)      how many of these are from the present tail
+    alive: Integers  # (R,)      clusters left; they come first
+    outcome: Integers  # (R,)    RUNNING, STATIONARY, ...
+    still: Integers  # (R,)      iterations without movement
+    iterations: Integers  # (R,)
+    residuals: Array  # (R, 3)   primal, dual, stationarity
+
+
+class Split(NamedTuple):
+    """One run's data, as the steps see it."""
+
+    p_x: Array
+    p_y: Array
+    P: Array
+    T: Array
+    M: Array
+    features: Array
+    h: Array  # (m,)
+    a: Array  # (3,)
+    d: Array  # (2,)
+    inner: int
+    adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?
+    mirror: float  # first curvature that the mirror step tries
+    proximal: float
+
+
+@part
+def matmul(U: Array, V: Array) -> Array:
+    """U V, here so that BLAS is compiled in once."""
+    return U @ V

@@ -1,0 +1,1 @@
+"""One module per figure of the paper: its pieces, its picture, its table, its claims."""

@@ -1,0 +1,93 @@
+"""Loss decrease of pf-2 at beta = 3.5 and c = 7000 on the heart data, alpha 1.618 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from ...plot import COLOURS
+from ..descents import Descent
+from ..drawing import panels
+from ..figure import WAYS, Figure, Row, backed
+from ..methods import KINDS, Method
+from ..pieces import Certified, Piece
+from ..points import optimum
+from ..rates import draw_descents, linear, minimum, rate_table
+from ..runs import Runs
+from ..settings import Scale
+from ..verdict import Claim, Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+JOINT, BETA, CLUSTERS, PENALTY = "heart", 3.5, 17, 7000.0
+ALPHAS = {1.618: COLOURS[0], 2.0: COLOURS[1]}
+MINIMUM = -2.46
+"""What the paper calls the minimum loss."""
+
+
+def name(alpha: float, kind: str) -> str:
+    """A piece's name."""
+    return f"pf-2, alpha {alpha:g}, {kind}"
+
+
+def pieces(scale: Scale) -> Sequence[Piece]:
+    """A run a relaxation and way."""
+    descents = [
+        Descent(
+            name(alpha, kind),
+            JOINT,
+            "funnel",
+            BETA,
+            (Method("pf-2", kind, PENALTY, alpha).within(scale.within(kind, JOINT)),),
+            CLUSTERS,
+        )
+        for alpha in ALPHAS
+        for kind in KINDS
+    ]
+    return [Certified("certified", JOINT, "funnel", (BETA,)), *descents]
+
+
+def draw(runs: Runs) -> Drawing:
+    """Both relaxations in all ways."""
+    figure, (ax,) = panels(1, width=7.4)
+    names = {name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in KINDS}
+    draw_descents(ax, runs, names, f"Loss decrease of pf-2, beta = {BETA:g}, heart data")
+    return figure
+
+
+def table(runs: Runs) -> list[Row]:
+    """A row a run."""
+    _, bound = optimum(runs.points("certified"), BETA)
+    return rate_table(runs, [name(alpha, kind) for alpha in ALPHAS for kind in KINDS], bound)
+
+
+def is_linear(runs: Runs, way: str) -> Finding:
+    """Both relaxations' tails."""
+    return linear(runs, [name(alpha, way) for alpha in ALPHAS])
+
+
+def is_minimum(runs: Runs, way: str) -> Finding:
+    """The paper's minimum against the proven optimum."""
+    names = [name(alpha, way) for alpha in ALPHAS]
+    return backed(minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), BETA)), runs, *names, "certified")
+
+
+FIGURE = Figure(
+    name="funnel-rate",
+    title="Loss decrease of pf-2, beta = 3.5, c = 7000, heart data",
+    paper="alpha = 1.618 and alpha = 2 at c = 7000: the loss decreases linearly; the minimum loss is -2.46.",
+    pieces=pieces,
+    draw=draw,
+    table=table,
+    claims=(
+        Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", "Section V-B", is_linear, WAYS),
+        Claim(
+            "minimum-funnel",
+            f"the loss that distances are measured from, {MINIMUM:g}, is the minimum at beta = {BETA:g}",
+            "Section V-B",
+            is_minimum,
+            {"gradient": WAYS["gradient"]},
+        ),
+    ),
+)

@@ -1,0 +1,158 @@
+"""The theorems on rates: w^k converges locally linearly, Q-linearly for alpha in [1, 2] and R-linearly for alpha in (0, 1).
+
+The paper's proof bounds Delta_k = sum_{l >= k} ||w^{l+1} - w^l|| by Delta_k <= Q Delta_{k-1}: Q-linear here means that this ratio stays
+below 1 over the whole tail. R-linear: Delta_k, and with it the distance to the limit, lies below a geometric sequence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..convergence import STRAIGHT, straightness, worst_ratio
+from ..descents import Iterates
+from ..drawing import COLOUR, dress, logarithmic, panels
+from ..figure import Figure, Row
+from ..methods import Method
+from ..pieces import Piece
+from ..runs import Runs
+from ..settings import Scale
+from ..verdict import Claim, Finding
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+JOINT, CLUSTERS = "paper_uniform", 4
+SOLVERS = {
+    "ib-1": ("bottleneck", 0.2, 16.0),
+    "ib-2": ("bottleneck", 0.2, 64.0),
+    "ib-1v": ("bottleneck", 0.2, 64.0),
+    "pf-2": ("funnel", 2.5, 64.0),
+    "pf-2v": ("funnel", 2.5, 64.0),
+}
+"""Family, parameter and the scalar c."""
+UNDER, OVER = (0.25, 0.5, 0.75), (1.0, 1.25, 1.5, 1.618, 1.75, 2.0)
+INNER = 30
+"""Majorise-minimise steps an argmin: the theorems speak of exact ones."""
+BELOW_ONE = 1.0 - 1e-6
+
+
+def name(solver: str, alpha: float) -> str:
+    """A piece's name."""
+    return f"{solver}, alpha {alpha:g}"
+
+
+def pieces(scale: Scale) -> Sequence[Piece]:
+    """A run a formulation and relaxation, from one random start, to rounding."""
+    return [
+        Iterates(
+            name(solver, alpha),
+            JOINT,
+            family,
+            parameter,
+            Method(solver, "exact", c, alpha, tol=1e-13, inner=INNER).within(scale.limit),
+            CLUSTERS,
+        )
+        for solver, (family, parameter, c) in SOLVERS.items()
+        for alpha in (*UNDER, *OVER)
+    ]
+
+
+def draw(runs: Runs) -> Drawing:
+    """The factor by which Delta shrinks, at its worst in the tail, against alpha."""
+    figure, (ax,) = panels(1, width=7.4)
+    for solver in SOLVERS:
+        alphas = [alpha for alpha in (*UNDER, *OVER) if _settled(runs, solver, alpha)]
+        worst = [worst_ratio(runs[name(solver, alpha)]["step"]) for alpha in alphas]
+        style = "o--" if solver.startswith("pf") else "o-"
+        ax.plot(alphas, 1.0 - np.array(worst), style, color=COLOUR[solver], label=solver)
+    logarithmic(ax)
+    ax.axvline(1.0, color="#8a8a8a", linewidth=0.8)
+    dress(
+        ax,
+        "Worst contraction in the tail, exact steps, uniform data",
+        "relaxation alpha",
+        "1 - max Delta(k+1) / Delta(k)",
+    )
+    ax.legend(fontsize="x-small", frameon=False)
+    return figure
+
+
+def _settled(runs: Runs, solver: str, alpha: float) -> bool:
+    """Whether the run came near enough to its limit for a tail to be seen: six decades."""
+    step = runs[name(solver, alpha)]["step"]
+    return bool(step[-1] <= 1e-6 * step.max())
+
+
+def table(runs: Runs) -> list[Row]:
+    """A row a run."""
+    return [
+        {
+            "runs": name(solver, alpha),
+            "iterations": len(runs[name(solver, alpha)]["step"]),
+            "settled": float(_settled(runs, solver, alpha)),
+            "worst_ratio": worst_ratio(runs[name(solver, alpha)]["step"]),
+            "r_squared": straightness(runs[name(solver, alpha)]["step"]),
+        }
+        for solver in SOLVERS
+        for alpha in (*UNDER, *OVER)
+    ]
+
+
+def q_linear(runs: Runs, way: str, alphas: tuple[float, ...]) -> Finding:
+    """Whether Delta shrinks by a factor below 1 in every iteration of every tail."""
+    settled = [alpha for alpha in alphas if _settled(runs, way, alpha)]
+    worst = {alpha: worst_ratio(runs[name(way, alpha)]["step"]) for alpha in settled}
+    missing = [f"{alpha:g}" for alpha in alphas if alpha not in settled]
+    said = ", ".join(f"{ratio:.4f} at {alpha:g}" for alpha, ratio in worst.items())
+    return Finding(
+        all(ratio < BELOW_ONE for ratio in worst.values()) if worst else None,
+        f"{way}: worst Delta ratio {said or 'none'}"
+        + (f"; not settled at alpha {', '.join(missing)}" if missing else ""),
+        {f"{way}, alpha {alpha:g}": ratio for alpha, ratio in worst.items()},
+    )
+
+
+def r_linear(runs: Runs, way: str, alphas: tuple[float, ...]) -> Finding:
+    """Whether log Delta falls along a straight line."""
+    settled = [alpha for alpha in alphas if _settled(runs, way, alpha)]
+    fits = {alpha: straightness(runs[name(way, alpha)]["step"]) for alpha in settled}
+    missing = [f"{alpha:g}" for alpha in alphas if alpha not in settled]
+    said = ", ".join(f"r^2 {fit:.4f} at {alpha:g}" for alpha, fit in fits.items())
+    return Finding(
+        all(fit >= STRAIGHT for fit in fits.values()) if fits else None,
+        f"{way}: {said or 'none'}" + (f"; not settled at alpha {', '.join(missing)}" if missing else ""),
+        {f"{way}, alpha {alpha:g}": fit for alpha, fit in fits.items()},
+    )
+
+
+FORMULATIONS = {solver: solver for solver in SOLVERS}
+
+FIGURE = Figure(
+    name="linear-rates",
+    title="Rates of the iterates, against alpha",
+    paper="Theorems 1-6: the iterates converge locally linearly for c above a threshold; Q-linearly for alpha in [1, 2] (Solver II: "
+    "below 2), R-linearly for alpha in (0, 1).",
+    pieces=pieces,
+    draw=draw,
+    table=table,
+    claims=(
+        Claim(
+            "q-linear",
+            "the iterates converge locally Q-linearly for alpha in [1, 2]",
+            "Theorems 1-6",
+            partial(q_linear, alphas=OVER),
+            FORMULATIONS,
+        ),
+        Claim(
+            "r-linear",
+            "the iterates converge locally R-linearly for alpha in (0, 1)",
+            "Theorems 1-6",
+            partial(r_linear, alphas=UNDER),
+            FORMULATIONS,
+        ),
+    ),
+)

@@ -1,1 +1,0 @@
-"""What `solver=None` runs: paths and pools around the accelerated solver, chosen from measurements (benchmarks/portfolio.py)."""

@@ -1,0 +1,1 @@
+"""The solvers: options in frozen objects, by name in `registry`; what each of them is, in `base`."""

@@ -1,0 +1,161 @@
+"""The certificate as a solver: a posterior that violates the bound becomes a cluster, until none is left.
+
+No random start: the bottleneck is convex in the mixture of its decoders (`mixture`), and branch and bound finds the decoders that local
+climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..certificate.bottleneck.bounds import contraction_bound
+from ..certificate.bottleneck.coarsening import prove
+from ..certificate.bottleneck.mixture import Mixture
+from ..certificate.bottleneck.partition import Partition
+from ..certificate.bottleneck.proof import Proof, estimate_cells, refusal
+from ..certificate.certificate import Limits
+from ..information import Array, entr
+from ..joint.support import Support
+from ..problem import MarkovLagrangian
+from ..solution import Run
+from ..status import Status
+from .base import PathBatch, Solver
+from .fixed_point.accelerated import Accelerated
+from .stopping import Stopping
+
+POLISH: Solver = Accelerated()
+"""What makes the answer stationary."""
+
+MERGE_SHARE = 0.01
+"""Share of the tolerance that joining all but equal clusters may cost."""
+
+STALE = 1.5
+"""A partition is handed on to the next parameter until it has grown by this factor: its oldest cuts then serve nobody."""
+
+
+@dataclass(frozen=True)
+class Envelope:
+    """Global optima of the bottleneck, each with a proof; deterministic.
+
+    Parameters
+    ----------
+    tol
+        Gap between loss and lower bound, in nats, that counts as certified.
+    max_cells, max_seconds
+        Limits of branch and bound, a problem; at a limit the best bound proven is reported, and the status is not CERTIFIED.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> from infoplane.certificate.escape import Envelope
+    >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2), Envelope())
+    >>> s.status.name, s.gap <= 1e-6
+    ('CERTIFIED', True)
+    """
+
+    tol: float = Limits.tol
+    max_cells: int = 3_000_000
+    max_seconds: float = math.inf
+
+    def __post_init__(self) -> None:
+        Limits(self.tol, self.max_cells, self.max_seconds)
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "envelope"
+
+    @property
+    def deterministic(self) -> bool:
+        """Every start ends at the same optimum."""
+        return True
+
+    @property
+    def segment(self) -> int | None:
+        """Neighbours that hand on their decoders and cells."""
+        return 8
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        return refusal(problem)
+
+    def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
+        """That the proof will probably not end within the limits, and what will be returned instead; or None."""
+        letters = support.p_y.size
+        expected = estimate_cells(letters)
+        if expected <= self.max_cells or contraction_bound(support, problem) >= -self.tol:
+            return None
+        return (
+            f"a certificate for |Y| = {letters} is expected to take {expected:.0e} cells, more than max_cells = {self.max_cells:,}: "
+            "the best bound proven by then will be returned, and no more. Group letters of Y, or raise max_cells and be patient."
+        )
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
+    ) -> PathBatch:
+        """The problems one after another."""
+        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
+
+    def follow(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    ) -> Iterator[Run | None]:
+        """One Run a problem, in order; None after every piece of work."""
+        known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
+        partition, fresh = Partition(support.T), 0
+        for problem in problems:
+            limits = Limits(self.tol, self.max_cells, self.max_seconds)
+            proof = Proof(support, problem, known, limits, partition)
+            for _ in prove(proof):
+                yield None
+            known = proof.mixture
+            fresh = fresh or partition.leaves
+            if partition.leaves > STALE * fresh:
+                partition, fresh = Partition(support.T), 0
+            W = merged(support, problem, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
+            batch = POLISH.begin(support, [problem], W[None], stopping, False)
+            while batch.advance(200):
+                yield None
+            polished = batch.runs(traces=False)[0]
+            loss = problem.value(support.joint, support.lift(polished.encoder))
+            certified = loss - proof.lower_bound <= self.tol
+            yield Run(
+                encoder=polished.encoder,
+                status=Status.CERTIFIED if certified else polished.status,
+                iterations=proof.rounds + polished.iterations,
+                residuals=polished.residuals,
+                died=max(starts.shape[1] - len(polished.encoder), 0),
+                found_by=self.name,
+                lower_bound=proof.lower_bound,
+            )
+
+
+def merged(support: Support, problem: MarkovLagrangian, W: Array, budget: float) -> Array:
+    """The encoder with clusters joined, cheapest pair first, as long as the loss rises by no more than `budget` in all.
+
+    Rows i and j add up; sum_z g(p(z, .)) is I up to a constant, g(r) = sum r log r - (sum r) log(sum r).
+    """
+    gamma = -problem.rho_zx / problem.rho_zy
+    while len(W) > 1:
+        i, j = np.triu_indices(len(W), 1)
+        cost = np.zeros(len(i))
+        for weight, table in ((gamma, W * support.p_x), (-1.0, W @ support.P)):
+            alone = _information(table)
+            cost += weight * (_information(table[i] + table[j]) - alone[i] - alone[j])
+        cost *= problem.rho_zy
+        best = int(np.argmin(cost))
+        if cost[best] > budget:
+            break
+        budget -= max(float(cost[best]), 0.0)
+        W = W.copy()
+        W[i[best]] += W[j[best]]
+        W = np.delete(W, j[best], axis=0)
+    return W
+
+
+def _information(rows: Array) -> Array:
+    """The g of each row."""
+    return np.asarray(entr(rows.sum(axis=1)) - entr(rows).sum(axis=1))

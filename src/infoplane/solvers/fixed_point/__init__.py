@@ -1,0 +1,1 @@
+"""Solvers that iterate a self-consistent map: Blahut-Arimoto, and its acceleration."""

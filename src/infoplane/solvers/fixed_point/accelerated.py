@@ -1,0 +1,198 @@
+"""`Accelerated`: the fast path, a map whose fixed points are the stationary encoders, accelerated without ever raising the objective."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...checks import whole_number
+from ...errors import InvalidOptionError
+from ...information import Array
+from ...joint.support import Support
+from ...kernels.fixed_point.accelerated_bottleneck import (
+    FIRST_CAP,
+    STRIDE,
+    LeapState,
+    advance_bottleneck,
+    split_stationary,
+)
+from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
+from ...kernels.splitting import advance as kernel
+from ...problem import MarkovLagrangian
+from ..stopping import Stopping
+from .batch import MapBatch, blocks_of, logs_of, needs_encoder
+
+MOST_SPLITS = 20
+"""Times that a run may go on after a split test; each one has lowered the loss."""
+
+
+@dataclass(frozen=True)
+class Accelerated:
+    """The self-consistent equations of the bottleneck, and the monotone map of the funnel, accelerated.
+
+    Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
+    u = log q(z, y) with SQUAREM, Anderson and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,
+    and any other Lagrangian) it is iterated on log p(z|x) with SQUAREM. A step is kept only if the objective does not rise. An iteration is
+    one evaluation of the map, kept or not. Between two comparisons of encoders the trace's stationarity is max |p'(z|y) - p(z|y)|, a
+    lower bound of max |W - map(W)|; the one that is reported for the returned encoder is the latter. For the funnel at beta <= 1, Z = X is
+    optimal: with as many clusters as letters a run begins there.
+
+    Parameters
+    ----------
+    memory
+        How many differences Anderson's step looks back on.
+    split
+        Whether a stationary bottleneck is doubted: a cluster inside which X and Y are correlated by more than gamma gains by splitting,
+        so it is split, if fewer clusters are alive than the start had, and the run goes on. Applies where the rho sum to 0.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.Accelerated(), starts=4, rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('accelerated', -0.24076)
+    """
+
+    memory: int = 5
+    split: bool = True
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", whole_number("memory", self.memory))
+        if not isinstance(self.split, bool):
+            raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "accelerated"
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if min(problem.rho) >= 0.0:
+            return (
+                f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
+                "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
+            )
+        return None
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """There is nothing to tune."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> MapBatch:
+        """A batch of runs."""
+        on_encoders = needs_encoder(problems[0])
+        if any(needs_encoder(problem) != on_encoders for problem in problems):
+            raise InvalidOptionError(
+                "the problems of one batch need different maps, on p(z,y) and on p(z|x); batch them apart."
+            )
+        if on_encoders:
+            return EncoderBatch(support, problems, starts, stopping, record)
+        return MarginalBatch(support, problems, starts, stopping, record, self)
+
+
+class MarginalBatch(MapBatch):
+    """Runs whose map depends on q(z, y) alone, the bottleneck's among them."""
+
+    found_by = "accelerated"
+    kernel = staticmethod(advance_bottleneck)
+
+    def __init__(
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool,
+        options: Accelerated,
+    ) -> None:
+        super().__init__(support, problems, starts, stopping, record)
+        runs, clusters = starts.shape[:2]
+        u = logs_of(self.marginals(starts)).reshape(runs, -1)
+        kind, paired, armed, again, held, due, wait = np.zeros((7, runs), dtype=np.int64)
+        held -= 1
+        due += STRIDE // 2
+        wait += 1
+        alive, alive_new, alive_old = np.full((3, runs), clusters, dtype=np.int64)
+        J, norm, lowest = np.full((3, runs), np.inf)
+        self.state = LeapState(
+            W=self.room(runs),
+            u=u,
+            u_old=u.copy(),
+            f_old=np.zeros_like(u),
+            D_F=np.zeros((runs, options.memory, u.shape[1])),
+            D_G=np.zeros((runs, options.memory, u.shape[1])),
+            held=held,
+            kind=kind,
+            paired=paired,
+            armed=armed,
+            alive=alive,
+            alive_new=alive_new,
+            alive_old=alive_old,
+            due=due,
+            again=again,
+            wait=wait,
+            splits=np.array([MOST_SPLITS if options.split and _sums_to_zero(problem) else 0 for problem in problems]),
+            J=J,
+            cap=np.full(runs, FIRST_CAP),
+            norm=norm,
+            lowest=lowest,
+            gate=np.ones(runs),
+            **self.outcomes(runs),
+        )
+
+    def continue_stationary(self) -> None:
+        """The split test."""
+        if np.count_nonzero((self.state.outcome == kernel.STATIONARY) & (self.state.splits > 0)):
+            split_stationary(self.channel, self.setting, self.state)
+
+
+class EncoderBatch(MapBatch):
+    """Runs of the monotone map on encoders, the funnel's among them."""
+
+    found_by = "accelerated"
+    kernel = staticmethod(advance_funnel)
+
+    def __init__(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> None:
+        super().__init__(support, problems, starts, stopping, record)
+        runs, clusters, letters = starts.shape
+        if clusters >= letters:
+            known = np.array([_releases_everything(problem) for problem in problems])
+            starts = np.where(known[:, None, None], np.eye(clusters, letters), starts)
+        W = blocks_of(starts, self.channel.p_x.shape[1])
+        L = np.empty((runs, 3, *W.shape[1:]))
+        L[:, 0] = logs_of(W)
+        none = np.zeros(runs, dtype=np.int64)
+        self.state = CycleState(
+            W=W,
+            L=L,
+            q=self.marginals(starts),
+            stage=none.copy(),
+            base=none.copy(),
+            armed=none.copy(),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            value=np.full(runs, np.inf),
+            cap=np.full(runs, FIRST_CAP),
+            **self.outcomes(runs),
+        )
+
+
+def _sums_to_zero(problem: MarkovLagrangian) -> bool:
+    """Then splitting a cluster into equal halves changes nothing, and what an unequal split does is of second order."""
+    return abs(sum(problem.rho)) <= 1e-12 * max(abs(rho) for rho in problem.rho)
+
+
+def _releases_everything(problem: MarkovLagrangian) -> bool:
+    """The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X."""
+    return _sums_to_zero(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0

@@ -1,0 +1,87 @@
+"""Blahut-Arimoto for the bottleneck (Tishby, Pereira, Bialek 1999), the yardstick of the paper.
+
+p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
+
+In general, for rho_zx < 0, stationarity of L in p(z|x) reads log W = (rho_z log p(z) + rho_zy sum_y p(y|x) log p(z|y)) / (-rho_zx) +
+const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z|Y) enter as a concave sum.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...information import Array, entr
+from ...joint.support import Support
+from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
+from ...problem import MarkovLagrangian
+from ..stopping import Stopping
+from .batch import MapBatch, blocks_of, logs_of, needs_encoder
+
+
+@dataclass(frozen=True)
+class BlahutArimoto:
+    """The self-consistent equations of the bottleneck, iterated.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.BlahutArimoto(), starts=4, rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('blahut-arimoto', -0.24076)
+    """
+
+    @property
+    def name(self) -> str:
+        """The registered name."""
+        return "blahut-arimoto"
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if problem.rho_zx >= 0:
+            return (
+                f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
+                "Use drs."
+            )
+        return None
+
+    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
+        """Blahut-Arimoto has nothing to tune."""
+        return None
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> BlahutArimotoBatch:
+        """A batch of runs."""
+        return BlahutArimotoBatch(support, problems, starts, stopping, record)
+
+
+class BlahutArimotoBatch(MapBatch):
+    """One evaluation of the map an iteration; nothing is split, so primal and dual residual are zero."""
+
+    found_by = "blahut-arimoto"
+    kernel = staticmethod(advance_blahut_arimoto)
+
+    def __init__(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> None:
+        super().__init__(support, problems, starts, stopping, record)
+        runs, clusters = starts.shape[:2]
+        on_encoders = any(needs_encoder(problem) for problem in problems)
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
+        self.state = MapState(
+            W=W,
+            L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
+            q=self.marginals(starts),
+            h_zx=np.array([sum(float(entr(row) @ support.p_x) for row in W) if record else 0.0 for W in starts]),
+            armed=np.zeros(runs, dtype=np.int64),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            **self.outcomes(runs),
+        )

@@ -1,0 +1,92 @@
+"""The solvers by name: what `solver="ib-1"` and the command line's ``--solver`` mean."""
+
+from __future__ import annotations
+
+from ..certificate.certificate import Limits
+from ..certificate.certify import no_certificate
+from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from .annealing import Annealing
+from .base import PathSolver, Solver
+from .columns import Columns
+from .envelope import Envelope
+from .fixed_point.accelerated import Accelerated
+from .fixed_point.blahut_arimoto import BlahutArimoto
+from .merging import Merging
+from .pooling import Pooling
+from .portfolio import Portfolio
+from .splitting.solver import DouglasRachford
+from .starts import CLUSTER_CAP
+
+SOLVERS: dict[str, Solver] = {
+    "portfolio": Portfolio(),
+    "annealing": Annealing(),
+    "pooling": Pooling(),
+    "accelerated": Accelerated(),
+    "envelope": Envelope(),
+    "columns": Columns(),
+    "drs": DouglasRachford(),
+    "ib-1": DouglasRachford("ib-1"),
+    "ib-2": DouglasRachford("ib-2"),
+    "ib-1v": DouglasRachford("ib-1v"),
+    "pf-2": DouglasRachford("pf-2"),
+    "pf-2v": DouglasRachford("pf-2v"),
+    "admm-ib": DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
+    "blahut-arimoto": BlahutArimoto(),
+    "merging": Merging(),
+}
+
+DESCRIPTIONS: dict[str, str] = {
+    "portfolio": "the default of solve: annealing for the bottleneck, pooling from all starts",
+    "annealing": "the bottleneck upwards in gamma, each warmed by the one below (the default of its sweeps)",
+    "pooling": "all starts, accelerated, their clusters mixed by a linear programme (the default of funnel sweeps)",
+    "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
+    "envelope": "the bottleneck with a proof: its dual, branch and bound over the Y-simplex (what --certify runs)",
+    "columns": "the funnel with a proof: column generation, branch and bound over supports (what --certify runs)",
+    "drs": "Douglas-Rachford splitting, formulation chosen by the problem (the default for other Lagrangians)",
+    "ib-1": "Solver I for the bottleneck: p(z) against p(z|x)",
+    "ib-2": "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
+    "ib-1v": "variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
+    "pf-2": "Solver II for the funnel: p(z|y) against p(z|x)",
+    "pf-2v": "variational funnel: p(z|x) against p(z), decoder q(x|z)",
+    "admm-ib": "the earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term",
+    "blahut-arimoto": "the self-consistent equations of the bottleneck (Tishby et al. 1999)",
+    "merging": "greedy merging: Merge-Two for the funnel, agglomerative bottleneck",
+}
+
+
+def default(problem: MarkovLagrangian, letters: int = 0, *, along_a_path: bool = False) -> Solver:
+    """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means.
+
+    A bottleneck is annealed: alone in a sweep, where one path serves all parameters, or if X has more letters than |Z| clusters by
+    default, where more starts would cost more than they find; else with other starts beside it. A funnel is pooled. All else is split.
+    """
+    if Annealing().refusal(problem) is None:
+        return SOLVERS["annealing" if along_a_path or letters > CLUSTER_CAP else "portfolio"]
+    if Pooling().refusal(problem) is None:
+        return SOLVERS["pooling"]
+    return SOLVERS["drs"]
+
+
+def resolve(
+    solver: Solver | str | None, *problems: MarkovLagrangian, letters: int = 0, along_a_path: bool = False
+) -> Solver:
+    """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
+    if isinstance(solver, str) and solver not in SOLVERS:
+        raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
+    if solver is None:
+        solver = default(problems[0], letters, along_a_path=along_a_path)
+    chosen = SOLVERS[solver] if isinstance(solver, str) else solver
+    for problem in problems:
+        if reason := chosen.refusal(problem):
+            raise UnsupportedProblemError(reason)
+    return chosen
+
+
+def certifier(problem: MarkovLagrangian, tol: float = Limits.tol) -> PathSolver:
+    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
+    if is_bottleneck(problem):
+        return Envelope(tol=tol)
+    if is_funnel(problem):
+        return Columns(tol=tol)
+    raise UnsupportedProblemError(no_certificate(problem))

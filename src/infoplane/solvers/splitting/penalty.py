@@ -1,0 +1,137 @@
+"""How large the penalty c must be: Theorems 1-6 as functions, and the factor of the automatic choice.
+
+Th. 1, Solver I,  alpha <= 2:  c > max{ omega_G, (L_p + sigma_F) / (alpha mu_A^2) }
+Th. 2, Solver II, alpha < 2:   c > [alpha sigma_G + sqrt(alpha^2 sigma_G^2 + 8 (2-alpha) L_q^2 mu_B^4)] / [(4-2 alpha) mu_B^2]
+Th. 3, Solver II, alpha < 2:   c > M_q [M_q alpha sigma_G + sqrt((M_q alpha sigma_G)^2 + 8 (2-alpha) (L_q lambda_B)^2 mu_BB)] / (4-2 alpha)
+
+Theorems 4-6 put in the constants of the bottleneck and the funnel (`penalty_threshold`); the paper's slips are repaired. They are
+sufficient and very conservative, because one scalar c must suit rows whose masses differ by orders of magnitude. The automatic
+penalty gives every row its own, c_i = kappa times the curvature of that row's entropy: then sigma = L in Theorem 2, whose root is
+(4 - alpha) exactly, and the theorem asks for kappa > 2/(2 - alpha); Theorem 1 asks for kappa > 2/alpha. `automatic_factor` is that,
+with a margin.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ...errors import InvalidOptionError
+from ...information import Array
+from ...problem import MarkovLagrangian, check_encoder
+from .formulations import Formulation, choose
+
+if TYPE_CHECKING:
+    from ...joint.joint import Joint
+
+MARGIN = 1.25
+"""kappa over the theorem's smallest. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1."""
+
+FUNNEL_FACTOR = 2.5
+"""kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
+
+LARGEST_FACTOR = 25.0
+"""kappa near alpha = 2, where Theorem 2 asks for more without bound and covers alpha = 2 not at all."""
+
+
+def theorem_1(alpha: float, *, L_p: float, sigma_F: float, omega_G: float, mu_A: float = 1.0) -> float:
+    """Smallest c of Theorem 1: F sigma_F-strongly convex and L_p-smooth, G omega_G-restricted weakly convex, A > 0."""
+    _covered(alpha, 0.0 < alpha <= 2.0, "Theorem 1 covers 0 < alpha <= 2")
+    return max(omega_G, (L_p + sigma_F) / (alpha * mu_A**2))
+
+
+def theorem_2(alpha: float, *, sigma_G: float, L_q: float, mu_B: float = 1.0) -> float:
+    """Smallest c of Theorem 2: F convex, G sigma_G-weakly convex and L_q-smooth, B > 0."""
+    _covered(alpha, 0.0 < alpha < 2.0, "Theorem 2 covers 0 < alpha < 2")
+    root = math.sqrt((alpha * sigma_G) ** 2 + 8.0 * (2.0 - alpha) * L_q**2 * mu_B**4)
+    return (alpha * sigma_G + root) / ((4.0 - 2.0 * alpha) * mu_B**2)
+
+
+def theorem_3(alpha: float, *, sigma_G: float, L_q: float, M_q: float, lambda_B: float, mu_BB: float) -> float:
+    """Smallest c of Theorem 3: as Theorem 2 with G M_q-Lipschitz, A > 0 and B of full row rank only."""
+    _covered(alpha, 0.0 < alpha < 2.0, "Theorem 3 covers 0 < alpha < 2")
+    root = math.sqrt((M_q * alpha * sigma_G) ** 2 + 8.0 * (2.0 - alpha) * L_q**2 * lambda_B**2 * mu_BB)
+    return M_q * (M_q * alpha * sigma_G + root) / (4.0 - 2.0 * alpha)
+
+
+def _covered(alpha: float, ok: bool, what: str) -> None:
+    if not ok:
+        raise InvalidOptionError(f"{what}; found alpha = {alpha!r}.")
+
+
+class Threshold(NamedTuple):
+    """The smallest penalty that a theorem asks for, and the constants that it was computed from."""
+
+    c: float
+    theorem: str
+    constants: dict[str, float]
+
+
+def penalty_threshold(
+    joint: Joint,
+    problem: MarkovLagrangian,
+    encoder: Array,
+    *,
+    formulation: str = "auto",
+    relaxation: float = 1.0,
+) -> Threshold:
+    """The theorems' smallest c for a formulation, with eps-infimal measures read off an encoder.
+
+    eps_z, eps_{z|x}, eps_{z|y} are the smallest masses of p(z), p(z|x), p(z|y). Theorem 4 for ib-1, Theorem 5 for ib-2 and the
+    variational formulations (whose G is a multiple of H(Z)), Theorem 6 for pf-2.
+
+    Examples
+    --------
+    >>> import numpy as np, infoplane as ip
+    >>> t = ip.penalty_threshold(ip.datasets.paper_uniform(), ip.bottleneck(0.2), np.full((3, 3), 1 / 3), formulation="ib-1v")
+    >>> t.theorem, round(t.c, 6)
+    ('Theorem 5', 1.2)
+    """
+    split = choose(problem, formulation)
+    seen_x, seen_y = joint.support()
+    W = check_encoder(joint, encoder)[:, seen_x]
+    p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+    P = p_xy[np.ix_(seen_x, seen_y)]
+    p_x, p_y = P.sum(axis=1), P.sum(axis=0)
+    K = P / p_y
+    n_z, n_x, n_y = W.shape[0], len(p_x), len(p_y)
+    eps = {"z": float((W @ p_x).min()), "zx": float(W.min()), "zy": float((W @ K).min())}
+    if min(eps.values()) <= 0:
+        raise InvalidOptionError("the encoder has an empty entry; the theorems need every mass to be positive.")
+    if split.name == "ib-1":
+        T = P / p_x[:, None]
+        zeta = float((np.ptp(T, axis=0) ** 2 / p_y).sum())
+        constants = {
+            "L_p": 1.0 / eps["z"],
+            "sigma_F": -problem.rho_z,
+            "omega_G": 2.0 * n_z * n_x * zeta / eps["zx"] + problem.rho_zx,
+        }
+        return Threshold(theorem_1(relaxation, **constants), "Theorem 4", constants)
+    if split.name == "pf-2":
+        singular = np.linalg.svd(K, compute_uv=False)
+        constants = {
+            "sigma_G": 2.0 * n_z * (abs(problem.rho_z) + n_x) / eps["zx"],
+            "M_q": 2.0 * abs(math.log(eps["zx"])),
+            "L_q": 1.0 / eps["zx"],
+            # For B = K' the proof's mu_BB is ||(B B')^-1 B||^2, that is 1 over the smallest singular value squared.
+            "lambda_B": float(singular.max()),
+            "mu_BB": float(singular[singular > 1e-12].min() ** -2.0),
+        }
+        return Threshold(theorem_3(relaxation, **constants), "Theorem 6", constants)
+    if split.name == "ib-2":
+        constants = {"sigma_G": 2.0 * n_z * n_y / eps["zy"], "L_q": 1.0 / min(eps["z"], eps["zy"])}
+    else:
+        curvature = abs(float(split.share(problem, p_y).h[0])) / eps["z"]
+        constants = {"sigma_G": curvature, "L_q": curvature}
+    return Threshold(theorem_2(relaxation, **constants), "Theorem 5", constants)
+
+
+def automatic_factor(formulation: Formulation, alpha: float) -> float:
+    """kappa: 1.25 x 2/alpha for Solver I, 1.25 x 2/(2 - alpha) for Solver II with B = I, a measured 2.5 for pf-2."""
+    if formulation.theorem == 1:
+        return MARGIN * 2.0 / alpha
+    if formulation.theorem == 3:
+        return FUNNEL_FACTOR
+    return min(MARGIN * 2.0 / (2.0 - alpha), LARGEST_FACTOR) if alpha < 2.0 else LARGEST_FACTOR

@@ -1,0 +1,235 @@
+"""`DouglasRachford`: the paper's solvers as options, and the batch that drives the compiled recursion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ...errors import InvalidOptionError, UnsupportedProblemError
+from ...information import Array
+from ...joint.support import Support
+from ...kernels.splitting import advance as kernel
+from ...kernels.splitting.split import Setting, State, Tables
+from ...problem import MarkovLagrangian
+from ...solution import Run, Trace
+from ...status import Residuals, Status
+from ..stopping import Stopping
+from .formulations import FORMULATIONS, Formulation, choose
+from .penalty import automatic_factor, penalty_threshold
+
+PAPER_PRIMAL_TOL = 2e-6
+"""The paper's stopping rule for its gradient step: total variation of Ap - Bq."""
+
+MIRROR_STEPS = 10
+"""Majorise-minimise steps an argmin where the encoder block has no dual (pf-2); one suffices elsewhere."""
+
+GOLDEN = 1.618
+
+
+@dataclass(frozen=True)
+class DouglasRachford:
+    """Douglas-Rachford splitting of the Markovian Lagrangian (Huang, El Gamal, El Gamal).
+
+    Parameters
+    ----------
+    formulation
+        ``"ib-1"``, ``"ib-2"``, ``"ib-1v"``, ``"pf-2"``, ``"pf-2v"``, or ``"auto"``: the one that the problem's signs allow.
+    step
+        How an argmin is taken: ``"exact"`` (closed forms, dual Newton, majorise-minimise) or ``"gradient"``, the paper's
+        mean-subtracted gradient step with back-tracking, which also stops by the paper's rule.
+    penalty
+        ``"auto"``: every row of the constraint gets kappa times the curvature of its own entropy; or one number c for all rows.
+    relaxation
+        alpha, 0 < alpha <= 2; 1 is ADMM, 2 is Peaceman-Rachford.
+    acceleration
+        Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="exact"`` and
+        ``penalty="auto"``.
+    inner
+        Majorise-minimise steps an argmin; None chooses 10 for pf-2 and 1 elsewhere.
+    proximal
+        Weight of a Bregman term KL(p || p_old) in the marginal block's argmin; only the earlier ADMM-IB uses it.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.DouglasRachford("ib-2"), starts=4, rng=0)
+    >>> s.converged, round(s.loss, 6)
+    (True, -0.24076)
+    """
+
+    formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"] = "auto"
+    step: Literal["exact", "gradient"] = "exact"
+    penalty: float | Literal["auto"] = "auto"
+    relaxation: float = GOLDEN
+    acceleration: bool = True
+    inner: int | None = None
+    proximal: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.formulation != "auto" and self.formulation not in FORMULATIONS:
+            raise InvalidOptionError(
+                f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
+            )
+        if self.step not in ("exact", "gradient"):
+            raise InvalidOptionError(f"step must be 'exact' or 'gradient', found {self.step!r}.")
+        if self.penalty != "auto" and not (isinstance(self.penalty, (int, float)) and 0 < self.penalty < math.inf):
+            raise InvalidOptionError(f"penalty must be 'auto' or a positive number, found {self.penalty!r}.")
+        if not (isinstance(self.relaxation, (int, float)) and 0.0 < self.relaxation <= 2.0):
+            raise InvalidOptionError(f"relaxation must lie in (0, 2], found {self.relaxation!r}.")
+        if self.inner is not None and self.inner < 1:
+            raise InvalidOptionError(f"inner must be at least 1, found {self.inner!r}.")
+        if not 0.0 <= self.proximal < math.inf:
+            raise InvalidOptionError(f"proximal must be a non-negative number, found {self.proximal!r}.")
+
+    @property
+    def name(self) -> str:
+        """The registered name: the formulation, or drs when it is left to the problem."""
+        if self.proximal > 0:
+            return "admm-ib"
+        return "drs" if self.formulation == "auto" else self.formulation
+
+    @property
+    def deterministic(self) -> bool:
+        """Runs depend on their starts."""
+        return False
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why the chosen formulation cannot solve a problem, or None."""
+        try:
+            choose(problem, self.formulation)
+        except UnsupportedProblemError as error:
+            return str(error)
+        return None
+
+    def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
+        """What the theorems do not cover: Solver II at relaxation 2, or a penalty below their smallest at the start's masses."""
+        formulation = choose(problem, self.formulation)
+        if formulation.order == 2 and self.relaxation == 2.0:
+            return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; below 2 it is covered."
+        if self.penalty == "auto" or start.min() <= 0:
+            return None
+        threshold = penalty_threshold(
+            support.joint, problem, support.lift(start), formulation=formulation.name, relaxation=self.relaxation
+        )
+        if self.penalty >= threshold.c:
+            return None
+        return (
+            f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the smallest that {threshold.theorem} asks of "
+            f"{formulation.name} at the start's masses. The theorem is sufficient, not necessary; penalty='auto' needs no tuning."
+        )
+
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> SplittingBatch:
+        """A batch of runs."""
+        formulation = choose(problems[0], self.formulation)
+        for problem in problems[1:]:
+            if choose(problem, self.formulation) is not formulation:
+                raise InvalidOptionError(
+                    "the problems of one batch need different formulations; name one, or batch them apart."
+                )
+        return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
+
+
+class SplittingBatch:
+    """Runs of one formulation, advanced together by the compiled loop."""
+
+    def __init__(
+        self,
+        options: DouglasRachford,
+        formulation: Formulation,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool,
+    ) -> None:
+        runs, clusters = starts.shape[:2]
+        shares = [formulation.share(problem, support.p_y) for problem in problems]
+        M = formulation.constraint(support.p_x, support.K)
+        auto = options.penalty == "auto"
+        a = np.array([share.a for share in shares])
+        has_dual = bool(np.all(np.maximum(-a[:, 0], 0.0) + np.maximum(-a[:, 2], 0.0) - a[:, 1] > 0.0))
+        self.formulation, self.stopping, self.record = formulation, stopping, record
+        self.clusters = clusters
+        self.found_by = formulation.name if options.proximal == 0 else options.name
+        self.kernel = kernel.advance_exact if options.step == "exact" else kernel.advance_gradient
+        P = support.P.copy()  # compiled code would take a read-only table for one of another type
+        self.tables = Tables(support.p_x, support.p_y, P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
+        self.setting = Setting(
+            rho=np.array([problem.rho for problem in problems], dtype=float),
+            width=np.array([problem.width for problem in problems]),
+            h=np.array([share.h for share in shares]),
+            a=a,
+            d=np.array([share.d for share in shares]),
+            order=formulation.order,
+            encoder_first=formulation.encoder_first,
+            inner=options.inner or (1 if has_dual else MIRROR_STEPS),
+            alpha=float(options.relaxation),
+            kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
+            tune_on_encoder=formulation.tune_on_encoder,
+            proximal=float(options.proximal),
+            tol=float(stopping.tol),
+            primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
+            limit=stopping.max_iter,
+            accelerate=options.acceleration and auto and options.step == "exact",
+        )
+        v = starts @ M
+        self.state = State(
+            W=starts.copy(),
+            v=v,
+            nu=np.zeros_like(v),
+            c=np.zeros_like(v) if options.penalty == "auto" else np.full_like(v, options.penalty),
+            boost=np.ones_like(v),
+            W_1=np.zeros_like(starts),
+            W_0=np.zeros_like(starts),
+            nu_1=np.zeros_like(v),
+            looks=np.zeros(runs, dtype=np.int64),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            outcome=np.full(runs, kernel.RUNNING, dtype=np.int64),
+            still=np.zeros(runs, dtype=np.int64),
+            iterations=np.zeros(runs, dtype=np.int64),
+            residuals=np.full((runs, 3), np.inf),
+        )
+        self.recorded: list[list[Array]] = [[] for _ in range(runs)]
+
+    def advance(self, iterations: int) -> bool:
+        """At most so many iterations of every run; False once all have ended."""
+        runs = len(self.state.iterations)
+        before = self.state.iterations.copy()
+        trace = np.zeros((runs, iterations, kernel.TRACE_COLUMNS if self.record else 0))
+        self.kernel(self.tables, self.setting, self.state, trace)
+        if self.record:
+            for run, done in enumerate(self.state.iterations - before):
+                self.recorded[run].append(trace[run, :done].copy())
+        running = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
+        return bool(running.any())
+
+    def runs(self, traces: bool = True) -> list[Run]:
+        """Every run as it stands."""
+        return [self._run(index, traces) for index in range(len(self.state.iterations))]
+
+    def _run(self, index: int, traces: bool) -> Run:
+        state = self.state
+        alive = int(state.alive[index])
+        residuals = Residuals(*(float(r) for r in state.residuals[index]))
+        outcome = int(state.outcome[index])
+        if outcome == kernel.RUNNING:
+            ended = state.iterations[index] >= self.stopping.max_iter
+            otherwise = Status.ITERATION_LIMIT if ended else Status.INTERRUPTED
+        else:
+            otherwise = Status.STALLED
+        recorded = self.recorded[index] if traces else []
+        return Run(
+            encoder=state.W[index, :alive].copy(),
+            status=self.stopping.judge(residuals, otherwise),
+            iterations=int(state.iterations[index]),
+            residuals=residuals,
+            died=self.clusters - alive,
+            trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
+            found_by=self.found_by,
+        )

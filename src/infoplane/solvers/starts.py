@@ -1,0 +1,123 @@
+"""Where runs begin. Random encoders are the paper's start; a near-identity one was measured to miss fewer optima."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..checks import whole_number
+from ..errors import InvalidOptionError
+from ..information import Array, IntArray
+from ..joint.grouping import grouped
+from ..joint.support import Support
+from ..problem import check_encoder
+
+if TYPE_CHECKING:
+    from ..joint.joint import Joint
+    from ..problem import MarkovLagrangian
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+CLUSTER_CAP = 64
+"""|Z| defaults to |X| up to this many clusters; a larger |X| needs `clusters` to ask for more."""
+
+KINDS = ("mixed", "random", "identity", "spread")
+"""One near-identity and the others random; all random (the paper's); the near-identity one; anything between the two."""
+
+
+def random_encoder(clusters: int, letters: int, rng: np.random.Generator) -> Array:
+    """Unif(0,1) entries, columns normalised: the paper's start (Section V)."""
+    W: Array = rng.random((clusters, letters))
+    W /= W.sum(axis=0)
+    return W
+
+
+def near_identity(clusters: int, letters: int, groups: IntArray | None = None) -> Array:
+    """0.95 I + 0.05/|Z|; with fewer clusters than letters, letters share clusters by group, or in turn."""
+    W = np.full((clusters, letters), 0.05 / clusters)
+    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += 0.95
+    return W
+
+
+def between(clusters: int, letters: int, rng: np.random.Generator, groups: IntArray | None = None) -> Array:
+    """A share t of I and 1 - t of a random encoder, t uniform in (0, 1): a funnel's clusters hold few letters each."""
+    W = random_encoder(clusters, letters, rng)
+    t = rng.random()
+    W *= 1.0 - t
+    W[np.arange(letters) % clusters if groups is None else groups, np.arange(letters)] += t
+    return W
+
+
+def default_init(problem: MarkovLagrangian) -> str:
+    """The kind of starts that was measured to work: spread where H(Z|Y) is to be large (the funnel), mixed elsewhere."""
+    return "spread" if problem.rho_zy < 0.0 else "mixed"
+
+
+def default_clusters(letters: int) -> int:
+    """|X|, which suffices for the Lagrangian, up to `CLUSTER_CAP`."""
+    return min(letters, CLUSTER_CAP)
+
+
+def make_starts(
+    joint: Joint,
+    clusters: int | None,
+    starts: int,
+    seed: np.random.SeedSequence,
+    init: str | Array | None,
+    first_only: bool = False,
+) -> Array:
+    """(starts, |Z|, |X|): the encoders that runs begin from, on the letters of positive mass.
+
+    Start i depends on the seed and on i only, not on how many there are; those after the first are made unless ``first_only``.
+    """
+    starts = whole_number("starts", starts)
+    seen, _ = joint.support()
+    letters = int(seen.sum())
+    if init is not None and not isinstance(init, str):
+        return _given(joint, seen, init)[: 1 if first_only else None]
+    kind = "mixed" if init is None else init
+    if kind not in KINDS:
+        raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {init!r}.")
+    clusters = default_clusters(letters) if clusters is None else whole_number("clusters", clusters)
+    groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
+    if kind == "identity":
+        return near_identity(clusters, letters, groups)[None]
+    starts = 1 if first_only else starts
+    W = np.empty((starts, clusters, letters))
+    for row, child in zip(W, seed.spawn(starts), strict=True):
+        rng = np.random.default_rng(child)
+        row[:] = between(clusters, letters, rng, groups) if kind == "spread" else random_encoder(clusters, letters, rng)
+    if kind == "mixed":
+        W[0] = near_identity(clusters, letters, groups)
+    return W
+
+
+@lru_cache(maxsize=4)
+def _groups(joint: Joint, clusters: int) -> IntArray:
+    """The letters in groups, found once for all starts and parameters of a joint."""
+    return grouped(Support(joint), clusters)
+
+
+def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], init: Array) -> Array:
+    """Encoders that the user brings: one (|Z|, |X|), or a stack of them."""
+    stack = np.array(init, dtype=float)
+    if stack.ndim == 2:
+        stack = stack[None]
+    if stack.ndim != 3 or stack.shape[0] == 0:
+        raise InvalidOptionError(f"init must have shape (|Z|, |X|) or (starts, |Z|, |X|), found {stack.shape}.")
+    for encoder in stack:
+        check_encoder(joint, encoder)
+    return np.ascontiguousarray(stack[:, :, seen])
+
+
+def seed_sequence(rng: Seed) -> np.random.SeedSequence:
+    """One root for all randomness of a call, from whatever the user gave as rng."""
+    if isinstance(rng, np.random.SeedSequence):
+        return rng
+    if isinstance(rng, np.random.Generator):
+        return np.random.SeedSequence(rng.integers(0, 2**63, size=4).tolist())
+    if rng is not None and (isinstance(rng, bool) or not isinstance(rng, (int, np.integer)) or rng < 0):
+        raise InvalidOptionError(f"rng must be None, a non-negative whole number or a numpy Generator; found {rng!r}.")
+    return np.random.SeedSequence(None if rng is None else int(rng))

@@ -1,0 +1,36 @@
+"""When a run may stop, and what is then said of it.
+
+"Converged" means stationary: the primal residual |Ap - Bq|, the dual residual c |B(q - q_old)| (each row weighed by its mass) and the
+problem's own stationarity (for the bottleneck |W - BA(W)|), each in its largest entry, are all at most ``tol``. A small primal
+residual alone proves nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from ..checks import whole_number
+from ..errors import InvalidOptionError
+from ..status import Residuals, Status
+
+
+@dataclass(frozen=True)
+class Stopping:
+    """What is small enough, and how long to try."""
+
+    tol: float = 1e-8
+    max_iter: int = 20_000
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < 1.0):
+            raise InvalidOptionError(f"tol must lie in (0, 1), found {self.tol!r}.")
+        object.__setattr__(self, "max_iter", whole_number("max_iter", self.max_iter))
+
+    def judge(self, residuals: Residuals, otherwise: Status) -> Status:
+        """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
+        if residuals.largest <= self.tol:
+            return Status.STATIONARY
+        if residuals.largest <= math.sqrt(self.tol):
+            return Status.ALMOST
+        return otherwise

@@ -1,1 +1,0 @@
-"""Douglas-Rachford splitting: recursions, formulations, penalties."""

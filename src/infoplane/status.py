@@ -1,0 +1,37 @@
+"""How a run ended, and how far from stationary: what a solution says of itself."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import NamedTuple
+
+
+class Status(Enum):
+    """How a run ended; the value is the sentence that the user reads."""
+
+    CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
+    STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
+    ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
+    ITERATION_LIMIT = (
+        "stopped at the iteration limit away from a stationary point: raise max_iter, or use penalty='auto'"
+    )
+    STALLED = "ended away from a stationary point, by its own rule or without moving on: use drs with step='exact', penalty='auto'"
+    INTERRUPTED = "interrupted: this is the best iterate so far"
+
+    @property
+    def converged(self) -> bool:
+        """CERTIFIED or STATIONARY, and nothing else."""
+        return self in (Status.CERTIFIED, Status.STATIONARY)
+
+
+class Residuals(NamedTuple):
+    """Primal, dual and stationarity residual of the returned iterate; the first two are 0 for a method that splits nothing."""
+
+    primal: float
+    dual: float
+    stationarity: float
+
+    @property
+    def largest(self) -> float:
+        """The largest of the three."""
+        return max(self)

@@ -1,0 +1,224 @@
+"""Where chunks run: threads of this process, any `concurrent.futures.Executor`, or a Dask cluster.
+
+A chunk takes about a second, so that handing it over costs little; towards the end chunks become smaller, so that all workers end
+together. Its size follows the time that units took so far, and changes no result: see `plan`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import signal
+import threading
+import uuid
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ThreadPoolExecutor,
+    wait,
+)
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
+from ..threads import all_cores
+from .plan import Chunk, Plan, Problems, Unit
+from .worker import STOPS, Done, work
+
+CHUNK_SECONDS = 1.0
+
+AHEAD = 2
+"""Chunks a worker: one that it does, one that waits, so that it is never idle while the results of another are written down."""
+
+SMALLEST = 0.1
+"""Share of a chunk's seconds below which none is cut, even at the end."""
+
+
+class EngineError(InfoplaneError, RuntimeError):
+    """Workers were lost for good (``resumable``, if there is a store), or a cluster cannot be reached."""
+
+    def __init__(self, message: str, *, resumable: bool = False) -> None:
+        super().__init__(message)
+        self.resumable = resumable
+
+
+@dataclass(frozen=True)
+class Engine:
+    """An executor, and how many chunks it does at a time."""
+
+    name: str
+    pool: Executor
+    workers: Callable[[], int]
+
+    @property
+    def is_here(self) -> bool:
+        """Whether its workers are threads of this process, which hear the bell."""
+        return isinstance(self.pool, ThreadPoolExecutor)
+
+
+@dataclass
+class Pace:
+    """How many units make up a chunk of so many seconds, from what they took lately."""
+
+    seconds: float
+    unit_seconds: dict[int, float] = field(default_factory=dict)
+
+    def size(self, solver: int, left: int, workers: int) -> int:
+        """Units for the next chunk of a solver, ``left`` being still to do; one as long as nothing is known."""
+        if solver not in self.unit_seconds:
+            return 1
+        full = self.seconds / max(self.unit_seconds[solver], 1e-9)
+        return max(1, int(min(full, max(left / (AHEAD * workers), SMALLEST * full))))
+
+    def learn(self, chunk: Chunk, seconds: float) -> None:
+        """A chunk took so long."""
+        solver, latest = chunk.units[0].solver, seconds / len(chunk.units)
+        self.unit_seconds[solver] = (self.unit_seconds.get(solver, latest) + latest) / 2
+
+
+def completed(
+    engine: Engine,
+    plan: Plan,
+    problems: Problems,
+    units: Sequence[Unit],
+    *,
+    seconds: float = CHUNK_SECONDS,
+    begin: Callable[[Sequence[Unit]], int] = len,
+) -> Generator[tuple[int, Done]]:
+    """Do the units; yield each chunk's results as it ends, with the number that ``begin`` gave it.
+
+    Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
+    in threads of this process are stopped at the next look.
+    """
+    queue, running, pace = deque(units), dict[Future[Done], tuple[int, Chunk]](), Pace(seconds)
+    bell = uuid.uuid4().hex
+    STOPS[bell] = threading.Event()
+    try:
+        while queue or running:
+            workers = engine.workers()
+            while queue and len(running) < AHEAD * workers:
+                chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems)
+                number = begin(chunk.units)
+                running[_submitted(engine, plan, chunk, bell)] = number, chunk
+            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            for future in ended:
+                number, chunk = running.pop(future)
+                done = _result(future)
+                pace.learn(chunk, done.seconds)
+                yield number, done
+    finally:
+        STOPS[bell].set()
+        for future in running:
+            future.cancel()
+        if engine.is_here:
+            wait(running)
+        del STOPS[bell]
+
+
+def _cut(queue: deque[Unit], size: int, problems: Problems) -> Chunk:
+    """The next units of one solver, at most so many."""
+    units = [queue.popleft()]
+    while queue and len(units) < size and queue[0].solver == units[0].solver:
+        units.append(queue.popleft())
+    return Chunk(tuple(units), {place: problems[place] for unit in units for place in unit.places})
+
+
+def _submitted(engine: Engine, plan: Plan, chunk: Chunk, bell: str) -> Future[Done]:
+    try:
+        return engine.pool.submit(work, plan, chunk, bell)
+    except (BrokenExecutor, RuntimeError) as error:
+        raise _lost(error) from error
+
+
+def _result(future: Future[Done]) -> Done:
+    try:
+        return future.result()
+    except (BrokenExecutor, CancelledError) as error:
+        raise _lost(error) from error
+    except Exception as error:
+        if type(error).__module__.partition(".")[0] == "distributed":
+            raise _lost(error) from error
+        raise
+
+
+def _lost(error: BaseException) -> EngineError:
+    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    return EngineError(
+        f"the workers of this sweep were lost ({said}). With a store, repeat the call once they are back.",
+        resumable=True,
+    )
+
+
+# -- which one ---------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
+    """The engine that was asked for: an executor of the caller's stays open, what was started here is closed at the end."""
+    if executor is not None and engine is not None:
+        raise InvalidOptionError(f"executor and engine both say where to run; leave one out (found engine={engine!r}).")
+    if executor is not None:
+        if not isinstance(executor, Executor):
+            raise InvalidOptionError(f"executor must be a concurrent.futures.Executor, found {executor!r}.")
+        size = int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+        yield Engine(type(executor).__name__, executor, lambda: size)
+    elif engine in (None, "threads"):
+        with all_cores() as pool:
+            yield Engine("threads", pool, lambda: os.cpu_count() or 1)
+    elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
+        with _client(engine.partition(":")[2]) as client:
+            yield Engine(engine, client.get_executor(pure=False), lambda: max(sum(client.nthreads().values()), 1))
+    else:
+        raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
+
+
+@contextmanager
+def _client(address: str) -> Iterator[Any]:
+    """A Dask client: of the scheduler at an address, else the one in use, else of a cluster of this machine's cores."""
+    try:
+        distributed: Any = importlib.import_module("distributed")
+    except ImportError as error:
+        raise MissingExtraError('engine="dask" needs dask.distributed: pip install "infoplane[dask]".') from error
+    if address:
+        with _connected(distributed, address) as client:
+            yield client
+    elif (current := _current(distributed)) is not None:
+        yield current
+    else:
+        with (
+            distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            client.run(_ignore_interrupts)
+            yield client
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the process that made these workers, which then ends them."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _current(distributed: Any) -> Any:
+    try:
+        return distributed.default_client()
+    except ValueError:
+        return None
+
+
+def _connected(distributed: Any, address: str) -> Any:
+    try:
+        client = distributed.Client(address, timeout=10)
+    except (OSError, ValueError) as error:
+        raise EngineError(f"no Dask scheduler answers at {address}: {error}.") from error
+    try:
+        client.wait_for_workers(1, timeout=60)
+    except TimeoutError as error:
+        client.close()
+        raise EngineError(f"the Dask scheduler at {address} has no worker.") from error
+    return client

@@ -1,0 +1,258 @@
+"""The file of a store: SQLite, opened without trusting it, written by one process at a time, readable meanwhile.
+
+Before SQLite sees a file, its first bytes must say that it is a store of a schema that is known; then its tables must be the ones below,
+word for word, so that nothing in it (a view, a trigger, a default) can be executed. Readers open it read-only. The writer uses a
+write-ahead log and waits for the disk at every commit, so that what is committed survives whatever ends the process.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import struct
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
+from pathlib import Path
+from typing import TypeVar
+from urllib.parse import quote
+
+from ...errors import InfoplaneError
+
+APPLICATION_ID = int.from_bytes(b"ipln", "big")
+SCHEMA = 1
+
+TABLES = (
+    "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID",
+    "CREATE TABLE parameters (place INTEGER PRIMARY KEY, value REAL NOT NULL, family TEXT NOT NULL, parameter REAL, "
+    "rho_z REAL NOT NULL, rho_zx REAL NOT NULL, rho_zy REAL NOT NULL)",
+    "CREATE TABLE sessions (session INTEGER PRIMARY KEY, began REAL NOT NULL, ended REAL, outcome TEXT, pid INTEGER NOT NULL, "
+    "engine TEXT NOT NULL)",
+    "CREATE TABLE chunks (chunk INTEGER PRIMARY KEY, session INTEGER NOT NULL, units TEXT NOT NULL, ended REAL, seconds REAL)",
+    "CREATE TABLE runs (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, loss REAL NOT NULL, ixz REAL NOT NULL, "
+    "iyz REAL NOT NULL, clusters INTEGER NOT NULL, status TEXT NOT NULL, found_by TEXT NOT NULL, iterations INTEGER NOT NULL, "
+    "seconds REAL NOT NULL, primal REAL, dual REAL, stationarity REAL, died INTEGER NOT NULL, "
+    "lower_bound REAL, chunk INTEGER NOT NULL, PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
+    "CREATE TABLE encoders (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, data BLOB NOT NULL, "
+    "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
+)
+
+T = TypeVar("T")
+
+
+class StoreError(InfoplaneError, OSError):
+    """A file is no store, belongs to another sweep, or cannot be read or written; ``resumable`` if runs were kept and can go on."""
+
+    def __init__(self, message: str, *, resumable: bool = False) -> None:
+        super().__init__(message)
+        self.resumable = resumable
+
+
+# -- is it one? --------------------------------------------------------------------------------------------------------
+
+
+def check_header(path: Path) -> None:
+    """Refuse a file that is no store, or one of a newer schema, from its first 100 bytes and its size; SQLite is not asked."""
+    try:
+        with path.open("rb") as file:
+            header = file.read(100)
+            size = os.fstat(file.fileno()).st_size
+    except OSError as error:
+        raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0") or _number(header, 68) != APPLICATION_ID:
+        raise StoreError(f"{path} is not a store of infoplane; it was left as it is. Name another file.")
+    if _number(header, 60) > SCHEMA:
+        raise StoreError(
+            f"{path} has schema {_number(header, 60)}; this version of infoplane knows {SCHEMA}. Use the version that made it, or newer."
+        )
+    page_size = struct.unpack(">H", header[16:18])[0]
+    # With a log beside it, the file itself may lag behind; SQLite knows.
+    if not _size(_beside(path, "-wal")) and size < _number(header, 28) * (65536 if page_size == 1 else page_size):
+        raise StoreError(f"{path} is a store that was cut off; it was left as it is. Use a copy, or begin another.")
+
+
+def _number(header: bytes, at: int) -> int:
+    return int(struct.unpack(">I", header[at : at + 4])[0])
+
+
+def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
+    found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
+    if found != set(TABLES):
+        raise StoreError(f"{path} has other tables than a store of infoplane; it was left as it is.")
+
+
+# -- readers -----------------------------------------------------------------------------------------------------------
+
+
+def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    """What ``look`` finds, as of one moment; a store at rest is not touched, nor is anything beside it."""
+    while True:
+        check_header(path)
+        before = _stamp(path)
+        # Without a log nobody is writing. If somebody begins meanwhile, what was read may not fit together: once more.
+        resting = not _beside(path, "-wal").exists()
+        try:
+            with closing(_connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection:
+                connection.execute("BEGIN")
+                _check_tables(path, connection)
+                found = look(connection)
+        except (sqlite3.Error, OverflowError) as error:
+            if resting and (_stamp(path) != before or _beside(path, "-wal").exists()):
+                continue
+            raise unreadable(path, error) from error
+        if not resting or _stamp(path) == before:
+            return found
+
+
+def unreadable(path: Path, error: Exception) -> StoreError:
+    """What SQLite said, as an error of ours."""
+    return StoreError(f"{path} is damaged, or cannot be read: {error}. It was left as it is.")
+
+
+@contextmanager
+def making_sense(path: Path) -> Iterator[None]:
+    """Contents that cannot be understood are a damaged store."""
+    try:
+        yield
+    except (LookupError, TypeError, ValueError) as error:
+        raise StoreError(f"{path} is damaged: {type(error).__name__}, {error}. It was left as it is.") from error
+
+
+def _stamp(path: Path) -> tuple[int, int, int]:
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0
+
+
+def _beside(path: Path, ending: str) -> Path:
+    return path.with_name(path.name + ending)
+
+
+def _connect(path: Path, how: str) -> sqlite3.Connection:
+    connection = sqlite3.connect(
+        f"file:{quote(os.fspath(path.absolute()))}?{how}", uri=True, isolation_level=None, timeout=30.0
+    )
+    for pragma in ("trusted_schema = OFF", "cell_size_check = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+    return connection
+
+
+# -- the writer --------------------------------------------------------------------------------------------------------
+
+
+@contextmanager
+def writing(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Iterator[sqlite3.Connection]:
+    """The one writer's connection; a file that is not there is made and filled, and appears only once it is whole."""
+    with ExitStack() as stack:
+        stack.enter_context(_alone(path))
+        if path.exists():
+            # Looked at read-only first: a damaged file is not even repaired.
+            sound = read(path, lambda connection: connection.execute("PRAGMA quick_check(1)").fetchone())
+            if sound != ("ok",):
+                raise StoreError(f"{path} is damaged ({sound[0]}); it was left as it is.")
+        else:
+            _create(path, fill)
+        connection = stack.enter_context(closing(_connect(path, "mode=rw")))
+        with trouble(path, "opened for writing"):
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+        yield connection
+
+
+@contextmanager
+def transaction(connection: sqlite3.Connection) -> Iterator[None]:
+    """All of it, on the disk, or nothing."""
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        yield
+        connection.execute("COMMIT")
+    except BaseException:
+        if connection.in_transaction:
+            connection.execute("ROLLBACK")
+        raise
+
+
+@contextmanager
+def trouble(path: Path, what: str, resumable: bool = False) -> Iterator[None]:
+    """SQLite's errors, such as a full disk, as a `StoreError`."""
+    try:
+        yield
+    except (sqlite3.Error, OSError) as error:
+        if isinstance(error, StoreError):
+            raise
+        kept = (
+            " What was finished before is kept: make room, or make it writable, and repeat the call."
+            if resumable
+            else ""
+        )
+        raise StoreError(f"{path} cannot be {what}: {error}.{kept}", resumable=resumable) from error
+
+
+def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+    new = _beside(path, "-new")
+    with trouble(path, "made"):
+        new.unlink(missing_ok=True)
+        try:
+            with closing(_connect(new, "mode=rwc")) as connection:
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+                connection.execute(f"PRAGMA user_version = {SCHEMA}")
+                with transaction(connection):
+                    for table in TABLES:
+                        connection.execute(table)
+                    fill(connection)
+            os.replace(new, path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            raise
+
+
+@contextmanager
+def _alone(path: Path) -> Iterator[None]:
+    """The right to write, or a refusal: an exclusive lock on an empty database beside the store, which ends with the process."""
+    beside = _beside(path, "-lock")
+    while True:
+        with trouble(path, "written"):
+            # Somebody who asks whether it is locked holds it for a moment; a writer holds it for long.
+            lock = sqlite3.connect(beside, isolation_level=None, timeout=1.0)
+        with closing(lock):
+            try:
+                mine = beside.stat().st_ino
+                lock.execute("PRAGMA journal_mode = OFF")
+                lock.execute("BEGIN EXCLUSIVE")
+                # Its last owner may have removed it just before: then this is a lock on nothing.
+                if beside.stat().st_ino != mine:
+                    continue
+            except FileNotFoundError:
+                continue
+            except sqlite3.OperationalError as error:
+                if "locked" in str(error):
+                    raise StoreError(
+                        f"{path} is being written by another sweep; wait for it, or use another file."
+                    ) from error
+                raise StoreError(f"{path} cannot be written: {error}.") from error
+            try:
+                yield
+            finally:
+                beside.unlink(missing_ok=True)
+            return
+
+
+def is_being_written(path: Path) -> bool:
+    """Whether some process holds the right to write."""
+    beside = _beside(path, "-lock")
+    if not beside.exists():
+        return False
+    try:
+        with closing(
+            sqlite3.connect(f"file:{quote(os.fspath(beside.absolute()))}?mode=ro", uri=True, timeout=0.0)
+        ) as lock:
+            lock.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError as error:
+        return "locked" in str(error)
+    return False

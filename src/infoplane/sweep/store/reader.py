@@ -1,0 +1,172 @@
+"""Reading stores, at rest or while a sweep writes: a frontier, or how far it has come."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ...frontier.archive import joint_from
+from ...frontier.frontier import Frontier
+from ...joint.joint import Joint
+from ...problem import MarkovLagrangian
+from ...status import Status
+from ..ledger import said
+from ..plan import Seed
+from .database import is_being_written, making_sense, read
+from .writer import encoder_of, manifest_of, runs_of
+
+T = TypeVar("T")
+
+
+def read_store(path: str | os.PathLike[str]) -> Frontier:
+    """The frontier that a store holds: every run of the parameters that are done; ``complete`` if the sweep is.
+
+    Encoders are read from the file when they are asked for. Nothing in the file is executed, and nothing is written.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> from infoplane.shelf import read_store
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
+    ...     read_store(f"{folder}/runs.db")
+    Frontier(2 parameters, 2 runs, 2 converged)
+    """
+    where = Path(path)
+
+    def look(connection: sqlite3.Connection) -> Frontier:
+        manifest = manifest_of(connection)
+        joint = _joint(connection, manifest)
+        columns = "place, value, family, parameter, rho_z, rho_zx, rho_zy"
+        fields = {
+            place: {"joint": joint, "parameter": value, "problem": MarkovLagrangian(z, zx, zy, family, parameter)}
+            for place, value, family, parameter, z, zx, zy in connection.execute(f"SELECT {columns} FROM parameters")
+        }
+        done = [
+            place
+            for place, count in connection.execute("SELECT place, count(*) FROM runs GROUP BY place")
+            if count == manifest["runs_a_place"]
+        ]
+        if manifest["points"] is not None:
+            done.sort(key=lambda place: (fields[place]["parameter"], place))
+        fetch = partial(encoder_of, where, joint.shape[0])
+        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], fetch)
+        values = [fields[place]["parameter"] for place in sorted(fields)]
+        return Frontier(joint, runs, complete=_is_complete(connection), provenance=said(manifest, values))
+
+    return _read(where, look)
+
+
+@dataclass(frozen=True)
+class StoreStatus:
+    """How far the sweep of a store has come."""
+
+    manifest: dict[str, Any]
+    """What is run."""
+    complete: bool
+    running: bool
+    """Whether a process is writing to it."""
+    parameters: int
+    """Those with all their runs done."""
+    total_parameters: int
+    runs: int
+    total_runs: int
+    converged: int
+    under_way: int
+    """Units of work that the latest call has begun and not ended."""
+    sessions: int
+    """Calls that have worked on it."""
+    rate: float | None
+    """Runs a second of the latest call; None before its first chunk has ended."""
+    best_loss: float | None
+    """The lowest, in nats, of the parameter that was worked on last."""
+    parameter: float | None
+    """That parameter."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """At the latest call's rate."""
+        return None if not self.rate else (self.total_runs - self.runs) / self.rate
+
+
+def store_status(path: str | os.PathLike[str]) -> StoreStatus:
+    """How far a sweep has come, while it runs or after."""
+    where = Path(path)
+
+    def look(connection: sqlite3.Connection) -> StoreStatus:
+        def one(question: str, *values: Any) -> tuple[Any, ...]:
+            return tuple(connection.execute(question, values).fetchone())
+
+        manifest = manifest_of(connection)
+        del manifest["joint"]
+        runs_a_place = manifest["runs_a_place"]
+        total = manifest["points"] or len(manifest["grid"])
+        counts = Counter(dict(connection.execute("SELECT status, count(*) FROM runs GROUP BY status")))
+        session, began = one("SELECT max(session), max(began) FROM sessions")
+        seconds, runs_now = one(
+            "SELECT max(chunks.ended) - ?, count(*) FROM runs JOIN chunks USING (chunk) WHERE session = ?",
+            began,
+            session,
+        )
+        begun = connection.execute("SELECT units FROM chunks WHERE session = ? AND ended IS NULL", (session,))
+        best_loss, parameter = one(
+            "SELECT min(loss), max(value) FROM runs JOIN parameters USING (place) WHERE place = "
+            "(SELECT place FROM runs ORDER BY chunk DESC, place DESC LIMIT 1)"
+        )
+        complete = _is_complete(connection)
+        return StoreStatus(
+            manifest=manifest,
+            complete=complete,
+            running=is_being_written(where),
+            parameters=one(
+                "SELECT count(*) FROM (SELECT place FROM runs GROUP BY place HAVING count(*) = ?)", runs_a_place
+            )[0],
+            # Refinement may end with fewer than were asked for, which is known only then.
+            total_parameters=one("SELECT count(*) FROM parameters")[0] if complete else total,
+            runs=counts.total(),
+            total_runs=counts.total() if complete else total * runs_a_place,
+            converged=sum(count for status, count in counts.items() if Status[status].converged),
+            under_way=0 if complete else sum(len(json.loads(units)) for (units,) in begun),
+            sessions=one("SELECT count(*) FROM sessions")[0],
+            rate=runs_now / seconds if seconds else None,
+            best_loss=best_loss,
+            parameter=parameter,
+        )
+
+    return _read(where, look)
+
+
+def seed_of(path: str | os.PathLike[str]) -> Seed | None:
+    """The seed that a store was begun with; None if there is no such file yet."""
+    where = Path(path)
+    if not where.exists():
+        return None
+    manifest = _read(where, manifest_of)
+    entropy = manifest["seed"]
+    return Seed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
+
+
+def _read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    with making_sense(path):
+        return read(path, look)
+
+
+def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:
+    arrays = {
+        name: np.frombuffer(data, dtype={"<i8": "<i8", "<f8": "<f8"}[dtype])
+        for name, dtype, data in connection.execute("SELECT name, dtype, data FROM arrays")
+    }
+    return joint_from(manifest["joint"], arrays)
+
+
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    return connection.execute("SELECT 1 FROM sessions WHERE outcome = 'complete'").fetchone() is not None

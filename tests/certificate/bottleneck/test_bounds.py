@@ -1,0 +1,160 @@
+"""Bounds that hold whatever |Y| is: each against every encoder that can be thought of, and against certified optima."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import verify
+from infoplane.certificate.bottleneck import bounds
+from infoplane.certificate.bottleneck.bounds import contraction_bound, dobrushin
+from infoplane.certificate.bottleneck.coarsening import coarsened_bound, groups_of, prove
+from infoplane.certificate.bottleneck.mixture import Mixture
+from infoplane.certificate.bottleneck.proof import Proof, certify_bottleneck
+from infoplane.certificate.certificate import Limits
+from infoplane.frontier.transitions import critical_gamma
+from infoplane.joint.support import Support
+from infoplane.solvers.envelope import Envelope
+from strategies import chains, joints
+
+GAMMA = st.floats(0.02, 1.0)
+
+
+def dense(joint):
+    return np.asarray(joint.p_xy)
+
+
+def end_of(pieces):
+    """What a generator returns."""
+    while True:
+        try:
+            next(pieces)
+        except StopIteration as end:
+            return end.value
+
+
+# -- contraction -----------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains())
+def test_contraction_of_every_encoder(chain):
+    """I(Y;Z) <= eta I(X;Z), with eta by brute force over pairs of letters."""
+    joint, W = chain
+    T = Support(joint).T
+    eta = max(0.5 * np.abs(a - b).sum() for a in T.T for b in T.T)
+    assert dobrushin(T) == pytest.approx(eta, abs=1e-12)
+    ixz, iyz = verify.mutual_informations(dense(joint), W)
+    assert iyz <= eta * ixz + 1e-12
+
+
+def test_the_three_ways_to_dobrushins_coefficient(monkeypatch):
+    T = np.random.default_rng(0).dirichlet(np.full(4, 0.5), size=30).T
+    by_subsets = dobrushin(T)
+    monkeypatch.setattr(bounds, "MOST_SUBSETS", 0)
+    by_pairs = dobrushin(T)
+    monkeypatch.setattr(bounds, "MOST_PAIRS", 0)
+    doeblin = dobrushin(T)
+    assert by_subsets == pytest.approx(by_pairs, abs=1e-12)
+    assert by_pairs < doeblin <= 1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains(), GAMMA)
+def test_the_contraction_bound_is_below_every_encoder(chain, gamma):
+    joint, W = chain
+    problem, P = ip.bottleneck(gamma), dense(joint)
+    bound = contraction_bound(Support(joint), problem)
+    for encoder in (W, np.eye(joint.shape[0]), np.ones((1, joint.shape[0]))):
+        assert bound <= verify.lagrangian(P, encoder, problem.rho) + 1e-12
+
+
+def test_maximal_correlation_would_be_wrong():
+    """On heart an encoder keeps more of I(X;Z) than the squared maximal correlation: that constant is no bound, eta is."""
+    joint = ip.datasets.heart()
+    found = ip.solve(joint, ip.bottleneck(0.29), Envelope())
+    ixz, iyz = verify.mutual_informations(dense(joint), found.encoder)
+    assert critical_gamma(joint) * 1.2 < iyz / ixz <= dobrushin(Support(joint).T)
+
+
+def test_where_contraction_settles_it_no_cell_is_opened():
+    joint = ip.Joint.from_matrix(np.outer([0.6, 0.4], [0.5, 0.3, 0.2]))
+    found = certify_bottleneck(joint, ip.bottleneck(0.5), np.ones((1, 2)), Limits())
+    assert (found.cells, found.lower_bound, found.certified) == (0, 0.0, True)
+    worse = certify_bottleneck(joint, ip.bottleneck(0.5), np.eye(2), Limits())
+    assert not worse.certified
+    assert worse.gap == pytest.approx(worse.loss, abs=1e-12)
+
+
+# -- coarsened Y ------------------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=40, deadline=None)
+@given(chains(max_y=5), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.data())
+def test_the_identity_behind_the_coarsened_bound(chain, gamma, share, data):
+    """gamma I(X;Z) - I(Y;Z) from the merged and the conditional problems, for any grouping and any share s."""
+    joint, W = chain
+    P = dense(joint)
+    labels = [data.draw(st.integers(0, 2)) for _ in range(P.shape[1])]
+    s = gamma * share
+    groups = [[y for y in range(P.shape[1]) if labels[y] == k] for k in range(3)]
+    groups = [g for g in groups if g and P[:, g].sum() > 0]
+    ixz, iyz = verify.mutual_informations(P, W)
+    merged = np.column_stack([P[:, g].sum(axis=1) for g in groups])
+    total = (gamma - s) * ixz - (1.0 - s) * verify.mutual_informations(merged, W)[1]
+    for group in groups:
+        weight = P[:, group].sum()
+        a, b = verify.mutual_informations(P[:, group] / weight, W)
+        total += weight * (s * a - b)
+    assert total == pytest.approx(gamma * ixz - iyz, abs=1e-10)
+
+
+@settings(max_examples=12, deadline=None)
+@given(joints(max_x=6, max_y=4), GAMMA, st.data())
+def test_the_coarsened_bound_is_below_the_certified_optimum(joint, gamma, data):
+    support = Support(joint)
+    n_y = len(support.p_y)
+    labels = [data.draw(st.integers(0, 1)) for _ in range(n_y)]
+    groups = [g for k in (0, 1) if (g := [y for y in range(n_y) if labels[y] == k])]
+    bound, _ = end_of(coarsened_bound(support, gamma, Limits(1e-6, 50_000), groups))
+    best = ip.solve(joint, ip.bottleneck(gamma), Envelope(max_cells=100_000), max_iter=300)
+    assert best.status is ip.Status.CERTIFIED
+    assert bound <= best.lower_bound + 1e-6
+    assert bound <= best.loss + 1e-12
+
+
+def test_merging_proportional_letters_loses_nothing():
+    """p(x|y) the same for two letters: Y' says all that Y says, and the coarsened bound is the optimum."""
+    base = dense(ip.datasets.paper_nonuniform())
+    P = np.column_stack([0.3 * base[:, 0], base[:, 1], 0.7 * base[:, 0], 0.5 * base[:, 2], 0.5 * base[:, 2]])
+    joint = ip.Joint.from_matrix(P)
+    groups = groups_of(P, 3)
+    assert sorted(groups) == [[0, 2], [1], [3, 4]]
+    bound, _ = end_of(coarsened_bound(Support(joint), 0.2, Limits(1e-7), groups))
+    best = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2), Envelope(tol=1e-7))
+    assert best.loss - 1e-5 <= bound <= best.loss
+
+
+def test_groups_hold_every_letter_once_and_none_is_too_large():
+    P = np.random.default_rng(1).random((7, 10))
+    found = groups_of(P / P.sum())
+    assert len(found) == 4
+    assert sorted(y for group in found for y in group) == list(range(10))
+    assert max(len(group) for group in found) <= 4
+
+
+def test_when_cells_run_out_the_best_of_all_bounds_stands():
+    P = np.random.default_rng(2).dirichlet(np.full(7, 0.5), size=12) / 12
+    joint, problem = ip.Joint.from_counts(P), ip.bottleneck(0.2)
+    support = Support(joint)
+    constant, limits = Mixture(np.ones(1), support.p_y[None]), Limits(max_cells=20_000)
+    proof, direct = Proof(support, problem, constant, limits), Proof(support, problem, constant, limits)
+    for _ in prove(proof):
+        pass
+    for _ in direct.pieces():
+        pass
+    assert not proof.complete
+    assert proof.cells <= 20_000
+    loss = problem.value(joint, proof.mixture.encoder(support, 0.2))
+    assert contraction_bound(support, problem) <= direct.lower_bound < proof.lower_bound < loss

@@ -1,0 +1,342 @@
+"""The funnel's branch and bound: every bound holds, in exact arithmetic too, and nothing is missed."""
+
+import itertools
+
+import mpmath
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import verify
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.funnel.bound import certify_funnel, coarser, simple_bound
+from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.joint.support import Support
+from infoplane.kernels.funnel_proof.cells import BETA, ERROR, GROWTH, TOP, bound, share, vertices
+from infoplane.kernels.funnel_proof.supports import scratch
+from strategies import joints
+
+mpmath.mp.dps = 50
+
+
+def channels(seed):
+    """T[y, x] = p(y|x) of every kind: smooth, peaked, with zeros, equal columns, nearly deterministic."""
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 8)), int(rng.integers(2, 5))
+    kind = seed % 5
+    T = rng.dirichlet(np.full(m, (2.0, 0.15, 0.5, 0.7, 0.7)[kind]), n)
+    if kind == 2:
+        T = T * (rng.random((n, m)) < 0.6)
+        T[T.sum(axis=1) == 0.0, 0] = 1.0
+    elif kind == 3:
+        T = T[rng.integers(0, max(n // 2, 1), n)]
+    elif kind == 4:
+        T = np.eye(m)[rng.integers(0, m, n)] + 1e-9 * T
+    return np.ascontiguousarray((T / T.sum(axis=1, keepdims=True)).T), rng
+
+
+def g(T, lam, beta, Q):
+    """H(q) - beta H(Tq) - lam.q at every column of Q."""
+
+    def H(p):
+        return -(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=0)
+
+    return H(Q) - beta * H(T @ Q) - lam @ Q
+
+
+def many_posteriors(n, rng, steps=40):
+    """A grid on every edge and random points of every small face: obvious, and far from all of the simplex."""
+    t = np.linspace(0.0, 1.0, steps + 1)
+    blocks = [np.eye(n)]
+    for i, j in itertools.combinations(range(n), 2):
+        Q = np.zeros((n, steps + 1))
+        Q[i], Q[j] = t, 1.0 - t
+        blocks.append(Q)
+    for size in range(3, min(n, 4) + 1):
+        for face in itertools.combinations(range(n), size):
+            Q = np.zeros((n, 60))
+            Q[list(face)] = rng.dirichlet(np.full(size, 0.7), 60).T
+            blocks.append(Q)
+    return np.hstack(blocks)
+
+
+def exact_g(T, lam, beta, letters, q):
+    """g in 50 digits, T and lam taken as the exact numbers that the floats are."""
+
+    def xlogx(v):
+        return v * mpmath.log(v) if v > 0 else mpmath.mpf(0)
+
+    value = mpmath.mpf(0)
+    for x, mass in zip(letters, q, strict=True):
+        value -= xlogx(mass) + mpmath.mpf(float(lam[x])) * mass
+    for row in T:
+        u = mpmath.fsum(mpmath.mpf(float(row[x])) * mass for x, mass in zip(letters, q, strict=True))
+        value += mpmath.mpf(beta) * xlogx(u)
+    return value
+
+
+def waiting(seed, beta):
+    """A search that has gone some way, so that nodes of every kind wait."""
+    T, rng = channels(seed)
+    channel = Channel(T)
+    lam = -beta * 0.6 * rng.random(channel.letters)
+    # An unreachable floor: nothing ends, nothing is reported.
+    search = Pricing(channel, lam, beta, -1e-9)
+    search.search.number[1] = 1e9
+    for _ in range(60):
+        if not search.advance(int(rng.integers(1, 8))):
+            break
+    return search.search, rng
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_bound_holds_in_exact_arithmetic_all_over_its_cell(seed):
+    beta = (1.05, 1.7, 4.0, 25.0)[seed % 4]
+    search, rng = waiting(seed, beta)
+    rows = search.T.T
+    out = scratch(search)
+    for slot in rng.permutation(search.tally[TOP])[:12]:
+        low = bound(search, int(slot), out)
+        c, k = vertices(search, int(slot)), int(search.size[slot])
+        others = [x for x in range(len(search.T)) if x not in search.chosen[slot, :k]]
+        for _ in range(4):
+            # Any point of the cell, its rest spread over any other letters.
+            w = rng.dirichlet(np.full(c, 0.4))
+            v = [
+                mpmath.fsum(
+                    mpmath.mpf(float(a)) * mpmath.mpf(float(b)) for a, b in zip(w, search.V[slot, :c, j], strict=True)
+                )
+                for j in range(c)
+            ]
+            total = mpmath.fsum(v)
+            v = [mass / total for mass in v]
+            letters, q = list(search.chosen[slot, :k]), v[:k]
+            if c > k:
+                rest = rng.choice(others, size=min(len(others), 1 + int(rng.integers(0, 3))), replace=False)
+                shares = [mpmath.mpf(float(s)) for s in rng.dirichlet(np.ones(len(rest)))]
+                letters += list(rest)
+                q = q + [v[k] * s / mpmath.fsum(shares) for s in shares]
+            assert low <= exact_g(rows, search.lam, beta, letters, q)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_rounding_stays_within_its_derived_error(seed):
+    """The kernel's score of a vertex against the same formula in 50 digits, u_c made to sum to one."""
+    beta = (1.05, 1.7, 4.0, 25.0)[seed % 4]
+    search, rng = waiting(seed, beta)
+    out = scratch(search)
+    allowed = search.number[ERROR]
+    mp = mpmath.mpf
+    for slot in rng.permutation(search.tally[TOP])[:12]:
+        slot = int(slot)
+        bound(search, slot, out)
+        c, k = vertices(search, slot), int(search.size[slot])
+        log_u = [mp(float(v)) for v in out.u]
+        excess = mpmath.log(mpmath.fsum(mpmath.exp(v) for v in log_u))
+        log_u = [v - excess for v in log_u]
+        cost = [
+            mp(beta) * mpmath.fsum(mp(float(t)) * v for t, v in zip(search.T[x], log_u, strict=True))
+            - mp(float(search.lam[x]))
+            for x in range(len(search.T))
+        ]
+        s = mp(0)
+        if search.closed[slot]:
+            inverse = share(search, slot)
+            s = mp(beta) if inverse * beta <= 1.0 else 1 / mp(inverse)
+        for i in range(c):
+            v = [mp(float(a)) for a in search.V[slot, i, :c]]
+            exact = -mpmath.fsum(a * mpmath.log(a) for a in v if a > 0)
+            if search.closed[slot]:
+                u = [
+                    mpmath.fsum(a * mp(float(search.T[x, y])) for a, x in zip(v, search.chosen[slot, :k], strict=True))
+                    for y in range(search.T.shape[1])
+                ]
+                exact += s * mpmath.fsum(a * mpmath.log(a) for a in u if a > 0)
+                exact -= mpmath.fsum(
+                    a * mp(float(search.lam[x])) for a, x in zip(v, search.chosen[slot, :k], strict=True)
+                )
+                exact += (mp(beta) - s) * mpmath.fsum(a * b for a, b in zip(u, log_u, strict=True))
+            else:
+                exact += mpmath.fsum(a * cost[x] for a, x in zip(v, search.chosen[slot, :k], strict=False))
+                exact += v[k] * min(cost[x] for x in range(len(cost)) if x not in search.chosen[slot, :k])
+            assert mp(float(out.score[i])) - allowed <= exact
+            # And the error term is not so large that it would hide a wrong formula.
+            assert abs(mp(float(out.score[i])) - exact) <= 1e-10 * (1 + abs(exact))
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_the_share_of_a_closed_cell_leaves_a_concave_function(seed):
+    """Second singular value of sqrt(q) T / sqrt(u), squared, at any point of the cell: at most 1/s."""
+    search, rng = waiting(seed, 1.7)
+    closed = [slot for slot in range(search.tally[TOP]) if search.closed[slot]]
+    for slot in closed[:30]:
+        c = vertices(search, slot)
+        inverse = share(search, slot)
+        for w in rng.dirichlet(np.full(c, 0.5), 10):
+            q = w @ search.V[slot, :c, :c]
+            T = search.T[search.chosen[slot, :c]]
+            u = q @ T
+            B = np.sqrt(q)[:, None] * T / np.sqrt(np.where(u > 0.0, u, 1.0))
+            second = np.sort(np.linalg.svd(B, compute_uv=False))[::-1][1] if c > 1 else 0.0
+            assert second**2 <= inverse + 1e-12
+    assert search.number[GROWTH] > 1.0
+    assert search.number[BETA] == 1.7
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_pricing_proves_what_is_true_and_finds_what_is_false(seed):
+    """With lambda shifted so that the lowest g on a fine net is 0, and then so that it is not."""
+    T, rng = channels(seed)
+    n = T.shape[1]
+    beta = float(rng.choice([1.1, 1.6, 3.0, 9.0]))
+    lam = -beta * rng.random(n)
+    channel = Channel(T)
+    net = many_posteriors(n, rng)
+    net = np.hstack([net, channel.descend(lam, beta, net[:, rng.permutation(net.shape[1])[:400]])[0]])
+    low = g(T, lam, beta, net).min()
+
+    proof = Pricing(channel, lam + low, beta, -1e-2)
+    while proof.advance(5000):
+        pass
+    if not proof.violating().shape[1]:
+        assert -1e-2 <= proof.least() <= 1e-9
+        assert proof.left == 0
+    else:  # lower than the net, then: truly so
+        assert g(T, lam + low, beta, proof.violating()).min() < -1e-3
+
+    attack = Pricing(channel, lam + low + 0.1, beta, -1e-3)
+    while attack.advance(5000):
+        pass
+    assert attack.least() <= -0.1 + 1e-9
+    found = attack.violating()
+    assert found.shape[1] >= 1
+    np.testing.assert_allclose(found.sum(axis=0), 1.0, atol=1e-12)
+    assert (g(T, lam + low + 0.1, beta, found) < -1e-4).all()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wherever_a_search_stops_its_bound_holds(seed):
+    T, rng = channels(seed)
+    n = T.shape[1]
+    lam = -3.0 * rng.random(n)
+    channel = Channel(T)
+    low = g(T, lam, 3.0, many_posteriors(n, rng)).min()
+    for cells in (1, 2, 3, 10, 50):
+        search = Pricing(channel, lam + low, 3.0, -1e-4)
+        search.advance(cells)
+        assert search.cells <= cells
+        assert search.least() <= 1e-9
+
+
+def test_letters_that_say_the_same_of_y_count_as_one():
+    T = np.array([[0.7, 0.2, 0.7, 0.2], [0.3, 0.8, 0.3, 0.8]])
+    channel = Channel(T)
+    assert len(channel.T) == 2
+    assert channel.rank == 2
+    lam, letter = channel.gather(np.array([1.0, 2.0, 3.0, 0.5]))
+    assert lam.tolist() == [3.0, 2.0]
+    assert letter.tolist() == [2, 1]
+    # An independent pair: every column the same up to rounding.
+    flat = Channel(Support(ip.Joint.from_matrix(np.outer([0.3, 0.3, 0.4], [0.1, 0.7, 0.2]))).T)
+    assert (len(flat.T), flat.rank) == (1, 1)
+
+
+def test_pricing_wants_beta_above_one():
+    with pytest.raises(ip.InvalidOptionError, match="beta > 1"):
+        Pricing(Channel(np.eye(2)), np.zeros(2), 1.0, -0.1)
+
+
+def test_an_optimal_encoder_is_certified_and_a_spoilt_one_is_not():
+    joint, problem = ip.datasets.paper_uniform(), ip.funnel(2.5)
+    certificate = certify_funnel(joint, problem, np.eye(3))
+    assert not certificate.certified
+    assert certificate.posterior is not None
+    better = certify_funnel(joint, problem, np.eye(3), Limits(tol=1e-8))
+    assert better.lower_bound <= certificate.loss
+    best = better.lower_bound
+    rng = np.random.default_rng(0)
+    for W in (np.ones((1, 3)), np.eye(3), rng.dirichlet(np.ones(3), 3).T):
+        one = certify_funnel(joint, problem, W, Limits(tol=1e-7))
+        assert one.gap == one.loss - one.lower_bound
+        assert one.loss == pytest.approx(verify.lagrangian(joint.p_xy, W, problem.rho), abs=1e-12)
+        assert abs(one.lower_bound - best) <= 1e-7
+        assert not one.certified
+        assert one.posterior.sum() == pytest.approx(1.0)
+        assert one.left == 0
+
+
+@pytest.mark.parametrize("start", ["merging", "trivial", "identity", "random"])
+def test_the_reported_posterior_lowers_the_loss(start):
+    """A new cluster with a little mass and that posterior, taken from the others in proportion to p(z|x)."""
+    joint, problem = ip.datasets.heart(), ip.funnel(3.5)
+    W = {
+        "merging": lambda: ip.solve(joint, problem, "merging").encoder,
+        "trivial": lambda: np.ones((1, 16)),
+        "identity": lambda: np.eye(16),
+        "random": lambda: np.random.default_rng(0).dirichlet(np.ones(5), 16).T,
+    }[start]()
+    certificate = certify_funnel(joint, problem, W, Limits(tol=1e-5))
+    assert not certificate.certified
+    moved = 1e-4 * certificate.posterior / joint.p_x
+    spoilt = np.vstack([W * (1.0 - moved), moved])
+    assert verify.lagrangian(joint.p_xy, spoilt, problem.rho) < verify.lagrangian(joint.p_xy, W, problem.rho) - 1e-7
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.01, 40.0])
+def test_any_positive_multiple_is_the_same_problem(scale):
+    joint = ip.datasets.paper_nonuniform()
+    rho = tuple(scale * r for r in ip.funnel(3.0).rho)
+    W = ip.solve(joint, ip.funnel(3.0), "merging").encoder
+    one = certify_funnel(joint, ip.funnel(3.0), W, Limits(tol=1e-7))
+    many = certify_funnel(joint, ip.MarkovLagrangian(*rho), W, Limits(tol=1e-7 * scale))
+    assert many.lower_bound == pytest.approx(scale * one.lower_bound, abs=2e-7 * scale)
+
+
+def test_other_problems_are_refused():
+    for problem in (ip.bottleneck(0.3), ip.deterministic_bottleneck(0.3), ip.MarkovLagrangian(1.0, 1.0, -1.0)):
+        with pytest.raises(ip.UnsupportedProblemError, match="rho"):
+            certify_funnel(ip.datasets.paper_uniform(), problem, np.eye(3))
+
+
+def test_limits_are_honoured_and_the_bound_still_holds():
+    joint, problem = ip.datasets.heart(), ip.funnel(10.0)
+    full = certify_funnel(joint, problem, np.eye(16), Limits(tol=1e-7))
+    for max_cells in (1, 30, 1000):
+        short = certify_funnel(joint, problem, np.eye(16), Limits(max_cells=max_cells))
+        assert short.cells <= max_cells
+        assert short.lower_bound <= full.lower_bound + 1e-7
+        assert np.isfinite(short.lower_bound)
+        assert not short.certified
+
+
+@settings(max_examples=60, deadline=None)
+@given(joint=joints(max_x=5, max_y=4), beta=st.floats(0.2, 20.0), data=st.data())
+def test_simple_and_coarse_bounds_hold(joint, beta, data):
+    support = Support(joint)
+    n = joint.shape[0]
+    W = np.array(data.draw(st.lists(st.floats(0.01, 1.0), min_size=3 * n, max_size=3 * n))).reshape(3, n)
+    W /= W.sum(axis=0)
+    P = np.asarray(joint.p_xy)
+    for encoder in (W, np.eye(n), np.ones((1, n))):
+        ixz, iyz = verify.mutual_informations(P, encoder)
+        assert simple_bound(support, beta) <= beta * iyz - ixz
+        letters = data.draw(st.integers(1, int((joint.p_y > 0).sum())))
+        merged = coarser(joint, letters)
+        assert merged.shape == (n, letters)
+        assert verify.mutual_informations(np.asarray(merged.p_xy), encoder)[1] <= iyz + 1e-12
+
+
+def test_a_coarser_y_bounds_a_problem_that_is_too_large():
+    rng = np.random.default_rng(3)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(7, 0.15), 14) * rng.dirichlet(np.ones(14))[:, None])
+    problem = ip.funnel(3.0)
+    certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=4000))
+    assert certificate.left > 0
+    assert certificate.lower_bound <= ip.solve(joint, problem, "merging").loss
+    # 400,000 cells are enough for the coarser problem: its bound beats the simple one.
+    certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=400_000))
+    assert certificate.left > 0
+    assert certificate.cells <= 400_000
+    assert certificate.lower_bound > simple_bound(Support(joint), 3.0) + 0.01

@@ -1,0 +1,120 @@
+"""The funnel under a cap on the leakage: feasible, certified, monotone and concave."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import verify
+from infoplane.certificate.funnel.leakage import funnel_at_leakage, funnel_curve
+from infoplane.certificate.funnel.privacy import perfect_privacy
+from infoplane.certificate.merge_path import merge_two
+from infoplane.solvers.columns import Columns
+from strategies import joints
+
+BIT = np.log(2.0)
+
+
+@pytest.fixture(scope="module")
+def heart_curve():
+    joint = ip.datasets.heart()
+    return joint, funnel_curve(joint, np.array([0.001, 0.01, 0.03, 0.1, 0.2]) * BIT, tol=1e-5)
+
+
+def test_heart_is_certified_at_every_cap(heart_curve):
+    joint, curve = heart_curve
+    for found in curve:
+        assert found.certified
+        assert found.gap <= 1e-5
+        assert found.solution.status is ip.Status.CERTIFIED
+        verify.check_solution(joint.p_xy, found.solution.problem.rho, found.solution, tol=1e-10)
+        ixz, iyz = verify.mutual_informations(joint.p_xy, found.solution.encoder)
+        assert iyz <= found.max_iyz + 1e-12
+        assert ixz <= found.upper_bound + 1e-12
+
+
+def test_the_frontier_rises_and_bends_down(heart_curve):
+    """Concavity of the certified values, up to their gaps; and beta is the slope."""
+    _, curve = heart_curve
+    eps, utility = np.array([found.max_iyz for found in curve]), np.array([found.solution.ixz for found in curve])
+    slope = np.diff(utility) / np.diff(eps)
+    wiggle = 2e-5 / np.diff(eps).min()
+    assert (np.diff(utility) > 0).all()
+    assert (np.diff(slope) < wiggle).all()
+    for left, right, between in zip(curve[:-1], curve[1:], slope, strict=True):
+        assert right.beta - 0.05 <= between <= left.beta + 0.05
+
+
+def test_no_partition_on_the_merge_path_beats_the_cap(heart_curve):
+    joint, curve = heart_curve
+    path = merge_two(joint)
+    for found in curve:
+        allowed = path.ixz[path.iyz <= found.max_iyz]
+        assert allowed.max() <= found.upper_bound
+
+
+def test_small_caps_lead_to_perfect_privacy():
+    """Utility grows like the root of a small leakage: four times less of it, half the gain."""
+    joint = ip.Joint.from_counts([[4, 1, 1], [1, 3, 1], [1, 1, 5], [2, 3, 1], [3, 1, 2]])
+    hidden = perfect_privacy(joint)
+    gains = [found.solution.ixz - hidden.utility for found in funnel_curve(joint, [1e-4, 2.5e-5], tol=1e-7)]
+    assert 0.0 < gains[1] < gains[0] < 0.05
+    assert gains[0] / gains[1] == pytest.approx(2.0, abs=0.1)
+
+
+def test_a_cap_that_does_not_bind_releases_everything():
+    joint = ip.datasets.paper_uniform()
+    found = funnel_at_leakage(joint, joint.mutual_information + 0.01)
+    assert found.certified
+    assert found.beta == 0.0
+    assert found.solution.ixz == pytest.approx(joint.entropy_x, abs=1e-10)
+
+
+def test_the_lagrangian_of_its_own_beta_agrees():
+    """At the slope of the capped optimum, the Lagrangian problem has the same value."""
+    joint = ip.datasets.paper_nonuniform()
+    found = funnel_at_leakage(joint, 0.05, tol=1e-7)
+    again = ip.solve(joint, ip.funnel(found.beta), Columns(tol=1e-7))
+    assert found.solution.loss == pytest.approx(again.loss, abs=3e-7)
+    assert found.solution.lower_bound <= again.loss
+
+
+def test_the_order_of_caps_does_not_matter():
+    joint = ip.datasets.paper_uniform()
+    up, down = funnel_curve(joint, [0.01, 0.1]), funnel_curve(joint, [0.1, 0.01])
+    assert [one.max_iyz for one in up] == [0.01, 0.1]
+    for one, two in zip(up, reversed(down), strict=True):
+        np.testing.assert_array_equal(one.solution.encoder, two.solution.encoder)
+
+
+@settings(max_examples=15, deadline=None)
+@given(joint=joints(max_x=4, max_y=3), eps=st.floats(1e-5, 0.5))
+def test_any_joint(joint, eps):
+    found = funnel_at_leakage(joint, eps)
+    P = np.asarray(joint.p_xy)
+    ixz, iyz = verify.mutual_informations(P, found.solution.encoder)
+    assert iyz <= eps + 1e-12
+    assert found.solution.ixz == pytest.approx(ixz, abs=1e-10)
+    assert found.certified
+    # Releases that anyone can write down: nothing, everything if allowed, everything with some probability.
+    share = min(1.0, eps / joint.mutual_information) if joint.mutual_information > 0 else 1.0
+    assert found.upper_bound >= share * joint.entropy_x - 1e-12
+
+
+@pytest.mark.parametrize("eps", [0.0, -0.1, np.inf, np.nan, "0.1"])
+def test_a_cap_is_a_positive_number(eps):
+    with pytest.raises(ip.InvalidOptionError, match="perfect_privacy"):
+        funnel_at_leakage(ip.datasets.paper_uniform(), eps)
+
+
+def test_limits_leave_a_bound_that_holds():
+    joint = ip.datasets.heart()
+    full = funnel_at_leakage(joint, 0.05)
+    short = funnel_at_leakage(joint, 0.05, max_cells=50)
+    assert full.certified
+    assert not short.certified
+    assert short.upper_bound >= full.solution.ixz
+    assert short.solution.iyz <= 0.05
+    assert "not certified" in str(short)
+    assert str(full).startswith("certified")

@@ -1,0 +1,124 @@
+"""Perfect privacy: exact, and possible exactly when p(y|x) has a null vector."""
+
+import itertools
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from scipy.optimize import linprog
+
+import infoplane as ip
+import verify
+from infoplane.certificate.funnel.privacy import perfect_privacy
+from strategies import joints
+
+
+def rational_vertices(counts):
+    """Vertices of {q >= 0, Tq = p_y} by Gauss elimination over the rationals: every set of letters, every q exact."""
+    n, m = len(counts), len(counts[0])
+    total = sum(map(sum, counts))
+    T = [[Fraction(counts[x][y], sum(counts[x])) for x in range(n)] for y in range(m)]
+    p_y = [Fraction(sum(counts[x][y] for x in range(n)), total) for y in range(m)]
+    found = set()
+    for size in range(1, m + 1):
+        for letters in itertools.combinations(range(n), size):
+            rows = [[T[y][x] for x in letters] + [p_y[y]] for y in range(m)]
+            pivots = []
+            for column in range(size):
+                pivot = next((r for r in range(len(pivots), m) if rows[r][column] != 0), None)
+                if pivot is None:
+                    break
+                k = len(pivots)
+                rows[k], rows[pivot] = rows[pivot], rows[k]
+                rows[k] = [v / rows[k][column] for v in rows[k]]
+                for r in range(m):
+                    if r != k:
+                        rows[r] = [a - rows[r][column] * b for a, b in zip(rows[r], rows[k], strict=True)]
+                pivots.append(column)
+            if len(pivots) == size and all(row[-1] == 0 for row in rows[size:]):
+                q = [row[-1] for row in rows[:size]]
+                if all(v > 0 for v in q):
+                    column = [Fraction(0)] * n
+                    for x, v in zip(letters, q, strict=True):
+                        column[x] = v
+                    found.add(tuple(column))
+    return np.array([[float(v) for v in q] for q in found]).T
+
+
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[2, 1], [1, 2], [1, 1], [2, 2]],
+        [[4, 1, 1], [1, 3, 1], [1, 1, 5], [2, 3, 1], [3, 1, 2]],
+        [[1, 0, 1], [0, 2, 1], [1, 1, 1], [1, 1, 1], [3, 0, 1], [0, 1, 0]],
+        [[3, 1], [1, 4], [3, 1]],
+    ],
+)
+def test_against_exact_vertices(counts):
+    joint = ip.Joint.from_counts(counts)
+    found = perfect_privacy(joint)
+    Q = rational_vertices(counts)
+    assert found.vertices == Q.shape[1]
+    entropies = -(Q * np.log(np.where(Q > 0, Q, 1.0))).sum(axis=0)
+    twin = joint.entropy_x - linprog(entropies, A_eq=Q, b_eq=joint.p_x, method="highs").fun
+    assert found.utility == pytest.approx(twin, abs=1e-9)
+    assert found.utility <= found.upper_bound
+    assert found.upper_bound - found.utility <= 1e-9
+    verify.check_solution(joint.p_xy, (-1.0, 1.0, 0.0), found.solution, tol=1e-10)
+    ixz, iyz = verify.mutual_informations(joint.p_xy, found.solution.encoder)
+    assert iyz <= 1e-12
+    assert ixz == pytest.approx(found.utility, abs=1e-12)
+
+
+def test_heart():
+    found = perfect_privacy(ip.datasets.heart())
+    assert not found.trivial
+    assert (found.rank, found.letters, found.bases) == (4, 16, 1820)
+    assert found.utility > 1.5
+    assert found.solution.iyz <= 1e-12
+    assert found.upper_bound - found.utility <= 1e-9
+    assert "1,820 candidate bases" in str(found)
+
+
+def test_independent_letters_leave_only_the_trivial_release():
+    found = perfect_privacy(ip.datasets.paper_uniform())
+    assert found.trivial
+    assert found.utility == 0.0
+    assert found.solution.encoder.shape == (1, 3)
+    assert "linearly independent (rank 3)" in str(found)
+
+
+def test_an_independent_y_hides_itself():
+    joint = ip.Joint.from_matrix(np.outer([0.5, 0.2, 0.3], [0.25, 0.75]))
+    found = perfect_privacy(joint)
+    assert found.utility == pytest.approx(joint.entropy_x, abs=1e-9)
+
+
+@settings(max_examples=60, deadline=None)
+@given(joint=joints(max_x=6, max_y=4))
+def test_possible_exactly_if_the_rank_is_below_the_number_of_letters(joint):
+    found = perfect_privacy(joint)
+    P = np.asarray(joint.p_xy)
+    ixz, iyz = verify.mutual_informations(P, found.solution.encoder)
+    assert iyz <= 1e-9
+    assert ixz <= found.upper_bound + 1e-12
+    seen = P[joint.p_x > 0]
+    if found.trivial:
+        assert ixz <= 1e-12
+    else:
+        assert found.rank < len(seen)
+        # A null vector can be followed in both directions from p(x): two clusters that hide Y and are not the same.
+        _, _, rows = np.linalg.svd((seen / seen.sum(axis=1, keepdims=True)).T)
+        d, p_x = rows[-1], seen.sum(axis=1)
+        reach = 1.0 / np.abs(d / p_x).max()
+        two = 0.5 * np.vstack([1.0 + reach * d / p_x, 1.0 - reach * d / p_x])
+        assert verify.mutual_informations(seen, two)[0] <= found.upper_bound + 1e-9
+
+
+def test_bases_are_counted_before_they_are_gone_through():
+    joint = ip.Joint.from_counts(np.random.default_rng(0).random((60, 8)))
+    with pytest.raises(ip.InvalidOptionError, match=r"2\.56e\+09"):
+        perfect_privacy(joint)
+    with pytest.raises(ip.InvalidOptionError, match="max_bases = 100"):
+        perfect_privacy(ip.datasets.heart(), max_bases=100)

@@ -1,0 +1,92 @@
+"""`Frontier.suggest`: the knee and the transitions, on frontiers where both are known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import strategies
+from infoplane.frontier.knee import SAME_POSTERIOR, distinct_clusters
+from infoplane.solution import Solution
+
+
+def erasure(erased):
+    """Y is X, or lost: every encoder has I(Y;Z) = (1 - erased) I(X;Z), so the only transition is at gamma = 1 - erased."""
+    return ip.Joint.from_matrix(np.column_stack([(1 - erased) * np.eye(2) / 2, np.full(2, erased / 2)]))
+
+
+def test_the_only_transition_is_bracketed():
+    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.5, 0.58, 0.65, 0.9], "drs", starts=3, rng=0)
+    found = frontier.suggest()
+    assert [t.parameters for t in found.transitions] == [(0.58, 0.65)]
+    assert [t.clusters for t in found.transitions] == [(2, 1)]
+    rows = found.transitions[0].rows
+    assert [frontier.runs[row].parameter for row in rows] == [0.58, 0.65]
+    assert found.transitions[0].converged
+    assert "Transition between γ = 0.58 and 0.65: from 2 to 1 clusters." in str(found)
+    assert "total variation" in str(found)
+
+
+def test_a_run_that_did_not_converge_is_said():
+    frontier = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], "drs", starts=1, rng=0)
+    runs = [replace(run, status=ip.Status.ITERATION_LIMIT) if run.parameter > 0.5 else run for run in frontier.runs]
+    found = ip.Frontier(frontier.joint, runs).suggest()
+    assert not found.transitions[0].converged
+    assert "(not both runs converged)" in str(found)
+
+
+def test_a_straight_curve_has_no_knee():
+    joint = erasure(0.4)
+    runs = ip.sweep(joint, ip.bottleneck, [0.2, 0.9], "drs", starts=2, rng=0)
+    middle = replace(runs.at(ixz_bits=0.5), parameter=0.6)
+    found = ip.Frontier(joint, [*runs.runs, middle]).suggest()
+    assert found.knee is None
+    assert "straight" in found.sentences[0]
+
+
+def test_too_few_runs_have_no_knee():
+    found = ip.sweep(erasure(0.4), ip.bottleneck, [0.2, 0.9], "drs", starts=2, rng=0).suggest()
+    assert found.knee is None
+    assert "three runs" in found.sentences[0]
+    assert ip.Frontier(erasure(0.4), []).suggest().transitions == ()
+
+
+@pytest.mark.parametrize(
+    ("family", "grid"), [(ip.bottleneck, np.geomspace(0.1, 0.9, 10)), (ip.funnel, np.geomspace(1.2, 12, 8))]
+)
+def test_the_knee_is_furthest_from_the_chord(family, grid):
+    """Distances by the formula of a point and a line, over all best runs; the package takes a difference of scaled coordinates."""
+    frontier = ip.sweep(ip.datasets.paper_nonuniform(), family, grid, "drs", starts=4, rng=0)
+    knee = frontier.suggest().knee
+    best = [frontier.runs[row] for row in frontier.best_rows()]
+    u, v = (np.array([getattr(run, name) for run in best]) for name in ("ixz", "iyz"))
+    u, v = (u - u.min()) / np.ptp(u), (v - v.min()) / np.ptp(v)
+    first, last = np.array([u.min(), v.min()]), np.array([u.max(), v.max()])
+    along = (last - first) / np.linalg.norm(last - first)
+    distance = [np.linalg.norm(p - first - ((p - first) @ along) * along) for p in np.column_stack([u, v])]
+    assert knee.parameter == best[int(np.argmax(distance))].parameter
+    assert knee.distance == pytest.approx(max(distance), abs=1e-9)
+    assert frontier.runs[knee.row].parameter == knee.parameter
+    assert str(frontier.suggest()).startswith("Knee: ")
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.chains(), st.lists(st.floats(0.05, 0.95), min_size=6, max_size=6))
+def test_splitting_a_cluster_in_proportion_adds_none(chain, shares):
+    joint, W = chain
+    run = Solution(joint, ip.bottleneck(0.9), W, ip.Status.STATIONARY, "made up", 1, 0.0, ip.Residuals(0.0, 0.0, 0.0))
+    whole = distinct_clusters(run)
+    parts = np.array(shares[: len(W)])[:, None]
+    split = distinct_clusters(replace(run, encoder=np.vstack([parts * W, (1 - parts) * W])))
+    q = W * joint.p_x / np.maximum((W @ joint.p_x)[:, None], 1e-300)
+    tv = 0.5 * np.abs(q[:, None] - q[None]).sum(axis=2)
+    clear = np.all((tv < 0.5 * SAME_POSTERIOR) | (tv > 2 * SAME_POSTERIOR)) and np.all(
+        ((W @ joint.p_x) > 1e-4) | ((W @ joint.p_x) == 0)
+    )
+    if clear:
+        assert len(split) == len(whole)
+    assert 1 <= len(whole) <= len(W)
+    assert len({z for group in split for z in group}) == sum(len(group) for group in split)

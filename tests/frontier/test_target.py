@@ -1,0 +1,288 @@
+"""`Frontier.at`: the target is met, by a run, by a mixture where the curve is straight, by a refined parameter elsewhere."""
+
+import itertools
+import math
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import strategies
+import verify
+from infoplane.frontier.hull import Point, family_of, vertices
+from infoplane.frontier.time_sharing import chord_parameter, compact, mixed_encoder
+from infoplane.information import bits
+from infoplane.solution import Solution
+from infoplane.status import Residuals, Status
+
+MET = 1e-6
+
+
+def erasure(letters=3, erased=0.4, p_x=None):
+    """Y is X, or lost: I(Y;Z) = (1 - erased) I(X;Z) for every encoder, so that the whole frontier is one straight piece."""
+    p_x = np.full(letters, 1 / letters) if p_x is None else np.asarray(p_x)
+    return ip.Joint.from_matrix(np.column_stack([(1 - erased) * np.diag(p_x), erased * p_x]))
+
+
+def checked(solution):
+    verify.check_solution(solution.joint.p_xy, solution.problem.rho, solution)
+    assert solution.loss == pytest.approx(
+        verify.lagrangian(solution.joint.p_xy, solution.encoder, solution.problem.rho)
+    )
+    return solution
+
+
+def run_of(joint, W, problem=None, parameter=0.5):
+    return Solution(
+        joint, problem or ip.bottleneck(0.5), np.asarray(W, dtype=float), Status.STATIONARY, "made up", 1, 0.0, Residuals(0, 0, 0),
+        parameter=parameter,
+    )  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def bottleneck():
+    joint = ip.datasets.paper_nonuniform()
+    return ip.sweep(joint, ip.bottleneck, np.geomspace(0.1, 1, 6), "drs", starts=3, rng=0)
+
+
+@pytest.fixture(scope="module")
+def funnel():
+    return ip.sweep(ip.datasets.paper_uniform(), ip.funnel, np.geomspace(1.2, 20, 8), "drs", starts=8, rng=0)
+
+
+# -- straight pieces ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 0.93])
+@pytest.mark.parametrize("p_x", [[0.5, 0.5], [0.2, 0.3, 0.5], [0.6, 0.4, 0.0]])
+def test_a_straight_piece_is_met_exactly(p_x, share):
+    joint = erasure(p_x=p_x, erased=0.4)
+    frontier = ip.sweep(joint, ip.bottleneck, [0.3, 0.9], "drs", starts=2, rng=0)
+    h = bits(joint.entropy_x)
+    found = checked(frontier.at(ixz_bits=share * h))
+    assert bits(found.ixz) == pytest.approx(share * h, abs=1e-9)
+    assert bits(found.iyz) == pytest.approx(0.6 * share * h, abs=1e-9)
+    # By mixing the ends, or by a stationary encoder that happens to lie there: every point of the piece is optimal.
+    assert found.solver.startswith("mixture: ") or found.solver.endswith("(refined)")
+    assert found.parameter == pytest.approx(0.6, abs=1e-6)  # the slope of the piece
+    by_y = checked(frontier.at(iyz_bits=0.6 * share * h))
+    assert bits(by_y.ixz) == pytest.approx(share * h, abs=1e-9)
+
+
+def test_a_funnel_without_choice_is_met_exactly():
+    joint = erasure(letters=2, erased=0.5)
+    frontier = ip.sweep(joint, ip.funnel, [1.1, 6.0], "drs", starts=4, rng=0)
+    found = checked(frontier.at(iyz_bits=0.2))
+    assert bits(found.iyz) == pytest.approx(0.2, abs=1e-9)
+    assert bits(found.ixz) == pytest.approx(0.4, abs=1e-9)
+    assert "mixture" in found.solver
+
+
+def test_a_mixture_of_proven_ends_is_proven():
+    """min L is concave in the parameter, so that the chord of two bounds is a bound; here it is tight."""
+    joint = erasure(letters=2)
+    swept = ip.sweep(joint, ip.bottleneck, [0.3, 0.6, 0.9], "drs", starts=2, rng=0)
+    proven = ip.Frontier(joint, [replace(run, lower_bound=run.loss - 1e-9) for run in swept.runs])
+    found = proven.at(ixz_bits=0.4)
+    assert found.status is Status.CERTIFIED
+    assert 0.0 <= found.gap < 1e-7
+    assert swept.at(ixz_bits=0.4).gap is None
+
+
+# -- curved pieces -----------------------------------------------------------------------------------------------------
+
+
+def curve(frontier, axis):
+    points = vertices(frontier)
+    return [bits(point.along(axis)) for point in points]
+
+
+@pytest.mark.parametrize("share", [0.3, 0.6, 0.85])
+@pytest.mark.parametrize("axis", ["ixz", "iyz"])
+@pytest.mark.parametrize("which", ["bottleneck", "funnel"])
+def test_targets_are_met_and_nothing_known_is_better(which, axis, share, request):
+    frontier = request.getfixturevalue(which)
+    low, high = curve(frontier, axis)[0], curve(frontier, axis)[-1]
+    target = low + share * (high - low)
+    found = checked(frontier.at(**{f"{axis}_bits": target}))
+    assert bits(getattr(found, axis)) == pytest.approx(target, abs=MET)
+    assert found.status in (Status.STATIONARY, Status.ALMOST)
+    # On or beyond every chord between two runs of the sweep, and below no tangent: no run has a lower loss at its parameter.
+    sign = -1.0 if frontier.hides_y else 1.0
+    chord = np.interp(bits(found.ixz), curve(frontier, "ixz"), curve(frontier, "iyz"))
+    assert sign * (bits(found.iyz) - chord) >= -1e-6
+    assert found.loss <= min(found.problem.value(frontier.joint, run.encoder) for run in frontier.runs) + 1e-7
+
+
+def test_a_finer_sweep_finds_nothing_better(bottleneck):
+    fine = ip.sweep(bottleneck.joint, ip.bottleneck, np.geomspace(0.1, 1, 60), "drs", starts=3, rng=1)
+    u, v = curve(fine, "ixz"), curve(fine, "iyz")
+    for target in np.linspace(u[0], u[-1], 6)[1:-1]:
+        found = bottleneck.at(ixz_bits=target)
+        assert bits(found.iyz) >= np.interp(target, u, v) - 1e-6
+
+
+def test_a_curved_piece_is_refined(bottleneck):
+    u = curve(bottleneck, "ixz")
+    found = bottleneck.at(ixz_bits=0.5 * (u[1] + u[2]))
+    assert found.solver.endswith("(refined)")
+    ends = [point.parameter for point in vertices(bottleneck)[1:3]]
+    assert min(ends) < found.parameter < max(ends)
+    assert found.iterations > 0
+    assert found.problem == ip.bottleneck(found.parameter)
+
+
+@pytest.mark.parametrize("family", [lambda g: ip.generalised_bottleneck(g, a=0.5), ip.deterministic_bottleneck])
+def test_other_members_are_met_too(family):
+    joint = ip.datasets.paper_uniform()
+    frontier = ip.sweep(joint, family, [0.1, 0.5, 0.9], "drs", starts=3, rng=0, max_iter=3000)
+    u = curve(frontier, "ixz")
+    assert u[-1] - u[0] > 0.5
+    found = checked(frontier.at(ixz_bits=0.5 * (u[0] + u[-1]), max_iter=3000))
+    assert bits(found.ixz) == pytest.approx(0.5 * (u[0] + u[-1]), abs=MET)
+    assert found.problem.family == frontier.runs[0].problem.family
+
+
+def test_an_unknown_family_is_mixed_only():
+    joint = ip.datasets.paper_uniform()
+    frontier = ip.sweep(joint, lambda g: ip.MarkovLagrangian(g - 1.0, -g, 1.0), [0.1, 0.3, 0.6], "drs", starts=3, rng=0)
+    found = checked(frontier.at(ixz_bits=0.5))
+    assert bits(found.ixz) == pytest.approx(0.5, abs=1e-9)
+    assert "unknown family: nothing was refined" in found.solver
+    assert found.iterations == 0
+
+
+def test_a_run_that_is_there_is_returned(bottleneck):
+    point = vertices(bottleneck)[2]
+    found = bottleneck.at(iyz_bits=bits(point.run.iyz) + 5e-7)
+    np.testing.assert_array_equal(found.encoder, point.run.encoder)
+    assert found.solver == point.run.solver
+    found.encoder[:] = 0.0
+    assert point.run.encoder.max() > 0.0
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+def test_targets_out_of_reach_are_refused_with_the_range(bottleneck, funnel):
+    for frontier in (bottleneck, funnel):
+        for axis in ("ixz", "iyz"):
+            u = curve(frontier, axis)
+            for target in (u[0] - 0.01, u[-1] + 0.01):
+                with pytest.raises(ip.InvalidOptionError, match=rf"from {u[0]:.6f} to {u[-1]:.6f} bits"):
+                    frontier.at(**{f"{axis}_bits": target})
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "one target"),
+        ({"ixz_bits": 0.5, "iyz_bits": 0.2}, "one target"),
+        ({"ixz_bits": math.nan}, "finite number"),
+        ({"iyz_bits": "0.2"}, "finite number"),
+        ({"iyz_bits": True}, "finite number"),
+    ],
+)
+def test_bad_targets(bottleneck, options, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        bottleneck.at(**options)
+
+
+def test_no_runs_and_two_families_are_refused(bottleneck):
+    joint = bottleneck.joint
+    with pytest.raises(ip.InvalidOptionError, match="without runs"):
+        ip.Frontier(joint, []).at(ixz_bits=0.1)
+    both = bottleneck + ip.sweep(joint, ip.funnel, [2.0], "merging")
+    with pytest.raises(ip.InvalidOptionError, match="several families"):
+        both.at(ixz_bits=0.1)
+    two = ip.Frontier(joint, [run_of(joint, np.eye(3), ip.generalised_bottleneck(g, a=g), g) for g in (0.25, 0.5)])
+    with pytest.raises(ip.InvalidOptionError, match="several families"):
+        two.at(ixz_bits=0.1)
+
+
+# -- hull and mixtures -------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=12), st.booleans())
+def test_the_hull_is_above_every_run(points, hides_y):
+    """Against the obvious twin: a run is on the hull of all if and only if no pair of runs, mixed, beats it."""
+
+    class Placed:
+        def __init__(self, u, v, parameter):
+            self.ixz, self.iyz, self.parameter = float(u), float(v), parameter
+            self.problem = ip.funnel(2.0) if hides_y else ip.bottleneck(0.5)
+
+    runs = [Placed(u, v, float(i)) for i, (u, v) in enumerate(points)]
+
+    class Given:
+        def __init__(self):
+            self.runs, self.hides_y = runs, hides_y
+
+        def best_rows(self):
+            return list(range(len(runs)))
+
+    sign = -1.0 if hides_y else 1.0
+    hull = [(point.run.ixz, point.run.iyz) for point in vertices(Given())]
+    assert hull == sorted(hull)
+    assert all(b[1] >= a[1] for a, b in itertools.pairwise(hull))
+    for run in runs:
+        if hull[0][0] <= run.ixz <= hull[-1][0]:
+            assert sign * run.iyz <= sign * np.interp(run.ixz, *zip(*hull, strict=True)) + 1e-9
+    # Nothing better is left out at either end.
+    if hides_y:
+        assert hull[-1][0] == max(run.ixz for run in runs)
+        assert hull[0][1] == min(run.iyz for run in runs)
+    else:
+        assert hull[-1][1] == max(run.iyz for run in runs)
+        assert hull[0][0] == min(run.ixz for run in runs)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data(), strategies.joints(), st.floats(0.0, 1.0))
+def test_information_is_linear_in_the_weight(data, joint, share):
+    a, b = (Point(run_of(joint, data.draw(strategies.encoders(joint.shape[0]))), 0.5) for _ in range(2))
+    a, b = (a, b) if a.run.ixz <= b.run.ixz else (b, a)
+    assume(b.run.ixz - a.run.ixz > 1e-6)
+    target = a.run.ixz + share * (b.run.ixz - a.run.ixz)
+    w, W = mixed_encoder(a, b, "ixz", target)
+    verify.check_encoder(joint.p_xy, W)
+    assert len(W) == len(a.run.encoder) + len(b.run.encoder)
+    ixz, iyz = verify.mutual_informations(joint.p_xy, W)
+    assert ixz == pytest.approx(target, abs=1e-10)
+    assert iyz == pytest.approx(w * a.run.iyz + (1 - w) * b.run.iyz, abs=1e-10)
+    if b.run.iyz > a.run.iyz + 1e-6:
+        theta = chord_parameter(a, b)
+        if theta < 1.0:
+            values = [ip.bottleneck(theta).value(joint, one.run.encoder) for one in (a, b)]
+            assert values[0] == pytest.approx(values[1], abs=1e-10)
+
+
+@settings(max_examples=60, deadline=None)
+@given(strategies.chains(), st.integers(1, 3))
+def test_compacting_changes_neither_information(chain, copies):
+    joint, W = chain
+    split = np.vstack([W / copies] * copies)
+    found = compact(split, joint.p_x)
+    assert len(found) <= len(W)
+    seen = joint.p_x > 0
+    before, after = (verify.mutual_informations(joint.p_xy, V) for V in (W, found))
+    # Posteriors within 0.01 of each other are made one, which costs a little of both.
+    assert all(abs(x - y) < 0.1 for x, y in zip(before, after, strict=True))
+    np.testing.assert_allclose(found.sum(axis=0)[seen], 1.0)
+
+
+def test_a_family_is_found_again():
+    for problem in (
+        ip.bottleneck(0.3),
+        ip.funnel(3.0),
+        ip.deterministic_bottleneck(0.3),
+        ip.generalised_bottleneck(0.3, a=0.25),
+    ):
+        again = family_of(problem)(problem.parameter)
+        assert again.family == problem.family
+        np.testing.assert_allclose(again.rho, problem.rho)
+    assert family_of(ip.MarkovLagrangian(-0.8, -0.2, 1.0)) is None

@@ -1,0 +1,289 @@
+"""Joints from frames and samples, and what is refused."""
+
+from collections import Counter
+from math import inf, log, nan
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from infoplane.errors import InvalidJointError
+from infoplane.joint.joint import Joint
+from records import ROWS
+
+FAST = settings(deadline=None, max_examples=60)
+FRAMES = {"pandas": pd.DataFrame, "polars": pl.DataFrame, "pyarrow": pa.table}
+every_frame = pytest.mark.parametrize("frame", FRAMES.values(), ids=FRAMES)
+
+# -- frames ------------------------------------------------------------------------------------------------------------
+
+
+@every_frame
+def test_frame_one_column_each(frame):
+    joint = Joint.from_frame(frame(ROWS), x="drug", y=["sex"])
+    assert joint.x_labels == ("a", "b")
+    assert joint.y_labels == ("f", "m")
+    assert joint.x_names == ("drug",)
+    assert joint.y_names == ("sex",)
+    np.testing.assert_allclose(joint.p_xy * 6, [[2, 0], [1, 3]], atol=1e-15)
+
+
+@every_frame
+def test_frame_several_columns_have_tuples_as_labels(frame):
+    joint = Joint.from_frame(frame(ROWS), x=["drug", "dose"], y="sex", smoothing=1.0)
+    assert joint.x_labels == (("a", 1), ("b", 1), ("b", 2))
+    assert joint.x_names == ("drug", "dose")
+    np.testing.assert_allclose(joint.p_xy * 12, [[3, 1], [1, 2], [2, 3]], atol=1e-15)
+
+
+@every_frame
+def test_frame_weights(frame):
+    joint = Joint.from_frame(frame(ROWS), x="drug", y="sex", weight="n")
+    assert np.array_equal(joint.p_xy, np.array([[6.0, 0.0], [0.5, 1.5]]) / 8.0)
+
+
+@every_frame
+def test_frame_label_of_zero_weight_stays(frame):
+    joint = Joint.from_frame(frame({"x": ["a", "b"], "y": [0, 1], "n": [3, 0]}), "x", "y", weight="n")
+    assert joint.x_labels == ("a", "b")
+    assert np.array_equal(joint.p_x, [1.0, 0.0])
+
+
+@every_frame
+def test_frame_column_names_of_ours_cannot_clash(frame):
+    data = {"c0": ["a", "b"], "row": [0, 1], "n": [5, 6], "w": [3.0, 1.0]}
+    joint = Joint.from_frame(frame(data), ["n", "row"], "c0", weight="w")
+    assert joint.x_labels == ((5, 0), (6, 1))
+    assert np.array_equal(joint.p_xy, [[0.75, 0.0], [0.0, 0.25]])
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.sampled_from("pq"), st.floats(0, 9)), min_size=1), st.randoms())
+@FAST
+def test_frames_agree_to_the_bit_and_do_not_depend_on_row_order(rows, random):
+    rows.append((0, "p", 1.0))
+    shuffled = random.sample(rows, len(rows))
+    joints_ = [
+        Joint.from_frame(frame({"x": x, "y": y, "w": w}), "x", "y", weight="w")
+        for frame in FRAMES.values()
+        for x, y, w in (zip(*rows, strict=True), zip(*shuffled, strict=True))
+    ]
+    assert len({(joint.fingerprint, joint.x_labels, joint.y_labels) for joint in joints_}) == 1
+
+
+def test_frame_and_samples_agree():
+    frame = pd.DataFrame(ROWS)
+    assert (
+        Joint.from_frame(frame, "drug", "sex").p_xy.tolist() == Joint.from_samples(frame.drug, frame.sex).p_xy.tolist()
+    )
+
+
+def test_frame_accepts_categories_dates_and_nullable_columns():
+    frame = pd.DataFrame(
+        {
+            "cat": pd.Categorical(["v", "u", "v"], categories=["w", "v", "u"]),
+            "date": pd.to_datetime(["2020-01-02", "2020-01-01", "2020-01-02"]),
+            "int": pd.array([2, 1, 2], dtype="Int64"),
+            "weight": pd.array([1, 1, 2], dtype="Int64"),
+        }
+    )
+    joint = Joint.from_frame(frame, ["cat", "int"], "date", weight="weight")
+    assert joint.x_labels == (("u", 1), ("v", 2))
+    assert joint.y_labels == (pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-02"))
+    assert np.array_equal(joint.p_xy, [[0.25, 0.0], [0.0, 0.75]])
+    arrow = pa.table({"x": pa.array(["v", "u"]).dictionary_encode(), "y": [True, False]})
+    assert Joint.from_frame(arrow, "x", "y").x_labels == ("u", "v")
+
+
+def test_labels_that_cannot_be_compared_keep_the_order_of_first_appearance():
+    assert Joint.from_frame(pd.DataFrame({"x": ["b", 1, "a"], "y": [0, 0, 1]}), "x", "y").x_labels == ("b", 1, "a")
+    assert Joint.from_samples(["b", 1, "a", "b"], [0, 0, 1, 1]).x_labels == ("b", 1, "a")
+    mixed = [*"zyxwvu", 6, 5, 4, 3, 2, 1]
+    frame = pl.DataFrame({"x": pl.Series(mixed, dtype=pl.Object), "y": [0, 1] * 6})
+    assert Joint.from_frame(frame, "x", "y").x_labels == tuple(mixed)
+
+
+def test_large_and_empty_tables_are_stored_sparse():
+    n = 1100
+    joint = Joint.from_samples(range(n), range(n))
+    assert joint.is_sparse
+    assert joint.shape == (n, n)
+    assert joint.mutual_information == pytest.approx(log(n))
+    assert not Joint.from_samples(range(n), [0] * n).is_sparse
+
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "convert", [list, tuple, np.array, pd.Series, pl.Series, pa.array, iter], ids=lambda c: getattr(c, "__name__", "?")
+)
+def test_samples_of_any_sequence(convert):
+    x, y = [3, 1, 3, 3], ["u", "v", "u", "v"]
+    joint = Joint.from_samples(convert(x), convert(y))
+    assert joint.x_labels == (1, 3)
+    assert [type(label) for label in joint.x_labels] == [int, int]
+    assert joint.y_labels == ("u", "v")
+    assert np.array_equal(joint.p_xy, [[0.0, 0.25], [0.5, 0.25]])
+
+
+def test_samples_with_smoothing_tuples_and_dates():
+    joint = Joint.from_samples([(0, "a"), (0, "b")], np.array(["2020-01-02", "2020-01-01"], "M8[ns]"), smoothing=1.0)
+    assert joint.x_labels == ((0, "a"), (0, "b"))
+    assert joint.y_labels == (np.datetime64("2020-01-01"), np.datetime64("2020-01-02"))
+    np.testing.assert_allclose(joint.p_xy * 6, [[1, 2], [2, 1]])
+
+
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40))
+@FAST
+def test_samples_count(pairs):
+    joint = Joint.from_samples(*zip(*pairs, strict=True))
+    for (x, y), n in Counter(pairs).items():
+        i, j = joint.x_labels.index(x), joint.y_labels.index(y)
+        assert joint.p_xy[i, j] == pytest.approx(n / len(pairs), abs=1e-15)
+    assert np.count_nonzero(joint.p_xy) == len(set(pairs))
+
+
+# -- bad input ---------------------------------------------------------------------------------------------------------
+
+
+BAD_SAMPLES = {
+    "unequal lengths": ([1, 2, 3], [1, 2], "one value a sample, at least one; found 3 values of x and 2 of y"),
+    "none": ([], [], "one value a sample, at least one; found 0 values of x and 0 of y"),
+    "nan": (
+        [1.0, nan, 2.0, nan],
+        [0, 0, 0, 0],
+        r"x must have no missing values; found 2, the first at position 1 .*Drop",
+    ),
+    "numpy nan": ([0, 0], np.array([1.0, nan]), "y must have no missing values; found 1, the first at position 1"),
+    "None": ([0, 0], ["a", None], "y must have no missing values; found 1, the first at position 1"),
+    "pandas NA": ([0, 0], pd.array([pd.NA, 1], dtype="Int64"), "y must have no missing values; found 1, .*position 0"),
+    "NaT": ([0, 0], np.array(["NaT", "2020-01-01"], "M8[ns]"), "y must have no missing values; found 1, .*position 0"),
+    "nan in a tuple": ([(1, nan)], [0], "x must have no missing values; found 1, the first at position 0"),
+    "unhashable": (
+        [0, 0],
+        [{}, 1],
+        "y must hold hashable values; found an unhashable type: 'dict'.*Turn lists into tuples",
+    ),
+    "two dimensions": (np.zeros((2, 2)), [0, 0], "x must be 1-D; found 2 dimensions.*use tuples"),
+    "a column name": ("drug", "sexs", r"x must be a sequence, in order; found 'drug'\. Pass a list"),
+    "a number": ([1], 1, "y must be a sequence, in order; found 1"),
+    "a set": ({1, 2}, [1, 2], "x must be a sequence, in order; found {1, 2}"),
+}
+
+
+@pytest.mark.parametrize(("x", "y", "message"), BAD_SAMPLES.values(), ids=BAD_SAMPLES)
+def test_bad_samples(x, y, message):
+    with pytest.raises(InvalidJointError, match=message):
+        Joint.from_samples(x, y)
+
+
+BAD_COLUMNS = {
+    "missing": (
+        {"x": "drugs"},
+        "x must name columns of the frame; found 'drugs', expected one of 'drug', 'dose', 'sex', 'n'",
+    ),
+    "missing in a list": ({"y": ["sex", "age"]}, "y must name columns of the frame; found 'age'"),
+    "missing weight": ({"weight": "w"}, "weight must name columns of the frame; found 'w'"),
+    "repeated": ({"x": ["drug", "dose", "drug"]}, "a column can be used once; found 'drug' in x and again in x"),
+    "in both": ({"x": ["drug", "sex"]}, "a column can be used once; found 'sex' in x and again in y"),
+    "no x": ({"x": []}, r"x must name one or more columns, by text; found \[\]"),
+    "no y": ({"y": ()}, r"y must name one or more columns, by text; found \(\)"),
+    "number": ({"x": 0}, "x must name one or more columns, by text; found 0"),
+    "number in a list": ({"y": [0]}, r"y must name one or more columns, by text; found \[0\]\. Rename"),
+    "None": ({"x": None}, "x must name one or more columns, by text; found None"),
+    "set": ({"x": {"drug"}}, "x must be a sequence, in order; found {'drug'}"),
+    "weight in x": (
+        {"x": ["drug", "n"], "weight": "n"},
+        "a column can be used once; found 'n' in x and again in weight",
+    ),
+    "weight in y": (
+        {"y": ["sex", "n"], "weight": "n"},
+        "a column can be used once; found 'n' in y and again in weight",
+    ),
+    "weight of text": (
+        {"weight": "dose", "x": "n", "text": True},
+        "weights must be numeric; found String in column 'dose'",
+    ),
+    "weight is a list": ({"weight": ["n"]}, r"weight must name one column, by text; found \['n'\]"),
+}
+
+
+@every_frame
+@pytest.mark.parametrize(("change", "message"), BAD_COLUMNS.values(), ids=BAD_COLUMNS)
+def test_bad_columns(frame, change, message):
+    arguments = {"x": "drug", "y": "sex"} | change
+    data = dict(ROWS, dose=list("211112")) if arguments.pop("text", False) else ROWS
+    with pytest.raises(InvalidJointError, match=message):
+        Joint.from_frame(frame(data), **arguments)
+
+
+BAD_WEIGHTS = {
+    "negative": (
+        [1.0, 2.0, -0.5],
+        r"weights in column 'w' must be non-negative; found -0\.5 at row 2 .*Correct the sign",
+    ),
+    "nan": ([1.0, nan, 2.0], "weights in column 'w' must be numbers; found nan at row 1"),
+    "null": ([1.0, 2.0, None], "weights in column 'w' must be numbers; found nan at row 2"),
+    "null among integers": ([None, 2, 3], "weights in column 'w' must be numbers; found nan at row 0"),
+    "inf": ([inf, 2.0, 3.0], "weights in column 'w' must be finite; found inf at row 0"),
+    "all zero": ([0.0, 0.0, 0.0], r"positive sum; found only zeros, in a table of shape \(3, 1\)"),
+}
+
+
+@every_frame
+@pytest.mark.parametrize(("weights", "message"), BAD_WEIGHTS.values(), ids=BAD_WEIGHTS)
+def test_bad_weights(frame, weights, message):
+    with pytest.raises(InvalidJointError, match=message):
+        Joint.from_frame(frame({"x": [1, 2, 3], "y": [0, 0, 0], "w": weights}), "x", "y", weight="w")
+
+
+BAD_VALUES = {
+    "null text": (["a", None, None], r"column 'x' must have no missing values; found 2, the first in row 1"),
+    "null integer": ([None, 1, 2], "column 'x' must have no missing values; found 1, the first in row 0"),
+    "nan": ([1.0, 2.0, nan], r"column 'x' .*found 1, the first in row 2 .*Drop those rows, or fill"),
+    "list": ([[1], [1], [2]], "column 'x' must hold hashable values; found an unhashable type: 'list'"),
+}
+
+
+@every_frame
+@pytest.mark.parametrize(("values", "message"), BAD_VALUES.values(), ids=BAD_VALUES)
+def test_bad_values_in_a_frame(frame, values, message):
+    with pytest.raises(InvalidJointError, match=message):
+        Joint.from_frame(frame({"x": values, "y": [0, 0, 1]}), x=["x"], y="y")
+    with pytest.raises(InvalidJointError, match=message):
+        Joint.from_frame(frame({"x": values, "y": [0, 0, 1]}), x="y", y="x")
+
+
+@every_frame
+def test_frame_without_rows(frame):
+    with pytest.raises(InvalidJointError, match="at least one row; found none"):
+        Joint.from_frame(frame({"x": [], "y": []}), "x", "y")
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [pd.DataFrame([[1, 2, 3]], columns=["a", "a", "b"]), pa.table([[1], [2], [3]], names=["a", "a", "b"])],
+    ids=["pandas", "pyarrow"],
+)
+def test_frame_with_repeated_column_names(frame):
+    with pytest.raises(InvalidJointError, match=r"distinct names\. .*'a' 2 times.*Rename"):
+        Joint.from_frame(frame, "a", "b")
+
+
+NOT_FRAMES = {
+    "dict": ({"x": [1], "y": [2]}, r"found dict\. For a matrix use"),
+    "array": (np.ones((2, 2)), "found ndarray"),
+    "series": (pd.Series([1]), "found Series"),
+    "None": (None, "found NoneType"),
+    "lazy": (pl.LazyFrame({"x": [1], "y": [2]}), r"found LazyFrame\. Call \.collect\(\) first"),
+}
+
+
+@pytest.mark.parametrize(("frame", "message"), NOT_FRAMES.values(), ids=NOT_FRAMES)
+def test_not_a_frame(frame, message):
+    with pytest.raises(InvalidJointError, match=f"expected a pandas, polars or pyarrow frame; {message}"):
+        Joint.from_frame(frame, "x", "y")

@@ -1,0 +1,49 @@
+import os
+import subprocess
+import sys
+import threading
+import time
+
+from infoplane.kernels.common import jit
+from infoplane.kernels.common.jit import COMPILING, entry, telling_of_compilation
+
+
+def test_a_kernel_without_a_place_for_its_cache_still_works():
+    """A function that has no file is what numba cannot cache, as when no folder is writable."""
+    scope = {}
+    exec("def double(u):\n    return 2.0 * u", scope)
+    assert entry(scope["double"])(1.5) == 3.0
+
+
+def test_importing_compiles_nothing_and_loads_no_plotting():
+    code = (
+        "import sys, infoplane\n"
+        "from infoplane.kernels.advance import advance_exact, advance_gradient\n"
+        "assert not advance_exact.compiled.signatures and not advance_gradient.compiled.signatures\n"
+        "heavy = {'matplotlib', 'pandas', 'sklearn', 'dask', 'polars', 'pyarrow'} & set(sys.modules)\n"
+        "assert not heavy, heavy"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_compilation_is_told_once_and_only_when_it_happens(monkeypatch, caplog):
+    monkeypatch.setattr(jit, "_told", threading.Event())
+    misses, told = [], jit._told
+    with telling_of_compilation(lambda: bool(misses)):
+        assert not told.wait(0.3)
+    with telling_of_compilation(lambda: bool(misses)):
+        misses.append(1)
+        assert told.wait(60)
+    with telling_of_compilation(lambda: bool(misses)):
+        time.sleep(0.3)
+    assert [record.getMessage() for record in caplog.records] == [COMPILING]
+
+
+def test_a_library_call_that_compiles_says_so_and_the_next_process_does_not(tmp_path):
+    code = "import infoplane as ip; ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.5), 'merging', starts=1)"
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+    said = [
+        subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=environment).stderr
+        for _ in range(2)
+    ]
+    assert said == [f"{COMPILING}\n", ""]

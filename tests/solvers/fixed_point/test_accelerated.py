@@ -1,0 +1,334 @@
+"""The accelerated solver: each of its steps against what defines it, and whole runs against plain iteration of the same map."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_array
+
+import infoplane as ip
+import verify
+from infoplane.joint.support import Support
+from infoplane.kernels.fixed_point.clusters import reduce
+from infoplane.kernels.fixed_point.extrapolation import anderson, squarem
+from infoplane.kernels.fixed_point.newton import newton
+from infoplane.kernels.fixed_point.split_test import split_clusters
+from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
+from strategies import joints
+
+HEART = ip.datasets.heart()
+
+
+def wide():
+    """1,300 letters x in three blocks, 70 letters y, zeros."""
+    rng = np.random.default_rng(1)
+    P = rng.dirichlet(np.full(70, 0.2), size=1300) * rng.random((1300, 1))
+    P[P < 1e-3] = 0.0
+    return ip.Joint.from_counts(csr_array(P))
+
+
+def run(solver, joint, problem, starts, block=1000, record=False, tol=1e-9, limit=3000, sparse=False, look=False):
+    support = Support(joint)
+    support.sparse = sparse
+    batch = solver.begin(support, [problem] * len(starts), starts, Stopping(tol, limit), record)
+    while batch.advance(block):
+        if look:
+            batch.runs(traces=False)
+    return batch.runs()
+
+
+def starts_of(joint, runs, clusters=None, seed=0):
+    return make_starts(joint, clusters, runs, seed_sequence(seed), "random")
+
+
+def second_correlations(P, W):
+    """Squared maximal correlation of X and Y inside each cluster: the second eigenvalue of its correlation matrix."""
+    found = []
+    for w in W:
+        joint = w[:, None] * P
+        joint = joint[joint.sum(1) > 0][:, joint.sum(0) > 0] / joint.sum()
+        scaled = joint / np.sqrt(np.outer(joint.sum(1), joint.sum(0)))
+        values = np.linalg.svd(scaled, compute_uv=False)
+        found.append(values[1] ** 2 if len(values) > 1 else 0.0)
+    return np.array(found)
+
+
+# -- the steps ---------------------------------------------------------------------------------------------------------
+
+
+def test_squarem_finds_the_limit_of_a_single_mode():
+    limit, mode = np.array([-1.0, -2.0]), np.array([0.3, -0.1])
+    u0, u1, u2 = (limit + 0.8**k * mode for k in range(3))
+    out = np.empty_like(limit)
+    a = squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 100.0, out)
+    assert a == pytest.approx(5.0)
+    np.testing.assert_allclose(out, limit, atol=1e-14)
+    assert squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 3.0, out) == 3.0
+
+
+def test_anderson_solves_a_linear_map_once_it_has_seen_every_direction():
+    rng = np.random.default_rng(0)
+    M, b, q = 0.25 * rng.random((4, 4)), rng.random(4), rng.random(4)
+    fixed = np.linalg.solve(np.eye(4) - M, b)
+    points = rng.random((6, 4))
+    f = points @ M.T + b - points
+    D_F, D_G = np.diff(f, axis=0), np.diff(points @ M.T, axis=0)
+    out = np.empty(4)
+    anderson(points[5], f[5], q, D_F, D_G, 5, out)
+    np.testing.assert_allclose(out, fixed, atol=1e-6)  # the ridge
+
+
+def log_map(support, u, problem):
+    """T(u) = log(W P) for W = softmax of the scores, and W."""
+    n_y = len(support.p_y)
+    log_z = np.log(np.exp(u[:, :n_y]).sum(1))[:, None]
+    score = (problem.rho_z * log_z + problem.rho_zy * u[:, :n_y]) @ support.T / problem.width
+    W = np.exp(score - score.max(0))
+    W /= W.sum(0)
+    out = u.copy()
+    out[:, :n_y] = np.log(W @ support.P)
+    return out, W
+
+
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.generalised_bottleneck(0.3, 0.6)], ids=["ib", "gib"])
+@pytest.mark.parametrize("name", ["paper_nonuniform", "heart"])
+def test_newton_solves_the_linearised_equation(name, problem):
+    """(I - T') d = T(u) - u, with T' by central differences of the slow map."""
+    support = Support(ip.datasets.load(name))
+    channel, n_y = channel_of(support), len(support.p_y)
+    W = np.random.default_rng(0).dirichlet(np.ones(3), size=len(support.p_x)).T
+    u = np.full((3, len(channel.p_y)), -690.0)
+    u[:, :n_y] = np.log(W @ support.P)
+    for _ in range(6):  # near enough for a step of ordinary length
+        u = log_map(support, u, problem)[0]
+    mapped, W = log_map(support, u, problem)
+    slope = np.empty((3 * n_y, 3 * n_y))
+    for k, index in enumerate(np.ndindex(3, n_y)):
+        ahead, back = u.copy(), u.copy()
+        ahead[index] += 1e-5
+        back[index] -= 1e-5
+        slope[:, k] = (
+            (log_map(support, ahead, problem)[0] - log_map(support, back, problem)[0])[:, :n_y] / 2e-5
+        ).ravel()
+    f, out = mapped - u, np.empty_like(u)
+    blocks = blocks_of(W, channel.p_x.shape[1])
+    q, q_new, rho = np.exp(u), np.exp(mapped), np.array(problem.rho)
+    assert newton(channel, rho, problem.width, blocks, u.ravel(), f.ravel(), q, q_new, out.ravel())
+    step = (out - u)[:, :n_y].ravel()
+    np.testing.assert_allclose(step - slope @ step, f[:, :n_y].ravel(), atol=1e-7)
+
+
+def test_equal_clusters_are_merged_and_shrinking_ones_pruned():
+    q = np.array([[0.2, 0.1], [0.1, 0.05], [0.05, 0.5 - 1e-7], [4e-8, 6e-8]])
+    before, keep = q.copy(), np.empty(4, dtype=bool)
+    before[3] *= 2.0
+    assert reduce(q, before, 1e-6, keep) == 2
+    assert keep.tolist() == [True, False, True, False]
+    np.testing.assert_allclose(q[0], [0.3, 0.15])
+    growing = np.array([[0.2, 0.1], [0.2, 0.5 - 1e-7], [4e-8, 6e-8]])
+    assert reduce(growing.copy(), 0.5 * growing, 1e-6, keep[:3]) == 3
+
+
+@settings(max_examples=60, deadline=None)
+@given(joint=joints(max_x=6, max_y=4), gamma=st.floats(0.05, 0.95), seed=st.integers(0, 20))
+def test_a_cluster_is_split_if_and_only_if_its_correlation_exceeds_gamma(joint, gamma, seed):
+    """And the gain is what the Lagrangian says, with the encoder of the halves written out."""
+    support, problem = Support(joint), ip.bottleneck(gamma)
+    channel = channel_of(support)
+    W = np.random.default_rng(seed).dirichlet(np.ones(2), size=len(support.p_x)).T.copy()
+    q = np.zeros((2, len(channel.p_y)))
+    q[:, : channel.n_y] = W @ support.P
+    out = np.empty((4, q.shape[1]))
+    rows = split_clusters(channel, blocks_of(W, channel.p_x.shape[1]), q, np.array(problem.rho), out)
+    correlation = second_correlations(support.P, W)
+    if rows > 2:
+        assert correlation.max() > gamma
+        np.testing.assert_allclose(out[:rows].sum(0), q.sum(0), atol=1e-15)
+        assert out[:rows].min() >= 0.0
+    assert rows - 2 <= (correlation > gamma).sum()
+    # Within 1% of gamma the gain may be below what is worth a run, and so may that of a cluster in which Y hardly depends on X.
+    mass, alone = W @ support.p_x, np.eye(W.shape[1])
+    inside = [
+        m * verify.mutual_informations(w[:, None] * support.P / m, alone)[1] for m, w in zip(mass, W, strict=True)
+    ]
+    assert rows - 2 >= ((correlation > 1.01 * gamma + 1e-3) & (np.array(inside) > 1e-4)).sum()
+
+
+# -- whole runs --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform", "heart"])
+def test_a_fraction_of_the_iterations_of_blahut_arimoto_to_no_worse_an_end(name):
+    """Same starts, stationarity 1e-10; without the split test, which would only make the ends better."""
+    joint = ip.datasets.load(name)
+    plain_total = fast_total = worse = runs = 0
+    for gamma in (0.05, 0.1, 0.2, 0.3, 0.4, 0.6):
+        problem, starts = ip.bottleneck(gamma), starts_of(joint, 8, seed=int(100 * gamma))
+        plain = run(ip.BlahutArimoto(), joint, problem, starts, tol=1e-10, limit=20_000)
+        fast = run(ip.Accelerated(split=False), joint, problem, starts, tol=1e-10, limit=20_000)
+        for one, two in zip(plain, fast, strict=True):
+            assert two.status is ip.Status.STATIONARY
+            assert problem.stationarity(joint, two.encoder) <= 1.1e-10
+            worse += problem.value(joint, two.encoder) > problem.value(joint, one.encoder) + 1e-9
+            runs += 1
+        plain_total += sum(one.iterations for one in plain)
+        fast_total += sum(two.iterations for two in fast)
+    assert 3 * fast_total < plain_total
+    assert worse <= 0.05 * runs
+
+
+def test_the_objective_never_rises_at_a_point_that_is_kept():
+    joint, problem = HEART, ip.bottleneck(0.1)
+    batch = ip.Accelerated(split=False).begin(
+        Support(joint), [problem], starts_of(joint, 1), Stopping(1e-10, 500), True
+    )
+    bounds = []
+    while batch.advance(1):
+        bounds.append(batch.state.J[0])
+    assert np.diff(bounds).max() <= 1e-13
+    loss = problem.value(joint, batch.runs()[0].encoder)
+    assert bounds[-1] == pytest.approx(loss + joint.entropy_y, abs=1e-12)
+
+
+def test_a_saddle_is_left_by_splitting():
+    """The trivial encoder is stationary at every gamma; below the first transition it is no minimum."""
+    joint, problem = HEART, ip.bottleneck(0.15)
+    start = np.full((1, 16, 16), 1.0 / 16)
+    (stuck,) = run(ip.Accelerated(split=False), joint, problem, start)
+    assert problem.value(joint, stuck.encoder) == pytest.approx(0.0, abs=1e-12)
+    (free,) = run(ip.Accelerated(), joint, problem, start)
+    assert free.status is ip.Status.STATIONARY
+    assert problem.value(joint, free.encoder) < -0.04
+    (trivial,) = run(ip.Accelerated(), joint, ip.bottleneck(0.9), start)
+    assert trivial.encoder.shape[0] == 1
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.1, 0.2])
+def test_no_cluster_of_a_returned_bottleneck_gains_by_splitting(gamma):
+    joint, problem = HEART, ip.bottleneck(gamma)
+    P, starts = np.asarray(joint.p_xy), starts_of(joint, 6)
+    doubted, trusted = (run(ip.Accelerated(split=on), joint, problem, starts) for on in (True, False))
+    for one, two in zip(doubted, trusted, strict=True):
+        assert one.status is ip.Status.STATIONARY
+        assert problem.value(joint, one.encoder) <= problem.value(joint, two.encoder) + 1e-9
+        if one.encoder.shape[0] < 16:
+            assert second_correlations(P, one.encoder).max() <= 1.01 * gamma
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    joint=joints(),
+    problem=st.one_of(st.floats(0.03, 0.97).map(ip.bottleneck), st.floats(0.5, 20.0).map(ip.funnel)),
+    block=st.sampled_from([1, 2, 7]),
+    limit=st.sampled_from([5, 40, 300]),
+)
+def test_blocks_looks_and_traces_change_nothing(joint, problem, block, limit):
+    """The same iterations to the same bits, however the run is driven; and its residual is that of the encoder returned."""
+    starts = starts_of(joint, 2)
+    pieces = run(ip.Accelerated(), joint, problem, starts, block=block, limit=limit, look=True)
+    whole = run(ip.Accelerated(), joint, problem, starts, record=True, limit=limit)
+    for one, two in zip(pieces, whole, strict=True):
+        assert one.iterations == two.iterations == len(two.trace)
+        assert one.residuals == two.residuals
+        np.testing.assert_array_equal(one.encoder, two.encoder)
+        full = Support(joint).lift(two.encoder)
+        assert problem.stationarity(joint, full) == pytest.approx(two.residuals.stationarity, rel=1e-3, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("problem", "clusters"),
+    [(ip.bottleneck(0.1), 6), (ip.bottleneck(0.4), 18), (ip.funnel(3.0), 6), (ip.funnel(3.0), 18)],
+    ids=["ib, loops", "ib, BLAS", "pf, loops", "pf, BLAS"],
+)
+def test_several_blocks_and_sparse_rows_reach_the_same_point(problem, clusters):
+    joint = wide()
+    starts = starts_of(joint, 2, clusters=clusters)
+    dense = run(ip.Accelerated(), joint, problem, starts, block=7, limit=4000, tol=1e-8, look=True)
+    again = run(ip.Accelerated(), joint, problem, starts, record=True, limit=4000, tol=1e-8)
+    sparse = run(ip.Accelerated(), joint, problem, starts, limit=4000, tol=1e-8, sparse=True)
+    for one, two, three in zip(dense, again, sparse, strict=True):
+        np.testing.assert_array_equal(one.encoder, two.encoder)
+        assert one.status is three.status is ip.Status.STATIONARY
+        full, other = (Support(joint).lift(found.encoder) for found in (one, three))
+        assert problem.stationarity(joint, other) <= 1.01e-8
+        assert problem.value(joint, other) == pytest.approx(problem.value(joint, full), abs=1e-6)
+
+
+@pytest.mark.parametrize("beta", [1.5, 3.0, 8.0])
+def test_the_funnels_cycle_is_monotone_and_shorter_than_plain_iteration(beta):
+    joint, problem = HEART, ip.funnel(beta)
+    starts = starts_of(joint, 8)
+    fast = run(ip.Accelerated(), joint, problem, starts, record=True, limit=20_000)
+    batch = BlahutArimotoBatch(Support(joint), [problem] * 8, starts, Stopping(1e-9, 20_000), False)
+    while batch.advance(1000):
+        pass
+    for one in fast:
+        assert one.status is ip.Status.STATIONARY
+        assert np.diff(one.trace.loss).max() <= 1e-12
+        assert one.trace.loss[-1] == pytest.approx(verify.lagrangian(joint.p_xy, one.encoder, problem.rho), abs=1e-9)
+    assert sum(one.iterations for one in fast) < 0.7 * sum(one.iterations for one in batch.runs())
+
+
+def test_leaps_do_not_lead_the_funnel_to_worse_optima():
+    worse = total = 0
+    for joint in (HEART, ip.datasets.paper_uniform(), ip.datasets.paper_nonuniform()):
+        starts = starts_of(joint, 16, clusters=min(joint.shape[0], 8), seed=3)
+        for beta in (1.5, 2.5, 5.0):
+            problem = ip.funnel(beta)
+            plain = BlahutArimotoBatch(Support(joint), [problem] * 16, starts, Stopping(1e-9, 20_000), False)
+            while plain.advance(1000):
+                pass
+            fast = run(ip.Accelerated(), joint, problem, starts, limit=20_000)
+            for one, two in zip(fast, plain.runs(), strict=True):
+                worse += problem.value(joint, one.encoder) > problem.value(joint, two.encoder) + 1e-6
+                total += 1
+    assert worse <= 0.02 * total
+
+
+@pytest.mark.parametrize("beta", [0.3, 1.0])
+def test_up_to_beta_one_the_funnel_releases_everything(beta):
+    found = ip.solve(HEART, ip.funnel(beta), "accelerated", starts=2, rng=0, init="random")
+    assert found.converged
+    assert found.loss == pytest.approx(beta * HEART.mutual_information - HEART.entropy_x, abs=1e-12)
+    fewer = ip.solve(HEART, ip.funnel(beta), "accelerated", starts=2, rng=0, init="random", clusters=4)
+    assert fewer.converged
+    assert fewer.loss > found.loss
+
+
+def test_memory_beside_the_starts_is_below_two_and_a_half_encoders():
+    """One table for the encoder, one for p(y|x), and in the end the encoder that is handed over."""
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(20, 0.3), size=4000))
+    starts, support = starts_of(joint, 1, clusters=40), Support(joint)
+    _ = support.P
+    run(ip.Accelerated(), HEART, ip.bottleneck(0.3), starts_of(HEART, 1))  # compiled before it is measured
+    tracemalloc.start()
+    batch = ip.Accelerated().begin(support, [ip.bottleneck(0.05)], starts, Stopping(1e-8, 30), False)
+    while batch.advance(10):
+        pass
+    (found,) = batch.runs()
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.encoder.shape[0] >= 35
+    assert peak <= 2.75 * starts.nbytes + 16 * support.P.nbytes // 20
+
+
+@pytest.mark.parametrize("options", [{"memory": 0}, {"memory": 2.5}, {"memory": True}, {"split": 1}])
+def test_options_are_checked(options):
+    with pytest.raises(ip.InvalidOptionError, match=next(iter(options))):
+        ip.Accelerated(**options)
+
+
+def test_what_it_refuses():
+    nothing = ip.MarkovLagrangian(0.2, 0.3, 0.5)
+    with pytest.raises(ip.UnsupportedProblemError, match="constant Z"):
+        ip.solve(HEART, nothing, "accelerated")
+    with pytest.raises(ip.InvalidOptionError, match="batch them apart"):
+        ip.Accelerated().begin(
+            Support(HEART), [ip.bottleneck(0.2), ip.funnel(2.0)], starts_of(HEART, 2), Stopping(), False
+        )

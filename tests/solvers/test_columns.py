@@ -1,0 +1,266 @@
+"""`Columns`: certified optima, against known answers, brute force and every attack we could think of."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+
+import infoplane as ip
+import verify
+from infoplane.certificate.funnel.pricing import Channel
+from infoplane.certificate.funnel.programme import Programme, linear_programme, repaired
+from infoplane.joint.support import Support
+from infoplane.solvers.columns import Columns
+from strategies import joints
+
+
+def partitions(n):
+    """Every map of n letters to clusters, each partition once."""
+
+    def grow(labels):
+        if len(labels) == n:
+            yield labels
+        else:
+            for label in range(max(labels, default=-1) + 2):
+                yield from grow((*labels, label))
+
+    yield from grow(())
+
+
+def hard_encoder(labels):
+    return np.eye(max(labels) + 1)[:, list(labels)]
+
+
+@pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform])
+def test_the_papers_data_is_certified_to_1e_8(make):
+    joint = make()
+    frontier = ip.sweep(joint, ip.funnel, np.geomspace(0.5, 20.0, 20), Columns(tol=1e-8))
+    for run in frontier.runs:
+        assert run.status is ip.Status.CERTIFIED
+        assert run.gap <= 1e-8
+        verify.check_solution(joint.p_xy, run.problem.rho, run, tol=1e-10)
+        for labels in partitions(3):
+            assert run.lower_bound <= verify.lagrangian(joint.p_xy, hard_encoder(labels), run.problem.rho)
+
+
+def test_heart_at_beta_3_5():
+    found = ip.solve(ip.datasets.heart(), ip.funnel(3.5), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(-2.099081, abs=1e-6)
+    assert found.clusters <= 16
+
+
+def test_heart_sweep_shares_columns_and_certifies_every_point():
+    joint = ip.datasets.heart()
+    frontier = ip.sweep(joint, ip.funnel, np.geomspace(1.0, 10.0, 20)[::4], Columns())
+    merging = ip.sweep(joint, ip.funnel, np.geomspace(1.0, 10.0, 20)[::4], "merging")
+    for run, greedy in zip(frontier.runs, merging.runs, strict=True):
+        assert run.status is ip.Status.CERTIFIED
+        assert run.lower_bound <= greedy.loss
+        verify.check_solution(joint.p_xy, run.problem.rho, run, tol=1e-10)
+
+
+def kinds(seed):
+    rng = np.random.default_rng(seed)
+    n, m = int(rng.integers(2, 7)), int(rng.integers(2, 5))
+    kind = ("smooth", "peaked", "zeros", "equal rows", "nearly deterministic")[seed % 5]
+    P = rng.dirichlet(np.full(m, {"smooth": 2.0, "peaked": 0.2}.get(kind, 0.6)), n)
+    if kind == "zeros":
+        P = P * (rng.random((n, m)) < 0.5)
+        P[P.sum(axis=1) == 0.0, 0] = 1.0
+    elif kind == "equal rows":
+        P = P[rng.integers(0, max(n // 2, 1), n)]
+    elif kind == "nearly deterministic":
+        P = np.eye(m)[rng.integers(0, m, n)] + 1e-9 * P
+    return (
+        ip.Joint.from_counts(P * rng.dirichlet(np.ones(n))[:, None]),
+        float(np.exp(rng.uniform(0.0, np.log(30.0)))),
+        rng,
+    )
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_encoder_beats_the_lower_bound(seed):
+    """Against all deterministic maps, random encoders, and random ones polished by a general optimiser."""
+    joint, beta, rng = kinds(seed)
+    P, n, rho = np.asarray(joint.p_xy), joint.shape[0], ip.funnel(beta).rho
+    found = ip.solve(joint, ip.funnel(beta), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    verify.check_solution(P, rho, found, tol=1e-10)
+    rivals = [hard_encoder(labels) for labels in partitions(n)]
+    rivals += [rng.dirichlet(np.full(n, 0.3), n).T for _ in range(50)]
+
+    def loss(theta):
+        W = np.exp(theta.reshape(n, n) - theta.reshape(n, n).max(axis=0))
+        return ip.funnel(beta).value(joint, W / W.sum(axis=0))
+
+    polished = minimize(loss, 3.0 * rng.standard_normal(n * n), method="L-BFGS-B", options={"maxiter": 60}).fun
+    best = min([polished, *(verify.lagrangian(P, W, rho) for W in rivals)])
+    assert found.lower_bound <= best
+    assert found.loss <= best + 1e-6
+
+
+@settings(max_examples=40, deadline=None)
+@given(joint=joints(max_x=5, max_y=4), beta=st.floats(0.1, 30.0))
+def test_any_joint(joint, beta):
+    """Zeros, letters without mass, one letter, independence: certified, and the reported numbers are true."""
+    problem = ip.funnel(beta)
+    found = ip.solve(joint, problem, Columns(tol=1e-6))
+    assert found.status is ip.Status.CERTIFIED
+    P = np.asarray(joint.p_xy)
+    verify.check_solution(P, problem.rho, found, tol=1e-10)
+    seen = np.flatnonzero(joint.p_x > 0)
+    assert found.clusters <= max(len(seen), 1)
+    for labels in partitions(len(seen)):
+        W = np.ones((max(labels) + 1, joint.shape[0])) / (max(labels) + 1)
+        W[:, seen] = hard_encoder(labels)
+        assert found.lower_bound <= verify.lagrangian(P, W, problem.rho) + 1e-12
+
+
+@pytest.mark.parametrize("beta", [0.05, 0.5, 1.0])
+def test_up_to_beta_one_everything_is_released(beta):
+    joint = ip.datasets.heart()
+    found = ip.solve(joint, ip.funnel(beta), Columns(tol=1e-11))
+    assert found.loss == pytest.approx(beta * joint.mutual_information - joint.entropy_x, abs=1e-11)
+    assert found.gap <= 1e-11
+    assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
+
+
+def test_a_noisy_channel_is_released_beyond_beta_one():
+    """Up to 1 over Dobrushin's coefficient, here computed pair by pair, and not far beyond."""
+    joint = ip.datasets.heart()
+    T = np.asarray(joint.p_y_given_x)
+    eta = max(0.5 * np.abs(T[:, i] - T[:, j]).sum() for i, j in itertools.combinations(range(16), 2))
+    assert 1.0 / eta > 1.05
+    found = ip.solve(joint, ip.funnel(0.999 / eta), Columns(tol=1e-10))
+    assert found.ixz == pytest.approx(joint.entropy_x, abs=1e-12)
+    assert found.gap <= 1e-10
+    assert ip.solve(joint, ip.funnel(2.0 / eta), Columns()).ixz < joint.entropy_x - 0.01
+
+
+def test_an_independent_y_costs_nothing():
+    joint = ip.Joint.from_matrix(np.outer([0.5, 0.2, 0.3], [0.25, 0.75]))
+    found = ip.solve(joint, ip.funnel(50.0), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(-joint.entropy_x, abs=1e-6)
+
+
+def test_a_multiple_of_the_funnel():
+    joint = ip.datasets.paper_nonuniform()
+    one = ip.solve(joint, ip.funnel(4.0), Columns(tol=1e-8))
+    many = ip.solve(joint, ip.MarkovLagrangian(*(7.0 * r for r in ip.funnel(4.0).rho)), Columns(tol=7e-8))
+    assert many.status is ip.Status.CERTIFIED
+    assert many.loss == pytest.approx(7.0 * one.loss, abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    "problem", [ip.bottleneck(0.3), ip.deterministic_bottleneck(0.2), ip.MarkovLagrangian(0.5, -0.7, 0.3)]
+)
+def test_other_problems_are_refused(problem):
+    with pytest.raises(ip.UnsupportedProblemError, match="rho"):
+        ip.solve(ip.datasets.paper_uniform(), problem, Columns())
+
+
+@pytest.mark.parametrize("options", [{"tol": 0.0}, {"tol": -1e-6}, {"max_cells": 0}, {"max_seconds": 0.0}])
+def test_options_are_checked(options):
+    with pytest.raises(ip.InvalidOptionError):
+        Columns(**options)
+
+
+def test_limits_leave_a_bound_that_holds_and_no_false_claim():
+    joint, problem = ip.datasets.heart(), ip.funnel(10.0)
+    best = ip.solve(joint, problem, Columns())
+    for limited in (Columns(max_cells=100), Columns(max_seconds=1e-9)):
+        found = ip.solve(joint, problem, limited)
+        assert found.status is not ip.Status.CERTIFIED
+        assert found.lower_bound <= best.loss
+        verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert ip.solve(joint, problem, Columns(), max_iter=1).status is not ip.Status.CERTIFIED
+
+
+def test_many_letters_of_y_are_announced():
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.random((12, 6)))
+    with pytest.warns(ip.PenaltyWarning, match="924 supports"):
+        found = ip.solve(joint, ip.funnel(3.0), Columns())
+    assert found.status is ip.Status.CERTIFIED
+    assert Columns().caution(Support(ip.datasets.heart()), ip.funnel(2.0), np.eye(16)) is None
+
+
+def test_the_same_bits_every_time():
+    joint, problem = ip.datasets.heart(), ip.funnel(2.5)
+    one, two = (ip.solve(joint, problem, Columns(), rng=0) for _ in range(2))
+    np.testing.assert_array_equal(one.encoder, two.encoder)
+    assert one.lower_bound == two.lower_bound
+
+
+def test_a_given_encoder_is_where_it_begins():
+    """An optimal start needs no more columns than a few rounds of proof."""
+    joint, problem = ip.datasets.heart(), ip.funnel(3.5)
+    cold = ip.solve(joint, problem, Columns())
+    warm = ip.solve(joint, problem, Columns(), init=cold.encoder)
+    assert warm.iterations < cold.iterations
+    assert warm.loss == pytest.approx(cold.loss, abs=1e-6)
+
+
+def test_perturbed_duals_never_prove_more_than_is_true():
+    """The programme's bound from a lambda that somebody spoilt, recomputed by pricing, stays below the optimum."""
+    from infoplane.certificate.funnel.pricing import Pricing
+
+    joint, beta = ip.datasets.paper_uniform(), 3.0
+    support = Support(joint)
+    optimum = ip.solve(joint, ip.funnel(beta), Columns(tol=1e-9)).loss
+    constant = beta * joint.entropy_y - joint.entropy_x
+    programme = Programme(support)
+    lam = programme.at_beta(beta).lam
+    rng = np.random.default_rng(1)
+    for size in (0.0, 1e-8, 1e-4, 1e-2, 1.0):
+        spoilt = lam + size * rng.standard_normal(3)
+        search = Pricing(programme.channel, spoilt, beta, -1e-6)
+        while search.advance(1000):
+            pass
+        assert spoilt @ support.p_x + search.least() + constant <= optimum + 1e-12
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_descent_reaches_a_local_minimum_and_never_climbs(seed):
+    joint, beta, rng = kinds(seed)
+    support = Support(joint)
+    channel = Channel(support.T)
+    n = len(support.p_x)
+    beta = max(beta, 1.2)
+    lam = -beta * rng.random(n)
+
+    def g(q):
+        u = support.T @ q
+        return -sum(v * np.log(v) for v in q if v > 0) + beta * sum(v * np.log(v) for v in u if v > 0) - lam @ q
+
+    starts = rng.dirichlet(np.full(n, 0.5), 12).T
+    ends, values = channel.descend(lam, beta, starts)
+    np.testing.assert_allclose(ends.sum(axis=0), 1.0, atol=1e-12)
+    for start, end, value in zip(starts.T, ends.T, values, strict=True):
+        assert value == pytest.approx(g(end), abs=1e-10)
+        assert value <= g(start) + 1e-12
+        # No small move between two letters in use goes further down.
+        for i, j in itertools.permutations(np.flatnonzero(end > 1e-6), 2):
+            moved = end.copy()
+            moved[i] -= 1e-7
+            moved[j] += 1e-7
+            assert g(moved) >= value - 1e-9
+
+
+def test_repaired_prices_leave_no_column_below():
+    rng = np.random.default_rng(0)
+    p_x = rng.dirichlet(np.full(5, 0.2))
+    Q = np.column_stack([np.eye(5), rng.dirichlet(np.ones(5), 40).T])
+    costs = rng.standard_normal(45)
+    weights, lam, _ = linear_programme(Q, costs, p_x)
+    np.testing.assert_allclose(Q @ weights, p_x, atol=1e-12)
+    good = repaired(lam, Q, costs, p_x)
+    assert (costs - good @ Q).min() >= -1e-12
+    assert good @ p_x == pytest.approx(costs @ weights, abs=1e-9)
+    spoilt = repaired(lam + 0.1, Q, costs, p_x)
+    assert (costs - spoilt @ Q).min() >= -1e-12

@@ -1,0 +1,242 @@
+"""Engines: chunks grow to their seconds and shrink at the end; processes and a Dask cluster give the same bits, killed workers or not."""
+
+import json
+import multiprocessing
+import os
+import pickle
+import signal
+import sqlite3
+import sys
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import infoplane as ip
+from infoplane import threads
+from infoplane.solvers.stopping import Stopping
+from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
+from infoplane.sweep.plan import Chunk, Plan, Seed, Unit
+from infoplane.sweep.worker import STOPS, work
+from sweeping import assert_same_runs
+
+HEART = ip.datasets.heart()
+GRID = np.geomspace(0.3, 0.9, 6)
+
+
+def swept(**options):
+    return ip.sweep(HEART, ip.bottleneck, GRID, **{"solver": "ib-1", "starts": 8, "rng": 1} | options)
+
+
+@pytest.fixture(scope="module")
+def expected():
+    return swept()
+
+
+# -- sizes of chunks -----------------------------------------------------------------------------------------------------
+
+
+def test_nothing_is_known_at_first():
+    assert Pace(1.0).size(0, 1000, 2) == 1
+
+
+@given(
+    seconds=st.floats(0.01, 10),
+    unit=st.floats(1e-6, 100),
+    left=st.integers(1, 10**6),
+    workers=st.integers(1, 100),
+)
+def test_a_chunk_takes_its_seconds_and_leaves_something_for_the_others(seconds, unit, left, workers):
+    pace = Pace(seconds, {0: unit})
+    size = pace.size(0, left, workers)
+    full, fair = seconds / unit, left / (AHEAD * workers)
+    assert 1 <= size <= max(full, 1)
+    assert size <= max(1, fair, SMALLEST * full)
+    assert size + 1 > min(full, fair)
+
+
+def test_the_pace_follows_what_chunks_took():
+    pace = Pace(1.0)
+    chunk = Chunk(tuple(Unit(0, start, (0,)) for start in range(4)), {})
+    pace.learn(chunk, 4.0)
+    assert pace.size(0, 10**6, 1) == 1
+    for _ in range(20):
+        pace.learn(chunk, 0.04)
+    assert 95 <= pace.size(0, 10**6, 1) <= 100
+    assert pace.size(1, 10**6, 1) == 1  # another solver has a pace of its own
+
+
+def test_chunks_cover_the_units_once_and_are_numbered():
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), Stopping(), Seed(0), 7, None, None)
+    problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
+    begun = []
+
+    def begin(units):
+        begun.append(list(units))
+        return 100 + len(begun)
+
+    with opened(None, "threads") as engine:
+        found = dict(completed(engine, plan, problems, plan.units([0, 1]), seconds=1e-9, begin=begin))
+    assert sorted(found) == list(range(101, 101 + len(begun)))
+    assert [unit for units in begun for unit in units] == plan.units([0, 1])
+    for number, done in found.items():
+        assert [(one.place, one.start) for one in done.results] == [(u.places[0], u.start) for u in begun[number - 101]]
+        assert done.seconds > 0
+
+
+# -- what travels --------------------------------------------------------------------------------------------------------
+
+
+def test_a_plan_travels_without_labels_and_works_the_same():
+    labelled = ip.Joint.from_matrix(HEART.p_xy, x_labels=[f"letter {x} " + "!" * 1000 for x in range(16)])
+    plan = Plan(labelled, (ip.SOLVERS["ib-1"],), Stopping(), Seed(0), 2, None, None)
+    assert plan.support.T.shape == (4, 16)  # made before it travels, and not sent
+    sent = pickle.dumps(plan)
+    assert b"letter" not in sent
+    assert len(sent) < 3_000
+    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.4)})
+    here, there = work(plan, chunk, "").results, work(pickle.loads(sent), pickle.loads(pickle.dumps(chunk)), "").results
+    assert [one.run.encoder.tobytes() for one in here] == [one.run.encoder.tobytes() for one in there]
+    assert [(one.loss, one.ixz, one.iyz) for one in here] == [(one.loss, one.ixz, one.iyz) for one in there]
+
+
+def test_a_rung_bell_ends_a_chunk_between_blocks():
+    plan = Plan(HEART, (ip.SOLVERS["pf-2v"],), Stopping(tol=1e-15), Seed(0), 2, None, None)
+    chunk = Chunk(tuple(plan.units([0, 1])), {0: ip.funnel(50.0), 1: ip.funnel(5.0)})
+    import threading
+
+    STOPS["rung"] = threading.Event()
+    STOPS["rung"].set()
+    try:
+        assert len(work(plan, chunk, "rung").results) in (0, 2)  # a batch that ends in its first block is done
+    finally:
+        del STOPS["rung"]
+
+
+def test_one_blas_thread_is_counted():
+    from threadpoolctl import threadpool_info
+
+    def most():
+        return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)
+
+    before = most()
+    with threads.one_blas_thread(), ThreadPoolExecutor(2) as pool:
+        with threads.one_blas_thread():
+            assert most() == 1
+        list(pool.map(lambda _: work, range(4)))
+        assert most() == 1
+    assert most() == before
+
+
+# -- processes -----------------------------------------------------------------------------------------------------------
+
+
+def test_processes_give_the_same_bits(expected, tmp_path):
+    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn")) as pool:
+        found = swept(executor=pool, chunk_seconds=0.02, store=tmp_path / "runs.db")
+        assert_same_runs(found, expected)
+        # A pool that breaks is an error that says what to do; with a store, what was finished stays.
+        with pytest.raises(EngineError, match="the workers of this sweep were lost") as caught:
+            swept(executor=pool, rng=2, chunk_seconds=0.02, store=tmp_path / "other.db", progress=killing(pool))
+    assert caught.value.resumable
+    assert_same_runs(swept(rng=2, store=tmp_path / "other.db"), swept(rng=2))
+
+
+def killing(pool):
+    def kill(_progress):
+        os.kill(next(iter(pool._processes)), signal.SIGKILL)
+
+    return kill
+
+
+def test_a_pool_that_was_shut_down():
+    pool = ThreadPoolExecutor(1)
+    pool.shutdown()
+    with pytest.raises(EngineError, match="cannot schedule new futures after shutdown"):
+        swept(executor=pool)
+
+
+# -- Dask ----------------------------------------------------------------------------------------------------------------
+
+
+def test_dask_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    with pytest.raises(ip.MissingExtraError, match=r'pip install "infoplane\[dask\]"'):
+        swept(engine="dask")
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    """A scheduler and two worker processes on loopback."""
+    distributed = pytest.importorskip("distributed")
+    with distributed.LocalCluster(
+        n_workers=2, threads_per_worker=1, dashboard_address="127.0.0.1:0", host="127.0.0.1"
+    ) as made:
+        yield made
+
+
+@pytest.mark.filterwarnings("default")  # the cluster's own, while a worker dies
+def test_a_dask_worker_killed_in_the_middle_loses_nothing(cluster, expected, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    store = tmp_path / "runs.db"
+    with distributed.Client(cluster, set_as_default=False) as client:
+        workers = client.run(os.getpid)
+    assert len(workers) == 2
+    killed = []
+
+    def kill(progress):
+        if not killed and progress.runs >= 10:
+            killed.append(next(iter(workers.values())))
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = swept(engine=f"dask:{cluster.scheduler_address}", store=store, progress=kill, chunk_seconds=0.02)
+    assert len(killed) == 1
+    assert found.complete
+    assert_same_runs(found, expected)
+    with closing(sqlite3.connect(store)) as connection:
+        log = connection.execute("SELECT units, ended IS NOT NULL FROM chunks").fetchall()
+        engines = connection.execute("SELECT engine FROM sessions").fetchall()
+    assert all(done for _, done in log)
+    units = [tuple(unit[:2]) + tuple(unit[2]) for text, _ in log for unit in json.loads(text)]
+    assert sorted(units) == [(0, start, place) for start in range(8) for place in range(6)]
+    assert engines == [(f"dask:{cluster.scheduler_address}",)]
+
+
+@pytest.mark.filterwarnings("default")
+def test_the_client_in_use_is_used_and_left_open(cluster, expected):
+    distributed = pytest.importorskip("distributed")
+    with distributed.Client(cluster) as client:
+        assert_same_runs(swept(engine="dask"), expected, encoders="all")
+        assert client.submit(int, "1").result() == 1
+
+
+@pytest.mark.filterwarnings("default")
+def test_without_a_client_workers_of_this_machine_are_started_and_ended(expected):
+    distributed = pytest.importorskip("distributed")
+    pids = set()
+
+    def note(_progress):
+        client = distributed.default_client()
+        pids.update(client.run(os.getpid).values())
+        assert set(client.run(signal_ignored).values()) == {True}
+
+    assert_same_runs(swept(engine="dask", progress=note), expected)
+    assert len(pids) == os.cpu_count()
+    with pytest.raises(ValueError, match="No client"):
+        distributed.default_client()
+
+
+def signal_ignored():
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+
+
+@pytest.mark.filterwarnings("default")
+def test_no_scheduler_at_the_address(monkeypatch):
+    distributed = pytest.importorskip("distributed")
+    real = distributed.Client
+    monkeypatch.setattr(distributed, "Client", lambda address, timeout: real(address, timeout=0.2))
+    with pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
+        swept(engine="dask:tcp://127.0.0.1:9")

@@ -1,0 +1,391 @@
+"""`sweep`: one frontier, to the bit, however the work is cut, ordered and handed out; progress, proofs, interruption."""
+
+import random
+import signal
+import sys
+import threading
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from infoplane.sweep.tally import Standing, Tally
+
+import infoplane as ip
+import verify
+from infoplane.solvers.starts import make_starts
+from infoplane.solvers.stopping import Stopping
+from infoplane.sweep import engine
+from infoplane.sweep import worker as work
+from infoplane.sweep.plan import Chunk, Grid, Plan, Seed, Unit
+from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence
+from strategies import joints
+from sweeping import Warm, assert_same_runs
+
+UNIFORM = ip.datasets.paper_uniform()
+GRID = np.geomspace(0.1, 0.9, 5)
+
+
+def swept(**options):
+    return ip.sweep(UNIFORM, ip.bottleneck, GRID, **{"solver": "ib-1", "starts": 6, "rng": 3} | options)
+
+
+def planned(solver=None, joint=UNIFORM, starts=6, init=None, clusters=None):
+    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), Stopping(), Seed(3), starts, clusters, init)
+
+
+class Shuffled(Executor):
+    """One worker that takes whatever it likes of what waits, so that chunks end in any order."""
+
+    def __init__(self, seed):
+        self.random, self.waiting, self.any = random.Random(seed), [], threading.Semaphore(0)
+        threading.Thread(target=self.serve, daemon=True).start()
+
+    def submit(self, fn, /, *args, **kwargs):
+        self.waiting.append((Future(), fn, args))
+        future = self.waiting[-1][0]
+        self.any.release()
+        return future
+
+    def serve(self):
+        while True:
+            self.any.acquire()
+            future, fn, args = self.waiting.pop(self.random.randrange(len(self.waiting)))
+            if future.set_running_or_notify_cancel():
+                future.set_result(fn(*args))
+
+
+# -- one result, however it is made --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("chunk_seconds", [1e-9, 0.003, 100.0])
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_results_do_not_depend_on_threads_or_chunks(workers, chunk_seconds):
+    with ThreadPoolExecutor(workers) as pool:
+        found = swept(executor=pool, chunk_seconds=chunk_seconds)
+    assert_same_runs(found, swept(), encoders="all")
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_results_do_not_depend_on_the_order_of_completion(seed):
+    assert_same_runs(swept(executor=Shuffled(seed), chunk_seconds=0.001), swept(), encoders="all")
+
+
+@pytest.mark.parametrize("name", [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")])
+def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
+    """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
+    solver = ip.SOLVERS[name]
+    problem = ip.funnel(1.7) if solver.refusal(ip.bottleneck(0.3)) else ip.bottleneck(0.3)
+    plan, problems = planned(solver), {0: problem, 1: problem}
+    units = tuple(plan.units([0, 1]))
+    together = {(one.place, one.start): one for one in work.work(plan, Chunk(units, problems), "").results}
+    assert len(together) == 2 * plan.runs_a_place
+    for some in (units[::2], *((unit,) for unit in units)):
+        for one in work.work(plan, Chunk(tuple(some), problems), "").results:
+            same = together[one.place, one.start]
+            assert one.run.encoder.tobytes() == same.run.encoder.tobytes()
+            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (
+                same.loss,
+                same.ixz,
+                same.iyz,
+                same.run.iterations,
+            )
+
+
+def test_a_start_depends_on_seed_place_and_number_only():
+    plan = planned(starts=8)
+    all_of_them = plan.encoders(2)
+    for first, count in ((0, 1), (0, 8), (3, 2), (7, 1)):
+        assert plan.encoders(2, first, count).tobytes() == all_of_them[first : first + count].tobytes()
+    # As numpy itself would spawn them, which is what a script of one's own would write.
+    theirs = make_starts(UNIFORM, None, 8, np.random.SeedSequence(3).spawn(3)[2], None)
+    assert all_of_them.tobytes() == theirs.tobytes()
+    assert plan.encoders(1).tobytes() != all_of_them.tobytes()
+
+
+@settings(max_examples=25, deadline=None)
+@given(places=st.integers(1, 9), starts=st.integers(1, 5), segment=st.one_of(st.none(), st.integers(1, 4)))
+def test_units_cover_every_run_once(places, starts, segment):
+    ordinary, path = planned(starts=starts), planned(Warm(segment), starts=starts)
+    units = ordinary.units(range(places))
+    assert sorted((unit.places[0], unit.start) for unit in units) == [
+        (j, i) for j in range(places) for i in range(starts)
+    ]
+    assert ordinary.runs_a_place == starts
+    segments = [unit.places for unit in path.units(range(places))]
+    assert [place for one in segments for place in one] == list(range(places))
+    assert all(len(one) == (segment or places) for one in segments[:-1])
+    assert path.runs_a_place == 1
+
+
+@pytest.mark.parametrize("init", ["random", "identity", "mixed", "given"])
+def test_every_kind_of_start(init):
+    rng = np.random.default_rng(0)
+    given = np.stack([ip.starts.random_encoder(4, 3, rng) for _ in range(3)]) if init == "given" else init
+    found = swept(init=given)
+    each = {"identity": 1, "given": 3}.get(init, 6)
+    assert [run.start for run in found.runs] == list(range(each)) * 5
+    assert_same_runs(swept(init=given, chunk_seconds=1e-9), found, encoders="all")
+    W = make_starts(UNIFORM, None, 6, np.random.SeedSequence(3).spawn(5)[4], given)
+    alone = ip.solve(UNIFORM, ip.bottleneck(GRID[4]), "ib-1", init=W)
+    assert [run.loss for run in found.runs[4 * each :]] == [start.loss for start in alone.starts]
+
+
+@settings(max_examples=10, deadline=None)
+@given(joint=joints(), family=st.sampled_from([ip.bottleneck, ip.funnel]))
+def test_any_joint(joint, family):
+    """Zeros and empty letters included: numbers are true, and cutting the work finer changes none."""
+    found = ip.sweep(joint, family, [0.4, 0.9], starts=2, rng=0, max_iter=40)
+    for row in range(len(found)):
+        verify.check_solution(np.asarray(joint.p_xy), found.runs[row].problem.rho, found.solution(row))
+    assert_same_runs(ip.sweep(joint, family, [0.4, 0.9], starts=2, rng=0, max_iter=40, chunk_seconds=1e-9), found)
+
+
+def test_the_callers_arrays_are_not_modified():
+    grid = GRID.copy()
+    given = np.stack([np.full((3, 3), 1 / 3)] * 2)
+    ip.sweep(UNIFORM, ip.bottleneck, grid, "ib-1", init=given, rng=0)
+    np.testing.assert_array_equal(grid, GRID)
+    np.testing.assert_array_equal(given, 1 / 3)
+
+
+def test_a_generator_and_a_seed_sequence_are_seeds():
+    one, two = (swept(rng=np.random.default_rng(5)) for _ in range(2))
+    assert_same_runs(one, two)
+    root = np.random.SeedSequence(9)
+    assert_same_runs(swept(rng=root), swept(rng=root))
+    assert swept(rng=root.spawn(1)[0]).provenance["spawn_key"] == [0]
+
+
+# -- paths ---------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("segment", [None, 2])
+def test_a_path_solver_follows_its_segments(segment):
+    found = swept(solver=Warm(segment))
+    assert [run.solver for run in found.runs] == ["warm"] * 5
+    assert_same_runs(swept(solver=Warm(segment), chunk_seconds=1e-9), found, encoders="all")
+    for row in range(5):
+        verify.check_solution(np.asarray(UNIFORM.p_xy), found.runs[row].problem.rho, found.solution(row))
+    # Warm starts are for real: within a segment, the neighbour was the start.
+    cold = [swept(solver=Warm(1)).runs[place].iterations for place in range(5)]
+    begins = range(0, 5, segment or 5)
+    assert [found.runs[place].iterations for place in begins] == [cold[place] for place in begins]
+    assert [run.iterations for run in found.runs] != cold
+
+
+# -- proofs --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def claiming(monkeypatch):
+    """A certifier whose bound lies 1e-7 below what it finds."""
+    asked = []
+
+    def certifier(problem, tol):
+        asked.append(tol)
+        return Warm(2, claims=1e-7, tol=tol)
+
+    monkeypatch.setattr(sys.modules["infoplane.sweep.sweep"], "certifier", certifier)
+    return asked
+
+
+def test_certify_alone_runs_the_certifier_only(claiming):
+    found = swept(solver=None, certify=True)
+    assert claiming == [1e-6]
+    assert {run.solver for run in found.runs} == {"warm"}
+    assert {run.status for run in found.runs} == {ip.Status.CERTIFIED}
+    assert all(0.0 <= run.gap <= 1.1e-7 for run in found.runs)
+    assert found.provenance["certify_nats"] == 1e-6
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_with_a_solver_every_run_gets_the_bound_of_its_parameter(claiming, tmp_path, stored):
+    options = {"certify": 1e-3, "starts": 8, "init": "random", "max_iter": 4}
+    plain = swept(starts=8, init="random", max_iter=4)
+    found = swept(**options, store=tmp_path / "runs.db" if stored else None)
+    assert len(found) == 5 * 9
+    bounds = {run.parameter: run.lower_bound for run in found.runs if run.solver == "warm"}
+    own = [run for run in found.runs if run.solver != "warm"]
+    assert [run.loss for run in own] == [run.loss for run in plain.runs]
+    for run, before in zip(own, plain.runs, strict=True):
+        assert run.lower_bound == bounds[run.parameter]
+        assert run.status is (ip.Status.CERTIFIED if run.loss - run.lower_bound <= 1e-3 else before.status)
+    assert {ip.Status.CERTIFIED} < {run.status for run in own}
+
+
+def test_the_best_run_has_its_encoder_whatever_became_certified(claiming, tmp_path):
+    """A run that had not converged may be certified, and then be the best: its encoder must have been kept."""
+    options = {"certify": 1e-2, "starts": 8, "init": "random", "max_iter": 12}
+    assert_same_runs(swept(**options, store=tmp_path / "runs.db", chunk_seconds=1e-9), swept(**options))
+
+
+def test_a_problem_without_certificate_is_refused():
+    with pytest.raises(ip.UnsupportedProblemError, match="a global certificate needs"):
+        ip.sweep(UNIFORM, ip.deterministic_bottleneck, [0.3], certify=True)
+    with pytest.raises(ip.InvalidOptionError, match="certify must be"):
+        swept(certify=-1.0)
+
+
+# -- progress ------------------------------------------------------------------------------------------------------------
+
+
+def test_a_callback_is_told_after_every_parameter():
+    seen = []
+    swept(progress=seen.append, chunk_seconds=0.001)
+    assert [one.done for one in seen] == [1, 2, 3, 4, 5]
+    last = seen[-1]
+    assert (last.runs, last.total_runs, last.total, last.converged) == (30, 30, 5, 30)
+    assert last.seconds > 0
+    assert last.rate == pytest.approx(30 / last.seconds)
+    assert last.seconds_left == 0
+
+
+def test_a_callback_hears_of_long_parameters_in_between():
+    seen = []
+    ip.sweep(
+        UNIFORM, ip.bottleneck, [0.5], "ib-1", starts=350, rng=0, max_iter=5, progress=seen.append, chunk_seconds=1e-9
+    )
+    assert [one.runs for one in seen] == [100, 200, 300, 350]
+    assert [one.done for one in seen] == [0, 0, 0, 1]
+
+
+def test_a_bar_hears_of_every_chunk():
+    seen = []
+    swept(progress=Bar(seen.append), chunk_seconds=1e-9)
+    assert [one.runs for one in seen] == list(range(1, 31))
+
+
+def test_the_bar_on_a_terminal(monkeypatch, capsys):
+    import rich.console
+
+    real = rich.console.Console
+    monkeypatch.setattr(
+        rich.console, "Console", lambda **options: real(**options, force_terminal=True, width=150, color_system=None)
+    )
+    with bar(5, "bottleneck") as tell:
+        swept(progress=tell)
+    said = capsys.readouterr().err
+    for words in ("bottleneck", "5/5", "runs/s", "left", "100% converged", "nats at"):
+        assert words in said
+
+
+def test_words_of_the_bar():
+    progress = SweepProgress(1, 4, 0.25, -0.125, 6, 8, 32, 2.0, 4.0)
+    assert sentence(progress) == "4 runs/s, 6 s left, 75% converged, best loss -0.1250 nats at 0.25"
+    assert [duration(s) for s in (59.6, 61, 3_700, float("inf"))] == ["1 min 00 s", "1 min 01 s", "1 h 01 min", "long"]
+
+
+# -- interruption --------------------------------------------------------------------------------------------------------
+
+
+def test_control_c_keeps_what_was_finished_and_stops_the_threads():
+    def press(progress):
+        if progress.done == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    found = swept(progress=press, chunk_seconds=1e-9)
+    assert not found.complete
+    assert len({run.parameter for run in found.runs}) * 6 == len(found)
+    assert 12 <= len(found) < 30
+    assert work.STOPS == {}
+
+
+def test_an_exception_of_the_callback_stops_the_sweep():
+    def fail(_progress):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        swept(progress=fail)
+    assert work.STOPS == {}
+
+
+def test_an_error_of_a_worker_is_the_sweeps(monkeypatch):
+    def broken(*_arguments):
+        raise ZeroDivisionError("in a worker")
+
+    monkeypatch.setattr(engine, "work", broken)
+    with pytest.raises(ZeroDivisionError, match="in a worker"):
+        swept()
+
+
+# -- what is refused, and what is told -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"starts": 0}, "starts must be a positive whole number, found 0"),
+        ({"starts": True}, "starts must be a positive whole number"),
+        ({"starts": 1.5}, "starts must be a positive whole number"),
+        ({"clusters": 0}, "clusters must be"),
+        ({"init": "nowhere"}, "init must be"),
+        ({"points": 4}, "points must be a whole number, at least the grid's 5; found 4"),
+        ({"points": 7.0}, "points must be"),
+        ({"chunk_seconds": 0.0}, "chunk_seconds must be"),
+        ({"engine": "slurm"}, "engine must be 'threads', 'dask' or 'dask:ADDRESS', found 'slurm'"),
+        ({"executor": 4}, r"executor must be a concurrent\.futures\.Executor, found 4"),
+        ({"solver": "simplex"}, "there is no solver"),
+    ],
+)
+def test_bad_options(options, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        swept(**options)
+
+
+def test_executor_and_engine_together_are_refused():
+    with ThreadPoolExecutor(1) as pool, pytest.raises(ip.InvalidOptionError, match="leave one out"):
+        swept(executor=pool, engine="threads")
+
+
+def test_provenance_says_what_was_run():
+    found = swept()
+    said = found.provenance
+    assert said["solver"] == "ib-1"
+    assert said["options"]["relaxation"] == 1.618
+    assert said["grid"] == GRID.tolist()
+    assert (said["seed"], said["starts"], said["clusters"], said["init"]) == (3, 6, 3, "mixed")
+    assert (said["tol"], said["max_iter"], said["version"]) == (1e-8, 20_000, ip.__version__)
+    assert said["joint_sha256"] == UNIFORM.fingerprint
+
+
+# -- the tally -----------------------------------------------------------------------------------------------------------
+
+
+standings = st.builds(
+    Standing,
+    loss=st.sampled_from([0.0, 4e-10, 8e-10, 1.2e-9, 0.5]),
+    solver=st.integers(0, 1),
+    start=st.integers(0, 10**6),
+    ixz=st.just(0.0),
+    iyz=st.just(0.0),
+    converged=st.booleans(),
+)
+
+
+@given(
+    runs=st.lists(standings, min_size=1, max_size=12, unique_by=lambda one: (one.solver, one.start)), seed=st.integers()
+)
+def test_the_best_of_a_tally_is_the_frontiers_whatever_the_order(runs, seed):
+    """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""
+    rows = sorted(runs, key=lambda one: (one.solver, one.start))
+    lowest = min(one.loss for one in rows)
+    expected = min((one for one in rows if one.loss <= lowest + 1e-9), key=lambda one: (not one.converged, one.loss))
+    tally = Tally()
+    random.Random(seed).shuffle(runs)
+    for one in runs:
+        tally.add(7, one)
+    assert tally.best(7) == expected
+    assert (expected.solver, expected.start) in tally.kept(7)
+    assert len(tally.kept(7)) <= 4
+    assert (tally.runs, tally.converged) == (len(runs), sum(one.converged for one in runs))
+
+
+def test_grid_keeps_places_and_orders_rows():
+    grid = Grid(ip.bottleneck, [0.9, 0.1], 4)
+    assert grid.add([0.5, 0.2]) == [2, 3]
+    assert grid.order == [1, 3, 2, 0]
+    assert grid.problems[3] == ip.bottleneck(0.2)
+    assert Grid(ip.bottleneck, [0.9, 0.1], None).order == [0, 1]
+    assert Unit(0, 1, (2,)) == (0, 1, (2,))
