@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.sweep.tally import Standing, Tally
 
 import infoplane as ip
 import verify
@@ -18,6 +17,7 @@ from infoplane.solvers.starts import make_starts
 from infoplane.solvers.stopping import Stopping
 from infoplane.sweep import engine
 from infoplane.sweep import worker as work
+from infoplane.sweep.ledger import Standing, Tally
 from infoplane.sweep.plan import Chunk, Grid, Plan, Seed, Unit
 from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence
 from strategies import joints
