@@ -17,8 +17,8 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
+from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.mixture import Mixture
-from infoplane.certificate.bottleneck.proof import certify_bottleneck
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
 from infoplane.solvers.envelope import Envelope

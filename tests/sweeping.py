@@ -6,6 +6,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.solution import Run
+from infoplane.solvers.base import PathSolver
 
 NUMBERS = (
     "parameter",
@@ -36,7 +37,7 @@ def assert_same_runs(found, expected, encoders="best"):
 
 
 @dataclass(frozen=True)
-class Warm:
+class Warm(PathSolver):
     """Each problem from the encoder that its neighbour has found; a lower bound, if it claims one, lies so far below."""
 
     segment: int | None = None
@@ -45,12 +46,6 @@ class Warm:
 
     name = "warm"
     deterministic = False
-
-    def refusal(self, _problem):
-        return None
-
-    def caution(self, _support, _problem, _start):
-        return None
 
     def begin(self, support, problems, starts, stopping, record):
         raise AssertionError("a sweep follows a path")

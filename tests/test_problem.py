@@ -9,17 +9,11 @@ from scipy import sparse
 
 import verify
 from infoplane import datasets
+from infoplane.encoder import check_encoder
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
 from infoplane.joint.joint import Joint
-from infoplane.problem import (
-    MarkovLagrangian,
-    bottleneck,
-    check_encoder,
-    deterministic_bottleneck,
-    funnel,
-    generalised_bottleneck,
-)
+from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from strategies import chains, positive_encoders
 
 FAST = settings(deadline=None, max_examples=60)

@@ -17,6 +17,7 @@ from .errors import InvalidOptionError, MissingExtraError
 from .files import write_whole
 from .frontier.frontier import Frontier
 from .information import NATS_PER_BIT, Array, bits
+from .problem import BOTTLENECK, named_family
 from .solution import Solution
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#0
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8a8a8a"
 INK = "#333333"
-
-SYMBOLS = {"funnel": "β"}
-"""Letter of a family's parameter; γ elsewhere."""
 
 
 def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
@@ -140,7 +138,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{_family(solution.problem.family, solution.problem.parameter)}, {solution.solver}", **_TITLE)
+    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **_TITLE)
     _tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -199,18 +197,13 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     ax.set_ylim(-0.03 * top, top)
     ax.set_xlabel("I(X;Z)  [bits]")
     ax.set_ylabel("I(Y;Z)  [bits]")
-    families = dict.fromkeys(_family(run.problem.family) for run in frontier.runs)
+    families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **_TITLE)
     _tidy(ax)
 
 
 def _tidy(ax: Axes) -> None:
     ax.spines[["top", "right"]].set_visible(False)
-
-
-def _family(family: str, parameter: float | None = None) -> str:
-    words = family.replace("_", " ")
-    return words if parameter is None else f"{words}, {SYMBOLS.get(family, 'γ')} = {parameter:.4g}"
 
 
 def _scatter(
@@ -251,7 +244,7 @@ def _mark(ax: Axes, transitions: Sequence[Transition]) -> None:
         ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
         # Upright, since several may be close; towards the middle, where there is room.
         ax.annotate(
-            f"γ = {transition.gamma:.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
+            f"{BOTTLENECK.symbol} = {transition.gamma:.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
             (x, y),
             xytext=(0, -9 if y > middle else 9),
             textcoords="offset points",

@@ -16,14 +16,17 @@ The last column is exact for every encoder, by I(X;Z) = H(Z) - H(Z|X) and I(Y;Z)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from .checks import number
-from .errors import InvalidEncoderError, InvalidOptionError
+from .encoder import check_encoder
+from .errors import InvalidOptionError
 from .information import Array, Entropies, encoder_entropies
 
 if TYPE_CHECKING:
@@ -140,72 +143,197 @@ class MarkovLagrangian:
         return finite, order
 
 
+@dataclass(frozen=True)
+class Family:
+    """One named family of problems: all that the rest of the package needs to know of it.
+
+    Command line, plots, report, frontier, default solvers and certificates read this record; a new family is one more of them, a
+    function that makes its problems, and a test.
+    """
+
+    name: str
+    loss: str
+    """The Lagrangian in words, for help and messages."""
+    rho: Callable[..., tuple[float, float, float]] = field(repr=False)
+    """From the parameter (and the fixed options) to rho_z, rho_zx, rho_zy."""
+    parameter: str | None
+    symbol: str = ""
+    """The parameter's Greek letter."""
+    most: float = math.inf
+    """The parameter lies above 0 and is at most this."""
+    expected: str = "positive and finite"
+    """That range in words."""
+    options: tuple[str, ...] = ()
+    """Further numbers in [0, 1] that are the same for the whole family."""
+    hides_y: bool = False
+    """Whether less I(Y;Z) is better; else less I(X;Z) is."""
+    contains: Callable[[MarkovLagrangian], bool] = field(default=lambda _: False, repr=False)
+    """Whether a problem is a positive multiple of a member; only families with a posterior form are recognised by their numbers."""
+    solver: str = "drs"
+    """What ``solver=None`` means, by registered name."""
+    sweep_solver: str = "drs"
+    """The same for a sweep, where neighbouring parameters help each other."""
+    certifier: str | None = None
+    """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
+    init: str | None = "mixed"
+    """The kind of starts that was measured to work (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
+    grid: tuple[float, float, int] | None = None
+    """Lowest and highest parameter of the default sweep, and how many, spaced geometrically."""
+
+    @property
+    def title(self) -> str:
+        """The name as people read it."""
+        return self.name.replace("_", " ")
+
+    @property
+    def has_posterior_form(self) -> bool:
+        """Whether L is a constant plus sum_z p(z) f(p(x|z)), which is what a certificate needs."""
+        return self.certifier is not None
+
+    def problem(self, parameter: float, **options: float) -> MarkovLagrangian:
+        """The member with this parameter, checked."""
+        assert self.parameter is not None
+        value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
+        fixed = {name: number(name, options[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
+        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+
+    def said(self, parameter: float | None = None) -> str:
+        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
+        return self.title if parameter is None else f"{self.title}, {self.symbol} = {parameter:.4g}"
+
+
+def has_posterior_form(problem: MarkovLagrangian) -> bool:
+    """Whether rho_z + rho_zx + rho_zy = 0: then L is a constant plus the mean of one function of the posteriors p(x|z)."""
+    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
+
+
+def is_bottleneck(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
+    return has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy
+
+
+def is_funnel(problem: MarkovLagrangian) -> bool:
+    """Whether L is a positive multiple of beta I(Y;Z) - I(X;Z), beta >= 0."""
+    return has_posterior_form(problem) and problem.rho_zy <= 0.0 < problem.rho_zx
+
+
+_GAMMA: dict[str, Any] = {
+    "parameter": "gamma",
+    "symbol": "γ",
+    "most": 1.0,
+    "expected": "in (0, 1]; above 1 only the trivial encoder is optimal",
+    "grid": (0.1, 1.0, 16),
+}
+
+BOTTLENECK = Family(
+    name="bottleneck",
+    loss="gamma I(X;Z) - I(Y;Z)",
+    rho=lambda gamma: (gamma - 1.0, -gamma, 1.0),
+    contains=is_bottleneck,
+    solver="portfolio",
+    sweep_solver="annealing",
+    certifier="envelope",
+    **_GAMMA,
+)
+
+FUNNEL = Family(
+    name="funnel",
+    loss="beta I(Y;Z) - I(X;Z)",
+    rho=lambda beta: (beta - 1.0, 1.0, -beta),
+    parameter="beta",
+    symbol="β",
+    hides_y=True,
+    contains=is_funnel,
+    solver="pooling",
+    sweep_solver="pooling",
+    certifier="columns",
+    init="spread",
+    grid=(0.5, 20.0, 20),
+)
+
+DETERMINISTIC_BOTTLENECK = Family(
+    name="deterministic_bottleneck",
+    loss="gamma H(Z) - I(Y;Z)",
+    rho=lambda gamma: (gamma - 1.0, 0.0, 1.0),
+    **_GAMMA,
+)
+
+GENERALISED_BOTTLENECK = Family(
+    name="generalised_bottleneck",
+    loss="gamma (H(Z) - a H(Z|X)) - I(Y;Z)",
+    rho=lambda gamma, a: (gamma - 1.0, -a * gamma, 1.0),
+    options=("a",),
+    **_GAMMA,
+)
+
+LAGRANGIAN = Family(
+    name="lagrangian",
+    loss="rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)",
+    rho=lambda *rho: rho,
+    parameter=None,
+    symbol="parameter",
+    init=None,
+)
+
+FAMILIES: dict[str, Family] = {
+    family.name: family for family in (BOTTLENECK, FUNNEL, DETERMINISTIC_BOTTLENECK, GENERALISED_BOTTLENECK, LAGRANGIAN)
+}
+
+
+def family_of(problem: MarkovLagrangian) -> Family:
+    """The record that a problem is treated by: that of any family which its numbers make it a member of, else that of its name."""
+    for family in FAMILIES.values():
+        if family.contains(problem):
+            return family
+    return FAMILIES.get(problem.family, LAGRANGIAN)
+
+
+def named_family(problem: MarkovLagrangian) -> Family:
+    """The record of the name that a problem carries, which is how it is shown."""
+    return FAMILIES.get(problem.family, LAGRANGIAN)
+
+
+class Siblings(NamedTuple):
+    """The problems that differ from one in nothing but the parameter."""
+
+    key: tuple[str, float]
+    """Equal for two problems of the same set: the family's name, and its a."""
+    make: Callable[[float], MarkovLagrangian] | None
+    """From a parameter to a problem; None for a problem without a name."""
+
+
+def siblings(problem: MarkovLagrangian) -> Siblings:
+    """The set that a problem belongs to. The a of a generalised bottleneck is read off its numbers: -rho_zx / gamma."""
+    family = named_family(problem)
+    if family.parameter is None or not problem.parameter:
+        return Siblings((problem.family, 1.0), None)
+    fixed = dict.fromkeys(family.options, -problem.rho_zx / problem.parameter)
+    return Siblings((family.name, round(fixed.get("a", 1.0), 12)), partial(family.problem, **fixed))
+
+
 def bottleneck(gamma: float) -> MarkovLagrangian:
     """Information bottleneck (Tishby, Pereira, Bialek 1999): gamma I(X;Z) - I(Y;Z), 0 < gamma <= 1.
 
     The beta of the older literature is 1/gamma.
     """
-    gamma = _gamma(gamma)
-    return MarkovLagrangian(gamma - 1.0, -gamma, 1.0, "bottleneck", gamma)
+    return BOTTLENECK.problem(gamma)
 
 
 def funnel(beta: float) -> MarkovLagrangian:
     """Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0."""
-    beta = number("beta", beta, lambda b: b > 0.0, "positive and finite")
-    return MarkovLagrangian(beta - 1.0, 1.0, -beta, "funnel", beta)
+    return FUNNEL.problem(beta)
 
 
 def deterministic_bottleneck(gamma: float) -> MarkovLagrangian:
     """Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1."""
-    gamma = _gamma(gamma)
-    return MarkovLagrangian(gamma - 1.0, 0.0, 1.0, "deterministic_bottleneck", gamma)
+    return DETERMINISTIC_BOTTLENECK.problem(gamma)
 
 
 def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
     """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic."""
-    gamma, a = _gamma(gamma), number("a", a, lambda a: 0.0 <= a <= 1.0, "in [0, 1]")
-    return MarkovLagrangian(gamma - 1.0, -a * gamma, 1.0, "generalised_bottleneck", gamma)
-
-
-def is_bottleneck(problem: MarkovLagrangian) -> bool:
-    """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
-    return _has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy
-
-
-def is_funnel(problem: MarkovLagrangian) -> bool:
-    """Whether L is a positive multiple of beta I(Y;Z) - I(X;Z), beta > 0."""
-    return _has_posterior_form(problem) and problem.rho_zy < 0.0 < problem.rho_zx
-
-
-def _has_posterior_form(problem: MarkovLagrangian) -> bool:
-    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
-
-
-def check_encoder(joint: Joint, encoder: Array) -> Array:
-    """The encoder as a float array, or an error that names the first column that is not a distribution over z."""
-    W = np.asarray(encoder, dtype=float)
-    if W.ndim != 2 or W.shape[1] != joint.shape[0] or W.shape[0] == 0:
-        raise InvalidEncoderError(
-            f"an encoder must have shape (|Z|, |X|) = (any, {joint.shape[0]}), found {W.shape}; W[z, x] = p(z|x)."
-        )
-    bad = ~np.isfinite(W) | (W < 0)
-    if bad.any():
-        z, x = (int(i) for i in np.argwhere(bad)[0])
-        raise InvalidEncoderError(f"an encoder holds probabilities, found {W[z, x]} at z = {z}, x = {x}.")
-    error = np.abs(W.sum(axis=0) - 1.0)
-    if error.max() > 1e-9:
-        x = int(error.argmax())
-        raise InvalidEncoderError(
-            f"each column of an encoder must sum to 1; column x = {x} sums to {W[:, x].sum():.12g}. "
-            "If rows sum to 1 instead, pass its transpose."
-        )
-    return W
+    return GENERALISED_BOTTLENECK.problem(gamma, a=a)
 
 
 def _log_or_zero(p: Array) -> Array:
     """The logarithm, and 0 where p = 0."""
     return np.log(np.where(p > 0.0, p, 1.0))
-
-
-def _gamma(value: float) -> float:
-    return number("gamma", value, lambda g: 0.0 < g <= 1.0, "in (0, 1]; above 1 only the trivial encoder is optimal")

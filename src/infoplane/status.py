@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from enum import Enum
 from typing import NamedTuple
+
+STATIONARY_TOL = 1e-8
+"""Residuals that count as stationary, unless the caller says otherwise."""
 
 
 class Status(Enum):
@@ -35,3 +39,12 @@ class Residuals(NamedTuple):
     def largest(self) -> float:
         """The largest of the three."""
         return max(self)
+
+
+def judge(residuals: Residuals, tol: float, otherwise: Status) -> Status:
+    """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
+    if residuals.largest <= tol:
+        return Status.STATIONARY
+    if residuals.largest <= math.sqrt(tol):
+        return Status.ALMOST
+    return otherwise

@@ -4,13 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 import infoplane as ip
-import strategies
-from infoplane.frontier.knee import SAME_POSTERIOR, distinct_clusters
-from infoplane.solution import Solution
 
 
 def erasure(erased):
@@ -71,22 +66,3 @@ def test_the_knee_is_furthest_from_the_chord(family, grid):
     assert knee.distance == pytest.approx(max(distance), abs=1e-9)
     assert frontier.runs[knee.row].parameter == knee.parameter
     assert str(frontier.suggest()).startswith("Knee: ")
-
-
-@settings(max_examples=60, deadline=None)
-@given(strategies.chains(), st.lists(st.floats(0.05, 0.95), min_size=6, max_size=6))
-def test_splitting_a_cluster_in_proportion_adds_none(chain, shares):
-    joint, W = chain
-    run = Solution(joint, ip.bottleneck(0.9), W, ip.Status.STATIONARY, "made up", 1, 0.0, ip.Residuals(0.0, 0.0, 0.0))
-    whole = distinct_clusters(run)
-    parts = np.array(shares[: len(W)])[:, None]
-    split = distinct_clusters(replace(run, encoder=np.vstack([parts * W, (1 - parts) * W])))
-    q = W * joint.p_x / np.maximum((W @ joint.p_x)[:, None], 1e-300)
-    tv = 0.5 * np.abs(q[:, None] - q[None]).sum(axis=2)
-    clear = np.all((tv < 0.5 * SAME_POSTERIOR) | (tv > 2 * SAME_POSTERIOR)) and np.all(
-        ((W @ joint.p_x) > 1e-4) | ((W @ joint.p_x) == 0)
-    )
-    if clear:
-        assert len(split) == len(whole)
-    assert 1 <= len(whole) <= len(W)
-    assert len({z for group in split for z in group}) == sum(len(group) for group in split)

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.bottleneck.proof import certify_bottleneck, estimate_cells
+from infoplane.certificate.bottleneck.bound import certify_bottleneck
+from infoplane.certificate.bottleneck.proof import estimate_cells
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
 from infoplane.solvers.envelope import Envelope, merged

@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from ..encoder import check_encoder
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..information import Array
-from ..problem import MarkovLagrangian, check_encoder, is_bottleneck, is_funnel
+from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from .bottleneck.bound import certify_bottleneck
 from .certificate import Certificate, Limits
+from .funnel.bound import certify_funnel
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -49,12 +52,8 @@ def certify(
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
     if is_bottleneck(problem):
-        from .bottleneck.proof import certify_bottleneck
-
         return certify_bottleneck(joint, problem, W, limits)
     if is_funnel(problem):
-        from .funnel.bound import certify_funnel
-
         return certify_funnel(joint, problem, W, limits)
     raise UnsupportedProblemError(no_certificate(problem))
 

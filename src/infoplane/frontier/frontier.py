@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from ..errors import InvalidOptionError
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..solution import Solution
+from .hull import pareto_rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -115,17 +114,7 @@ class Frontier:
 
     def pareto_rows(self) -> list[int]:
         """Rows that no other dominates: for the bottleneck more I(Y;Z) at no more I(X;Z), for the funnel less I(Y;Z) at no less."""
-        if not self.runs:
-            return []
-        sign = -1.0 if self.hides_y else 1.0
-        order = sorted(range(len(self)), key=lambda row: (sign * self.runs[row].ixz, -sign * self.runs[row].iyz))
-        kept: list[int] = []
-        best = -np.inf
-        for row in order:
-            if sign * self.runs[row].iyz > best + 1e-12:
-                kept.append(row)
-                best = sign * self.runs[row].iyz
-        return sorted(kept, key=lambda row: self.runs[row].ixz)
+        return pareto_rows(self.runs, self.hides_y)
 
     def pareto(self) -> Any:
         """The non-dominated runs, as a frame in the order of I(X;Z)."""

@@ -5,21 +5,19 @@ What lies below the hull is no point of the frontier, since mixtures of its corn
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..errors import InvalidOptionError
-from ..problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from ..problem import siblings
 from ..solution import Solution
 
 if TYPE_CHECKING:
     from .frontier import Frontier
-
-Family = Callable[[float], MarkovLagrangian]
 
 
 @dataclass(frozen=True)
@@ -39,7 +37,7 @@ def vertices(frontier: Frontier) -> list[Point]:
     best = [frontier.runs[row] for row in frontier.best_rows()]
     if not best:
         raise InvalidOptionError("a frontier without runs has no encoder to offer.")
-    if len({kind(run.problem) for run in best}) > 1:
+    if len({siblings(run.problem).key for run in best}) > 1:
         raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
     return corners([Point(run, run.parameter) for run in best], frontier.hides_y)
 
@@ -70,19 +68,14 @@ def bracket(hull: list[Point], axis: str, target: float) -> tuple[Point, Point]:
     return hull[max(after - 1, 0)], hull[after]
 
 
-def family_of(problem: MarkovLagrangian) -> Family | None:
-    """The function from a parameter to a problem that a problem came from; None if it has no name."""
-    named: dict[str, Family] = {
-        "bottleneck": bottleneck,
-        "funnel": funnel,
-        "deterministic_bottleneck": deterministic_bottleneck,
-    }
-    if problem.family == "generalised_bottleneck" and problem.parameter:
-        return partial(generalised_bottleneck, a=-problem.rho_zx / problem.parameter)
-    return named.get(problem.family)
-
-
-def kind(problem: MarkovLagrangian) -> tuple[str, float]:
-    """What two problems must share to differ in nothing but the parameter: the family's name, and its a."""
-    a = -problem.rho_zx / problem.parameter if problem.family == "generalised_bottleneck" and problem.parameter else 1.0
-    return problem.family, round(a, 12)
+def pareto_rows(runs: Sequence[Solution], hides_y: bool) -> list[int]:
+    """The runs that no other dominates, by I(X;Z): more I(Y;Z) at no more I(X;Z), or for ``hides_y`` less at no less."""
+    sign = -1.0 if hides_y else 1.0
+    order = sorted(range(len(runs)), key=lambda row: (sign * runs[row].ixz, -sign * runs[row].iyz))
+    kept: list[int] = []
+    best = -math.inf
+    for row in order:
+        if sign * runs[row].iyz > best + 1e-12:
+            kept.append(row)
+            best = sign * runs[row].iyz
+    return sorted(kept, key=lambda row: runs[row].ixz)

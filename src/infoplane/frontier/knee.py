@@ -13,16 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..information import bits
-from ..plot import SYMBOLS
-from ..solution import Solution
+from ..problem import named_family
+from .hull import pareto_rows
 
 if TYPE_CHECKING:
     from .frontier import Frontier
-
-SMALLEST_MASS = 1e-6
-SAME_POSTERIOR = 1e-2
-"""Far above what a stationarity of 1e-8 leaves between two clusters that coincide, far below clusters that have parted."""
 
 STRAIGHT = 1e-6
 """A scaled distance to the chord that counts as none."""
@@ -67,32 +64,14 @@ class Suggestion:
 def suggest(frontier: Frontier) -> Suggestion:
     """Look along the best runs of a frontier; see `Frontier.suggest`."""
     rows = frontier.best_rows()
-    symbol = SYMBOLS.get(frontier.runs[rows[0]].problem.family, "γ") if rows else "γ"
+    symbol = named_family(frontier.runs[rows[0]].problem).symbol if rows else ""
     knee, about_knee = _knee(frontier, rows, symbol)
     transitions = _transitions(frontier, rows)
     return Suggestion(knee, transitions, (about_knee, *_about(transitions, len(rows), symbol)))
 
 
-def distinct_clusters(run: Solution) -> list[list[int]]:
-    """The clusters of a run that differ, largest first; each with those that coincide with it. See the head of this file."""
-    p_z = run.p_z
-    alive = [int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > SMALLEST_MASS]
-    posteriors = run.encoder * run.joint.p_x / np.maximum(p_z, SMALLEST_MASS)[:, None]
-    groups: list[list[int]] = []
-    for z in alive:
-        distance = 0.5 * np.abs(posteriors[[group[0] for group in groups]] - posteriors[z]).sum(axis=1)
-        if groups and distance.min() <= SAME_POSTERIOR:
-            groups[int(np.argmin(distance))].append(z)
-        else:
-            groups.append([z])
-    return groups
-
-
 def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None, str]:
-    from .frontier import Frontier
-
-    own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-    curve = [rows[row] for row in own.pareto_rows()]
+    curve = [rows[row] for row in pareto_rows([frontier.runs[row] for row in rows], frontier.hides_y)]
     if len(curve) < 3:
         return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
     u = np.array([bits(frontier.runs[row].ixz) for row in curve])
@@ -111,7 +90,7 @@ def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None
 
 
 def _transitions(frontier: Frontier, rows: list[int]) -> tuple[Transition, ...]:
-    counts = [len(distinct_clusters(frontier.runs[row])) for row in rows]
+    counts = [len(distinct_clusters(frontier.runs[row].encoder, frontier.joint.p_x)) for row in rows]
     return tuple(
         Transition(
             (frontier.runs[a].parameter, frontier.runs[b].parameter),

@@ -11,20 +11,22 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..certificate.certificate import Limits
+from ..encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, bits
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.starts import default_clusters, near_identity
-from .hull import Family, Point, bracket, corners, family_of, kind, vertices
-from .time_sharing import chord_parameter, compact, length, mixed_encoder, mixture
+from .hull import Point, bracket, corners, vertices
+from .time_sharing import chord_parameter, length, mixed_encoder, mixture
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -68,7 +70,7 @@ def at(
     _reachable(curve, axis[0], target)
     if there := [point.run for point in curve if abs(point.along(axis[0]) - target) <= MET]:
         return replace(there[0], encoder=there[0].encoder.copy())
-    search = Search(frontier.joint, axis[0], target, family_of(curve[0].run.problem), solver, max_iter, tol)
+    search = Search(frontier.joint, axis[0], target, siblings(curve[0].run.problem).make, solver, max_iter, tol)
     found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)
@@ -99,7 +101,7 @@ class Search:
         joint: Joint,
         axis: str,
         target: float,
-        family: Family | None,
+        family: Callable[[float], MarkovLagrangian] | None,
         solver: Solver | str | None,
         max_iter: int,
         tol: float,
@@ -136,7 +138,7 @@ class Search:
             points.append(c if gain > nothing else Point(a.run if here[0] <= here[1] else b.run, theta))
         return mixture(a, b, self.axis, self.target, self.family, self.tol)
 
-    def by_parameter(self, a: Point, b: Point, family: Family) -> Solution:
+    def by_parameter(self, a: Point, b: Point, family: Callable[[float], MarkovLagrangian]) -> Solution:
         """The same for a Lagrangian with entropies of Z in it: no chord, only the parameter, until it or the target is met."""
         for number in range(ROUNDS):
             if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
@@ -183,14 +185,15 @@ class Search:
 
 def proven_bound(frontier: Frontier, found: Solution) -> float | None:
     """A lower bound of min L at a parameter between two that have one: min L is concave in the parameter, so the chord is below it."""
+    same = siblings(found.problem)
     proven = sorted(
         (run.parameter, run.lower_bound)
         for row in frontier.best_rows()
-        if (run := frontier.runs[row]).lower_bound is not None and kind(run.problem) == kind(found.problem)
+        if (run := frontier.runs[row]).lower_bound is not None and siblings(run.problem).key == same.key
     )
     below = [(p, bound) for p, bound in proven if p <= found.parameter]
     above = [(p, bound) for p, bound in proven if p >= found.parameter]
-    if family_of(found.problem) is None or not below or not above:
+    if same.make is None or not below or not above:
         return None
     (p, low), (q, high) = below[-1], above[0]
     share = 0.0 if p == q else (found.parameter - p) / (q - p)

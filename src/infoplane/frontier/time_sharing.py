@@ -8,29 +8,33 @@ optimal for it, so are all their mixtures.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 
 from ..information import Array
+from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution
 from ..solvers.stopping import Stopping
 from ..status import Residuals, Status
-from .hull import Family, Point
-from .knee import SAME_POSTERIOR
+from .hull import Point
 
 
 def chord_parameter(a: Point, b: Point) -> float | None:
     """The parameter for which a and b have the same Lagrangian; None for a family that is not one of I(X;Z) and I(Y;Z)."""
     du, dv = b.run.ixz - a.run.ixz, b.run.iyz - a.run.iyz
-    if a.run.problem.family == "bottleneck":
-        return min(dv / du, 1.0) if dv > 0.0 else None
-    if a.run.problem.family == "funnel":
-        return du / dv if dv > 0.0 else None
-    return None
+    family = named_family(a.run.problem)
+    if not family.has_posterior_form or dv <= 0.0:
+        return None
+    # rho_zx and rho_zy are affine in the parameter t, and L = -rho_zx I(X;Z) - rho_zy I(Y;Z): the chord's t has rho_zx du + rho_zy dv = 0.
+    _, zx_0, zy_0 = family.rho(0.0)
+    _, zx_1, zy_1 = family.rho(1.0)
+    return min(-(zx_0 * du + zy_0 * dv) / ((zx_1 - zx_0) * du + (zy_1 - zy_0) * dv), family.most)
 
 
 def length(a: Point, b: Point) -> float:
     """Of the chord, along the information that the parameter multiplies."""
-    return abs(b.run.iyz - a.run.iyz if a.run.problem.family == "funnel" else b.run.ixz - a.run.ixz)
+    return abs(b.run.iyz - a.run.iyz if named_family(a.run.problem).hides_y else b.run.ixz - a.run.ixz)
 
 
 def mixed_encoder(a: Point, b: Point, axis: str, target: float) -> tuple[float, Array]:
@@ -41,7 +45,9 @@ def mixed_encoder(a: Point, b: Point, axis: str, target: float) -> tuple[float, 
     return w, W / W.sum(axis=0)
 
 
-def mixture(a: Point, b: Point, axis: str, target: float, family: Family | None, tol: float) -> Solution:
+def mixture(
+    a: Point, b: Point, axis: str, target: float, family: Callable[[float], MarkovLagrangian] | None, tol: float
+) -> Solution:
     """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
     w, W = mixed_encoder(a, b, axis, target)
     heavier = a if w >= 0.5 else b
@@ -65,23 +71,3 @@ def mixture(a: Point, b: Point, axis: str, target: float, family: Family | None,
         residuals=residuals,
         parameter=parameter,
     )
-
-
-def compact(W: Array, p_x: Array) -> Array:
-    """The encoder with clusters of equal p(x|z) made one, so that mixtures of mixtures do not grow."""
-    p_z = W @ p_x
-    kept: list[int] = []
-    merged = W.copy()
-    for z in np.argsort(-p_z, kind="stable"):
-        q = W[z] * p_x / max(p_z[z], 1e-300)
-        same = next((k for k in kept if 0.5 * np.abs(W[k] * p_x / p_z[k] - q).sum() <= SAME_POSTERIOR), None)
-        if same is None and p_z[z] > 0.0:
-            kept.append(int(z))
-        elif same is not None:
-            merged[same] += W[z]
-    alive: Array = merged[kept]
-    alive[:, p_x == 0.0] = (
-        p_z[kept, None] / p_z[kept].sum()
-    )  # a letter without mass may have been all in a cluster without mass
-    alive /= alive.sum(axis=0)
-    return alive

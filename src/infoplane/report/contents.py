@@ -12,17 +12,16 @@ from typing import Any
 
 import numpy as np
 
+from ..encoder import SAME_POSTERIOR
 from ..errors import InfoplaneError
 from ..frontier.frontier import Frontier
-from ..frontier.knee import SAME_POSTERIOR
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..plot import SYMBOLS
+from ..problem import FAMILIES, named_family
 from ..solution import Trace
 from ..status import Status
 from .encoders import encoder_columns, largest
 
-FAMILIES = ("bottleneck", "funnel", "deterministic_bottleneck")
 """Named by their parameter alone."""
 
 LONGEST_LABEL = 120
@@ -56,11 +55,10 @@ def contents(
     letters, outcomes = largest(joint.p_x, allowance.letters), largest(joint.p_y, allowance.outcomes)
     encoders = _encoders(frontier, best, letters, outcomes, allowance)
     recorded = {row: trace for row in rows if (trace := frontier.runs[row].trace or traces.get(row)) is not None}
-    family = frontier.runs[0].problem.family
     suggestion = frontier.suggest()
     return {
         "title": title,
-        "symbol": SYMBOLS.get(family, "γ"),
+        "symbol": named_family(frontier.runs[0].problem).symbol,
         "summary": _summary(frontier),
         "complete": frontier.complete,
         "joint": {
@@ -86,7 +84,7 @@ def contents(
 
 def _summary(frontier: Frontier) -> str:
     joint, runs = frontier.joint, frontier.runs
-    families = ", ".join(dict.fromkeys(run.problem.family.replace("_", " ") for run in runs))
+    families = ", ".join(dict.fromkeys(named_family(run.problem).title for run in runs))
     parameters = len({run.parameter for run in runs})
     converged = sum(run.status.converged for run in runs)
     return (
@@ -220,7 +218,7 @@ def _identity(joint: Joint) -> dict[str, Any]:
 
 def _told(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already."""
-    said = {"joint_sha256", "shape", *(("rho",) if provenance.get("family") in FAMILIES else ())}
+    said = {"joint_sha256", "shape", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
     told = {name: _plain(value) for name, value in provenance.items() if name not in said}
     return {**told, "parts": [_told(part) for part in told["parts"]]} if "parts" in told else told
 
@@ -266,3 +264,9 @@ def _omissions(
     if any(run["clusters"][-1].endswith("others") for run in encoders.values()):
         said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
     return said
+
+
+def _names_its_rho(name: object) -> bool:
+    """Whether a family's name and parameter say what rho is."""
+    family = FAMILIES.get(str(name))
+    return family is not None and family.parameter is not None and not family.options

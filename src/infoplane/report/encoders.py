@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..frontier.knee import distinct_clusters
+from ..encoder import distinct_clusters
 from ..information import Array
 from ..solution import Solution
 
@@ -15,7 +15,7 @@ def encoder_columns(run: Solution, letters: Array, outcomes: Array, most: int) -
     """p(z), p(z|x) and p(y|z) in thousandths; a column a cluster, or several that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
     p_zx, p_zy = W * joint.p_x, W @ joint.p_xy
-    differ = distinct_clusters(run)
+    differ = distinct_clusters(run.encoder, run.joint.p_x)
     groups = differ if len(differ) <= most else differ[: most - 1]
     groups = sorted(groups, key=lambda group: _centre(p_zx[group].sum(axis=0)[letters]))
     rest = sorted(set(range(len(W))) - {z for group in groups for z in group})

@@ -21,7 +21,7 @@ from ..information import Array, plane_points
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
-from .base import PathBatch
+from .base import PathBatch, PathSolver
 from .fixed_point.accelerated import Accelerated
 from .stopping import Stopping
 
@@ -30,7 +30,7 @@ STRIDE = 200
 
 
 @dataclass(frozen=True)
-class Annealing:
+class Annealing(PathSolver):
     """Upward annealing by the accelerated solver: each gamma warmed by the one below.
 
     Parameters
@@ -48,6 +48,12 @@ class Annealing:
     Frontier(8 parameters, 8 runs, 8 converged)
     """
 
+    name = "annealing"
+    deterministic = (
+        True  # it begins from the first start only, which is the near-identity one unless the user brings another
+    )
+    segment = None  # the whole grid is one path
+
     rungs: int = 6
     depth: float = 8.0
 
@@ -56,30 +62,11 @@ class Annealing:
         if not 1.0 < self.depth < np.inf:
             raise InvalidOptionError(f"depth must be above 1, found {self.depth!r}.")
 
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "annealing"
-
-    @property
-    def deterministic(self) -> bool:
-        """It begins from the first start only, which is the near-identity one unless the user brings another."""
-        return True
-
-    @property
-    def segment(self) -> int | None:
-        """The whole grid is one path."""
-        return None
-
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         if not is_bottleneck(problem):
             return f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
         return Accelerated().refusal(problem)
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is nothing to tune."""
-        return None
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool

@@ -1,10 +1,11 @@
 """What a solver is: options in a frozen object, and `begin`, which turns starts into a batch of runs that can be advanced.
 
-`solve` and `sweep` know nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and the docs.
+`solve` and `sweep` know nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and its test.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
@@ -32,48 +33,61 @@ class Batch(Protocol):
         """Every run as it stands; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
 
 
-class Solver(Protocol):
-    """Frozen options with a registered name."""
+class Solver(ABC):
+    """Options with a registered name: the base class of every solver, each of which is a frozen dataclass.
+
+    A subclass sets ``name`` and writes `begin`; the other members have the defaults that most solvers want.
+    """
 
     @property
+    @abstractmethod
     def name(self) -> str:
         """What the command line calls it."""
 
-    @property
-    def deterministic(self) -> bool:
-        """Whether it ignores starts, so that one run is all there is."""
+    deterministic: bool = False
+    """Whether it ignores all starts but the first, so that one run is all there is."""
 
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
+    def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
+        return None
 
-    def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
-        """What the theorems do not cover in these options, for a warning; or None."""
+    def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
+        """What to warn of before it runs, such as options that no theorem covers; or None."""
+        return None
 
+    @abstractmethod
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> Batch:
         """A batch with run i for problems[i] from starts[i] (R, |Z|, |X|); with ``record`` it keeps traces."""
 
 
-class PathSolver(Solver, Protocol):
-    """A solver that is better at many parameters than at one: each problem begins from what its neighbour has found."""
+class PathSolver(Solver):
+    """A solver that looks at all starts, or parameters, together: each problem begins from what its neighbour has found."""
 
-    @property
-    def segment(self) -> int | None:
-        """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""
+    segment: int | None = 1
+    """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""
 
+    @abstractmethod
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
     ) -> Iterator[Run | None]:
-        """One Run a problem, in order. None after every bounded piece of work, so that a caller can look, or stop, in between.
+        """One Run per problem, in order; None after every bounded piece of work, so that a caller can look, or stop, in between.
 
         ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from.
         """
 
+    def begin(
+        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
+    ) -> Batch:
+        """The problems one after another; a path has no traces unless a subclass keeps them."""
+        del record
+        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
+
 
 def is_path(solver: Solver) -> TypeGuard[PathSolver]:
     """Whether a solver looks at all its starts, or parameters, together."""
-    return hasattr(solver, "follow")
+    return isinstance(solver, PathSolver)
 
 
 class PathBatch:

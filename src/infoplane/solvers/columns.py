@@ -21,12 +21,12 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Residuals, Status
-from .base import PathBatch
+from .base import PathSolver
 from .stopping import Stopping
 
 
 @dataclass(frozen=True)
-class Columns:
+class Columns(PathSolver):
     """Column generation over posteriors, certified by branch and bound; for the funnel and its positive multiples.
 
     Starts and `clusters` are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share
@@ -48,6 +48,10 @@ class Columns:
     ('CERTIFIED', -0.255154, True)
     """
 
+    name = "columns"
+    deterministic = True  # the optimum does not depend on where one starts
+    segment = 8  # neighbours that share columns in one go
+
     tol: float = 1e-6
     max_cells: int = 20_000_000
     max_seconds: float = math.inf
@@ -60,21 +64,6 @@ class Columns:
         """The options as `Limits`."""
         return Limits(self.tol, self.max_cells, self.max_seconds)
 
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "columns"
-
-    @property
-    def deterministic(self) -> bool:
-        """The optimum does not depend on where one starts."""
-        return True
-
-    @property
-    def segment(self) -> int | None:
-        """Neighbours that share columns in one go."""
-        return 8
-
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         return supports.refusal(problem)
@@ -82,12 +71,6 @@ class Columns:
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """An estimate beforehand, if the proof may not end."""
         return supports.forecast(support, problem, self.limits)
-
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
-    ) -> PathBatch:
-        """One run a problem."""
-        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping

@@ -23,7 +23,7 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Status
-from .base import PathBatch, Solver
+from .base import PathSolver, Solver
 from .fixed_point.accelerated import Accelerated
 from .stopping import Stopping
 
@@ -38,7 +38,7 @@ STALE = 1.5
 
 
 @dataclass(frozen=True)
-class Envelope:
+class Envelope(PathSolver):
     """Global optima of the bottleneck, each with a proof; deterministic.
 
     Parameters
@@ -57,27 +57,16 @@ class Envelope:
     ('CERTIFIED', True)
     """
 
+    name = "envelope"
+    deterministic = True  # every start ends at the same optimum
+    segment = 8  # neighbours that hand on their decoders and cells
+
     tol: float = Limits.tol
     max_cells: int = 3_000_000
     max_seconds: float = math.inf
 
     def __post_init__(self) -> None:
         Limits(self.tol, self.max_cells, self.max_seconds)
-
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "envelope"
-
-    @property
-    def deterministic(self) -> bool:
-        """Every start ends at the same optimum."""
-        return True
-
-    @property
-    def segment(self) -> int | None:
-        """Neighbours that hand on their decoders and cells."""
-        return 8
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
@@ -93,12 +82,6 @@ class Envelope:
             f"a certificate for |Y| = {letters} is expected to take {expected:.0e} cells, more than max_cells = {self.max_cells:,}: "
             "the best bound proven by then will be returned, and no more. Group letters of Y, or raise max_cells and be patient."
         )
-
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, _record: bool
-    ) -> PathBatch:
-        """The problems one after another."""
-        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping

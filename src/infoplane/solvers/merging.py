@@ -12,6 +12,7 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Residuals, Status
+from .base import Solver
 from .stopping import Stopping
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ from ..certificate.merge_path import MergePath, agglomerative_bottleneck, merge_
 
 
 @dataclass(frozen=True)
-class Merging:
+class Merging(Solver):
     """Greedy merging as a solver: the partition of the whole merge path with the lowest Lagrangian.
 
     Parameters
@@ -38,29 +39,14 @@ class Merging:
     (2, -0.232136)
     """
 
+    name = "merging"
+    deterministic = True  # there is one path, whatever the starts
+
     criterion: Literal["information", "lagrangian"] = "information"
 
     def __post_init__(self) -> None:
         if self.criterion not in ("information", "lagrangian"):
             raise InvalidOptionError(f"criterion must be 'information' or 'lagrangian', found {self.criterion!r}.")
-
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "merging"
-
-    @property
-    def deterministic(self) -> bool:
-        """There is one path, whatever the starts."""
-        return True
-
-    def refusal(self, _problem: MarkovLagrangian) -> str | None:
-        """Any Lagrangian can be evaluated along the path."""
-        return None
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is no theorem to be outside of."""
-        return None
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool

@@ -27,7 +27,7 @@ from ..information import Array, entr, entropy
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..solution import Run, Trace
-from .base import Batch, Solver, losses_of
+from .base import Batch, PathSolver, Solver, losses_of
 from .fixed_point.accelerated import Accelerated
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters
@@ -50,7 +50,7 @@ DUST = 1e-9
 
 
 @dataclass(frozen=True)
-class Pooling:
+class Pooling(PathSolver):
     """Starts, a few splitting iterations, the accelerated solver, and a linear programme over all clusters found.
 
     Parameters
@@ -67,26 +67,13 @@ class Pooling:
     ('pooling', -2.0991)
     """
 
+    name = "pooling"
+
     splitting: int | None = None
 
     def __post_init__(self) -> None:
         if self.splitting is not None:
             object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
-
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "pooling"
-
-    @property
-    def deterministic(self) -> bool:
-        """Runs depend on their starts."""
-        return False
-
-    @property
-    def segment(self) -> int | None:
-        """Parameters are pooled one by one."""
-        return 1
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
@@ -96,10 +83,6 @@ class Pooling:
                 f"found {problem.rho}. Use drs."
             )
         return Accelerated().refusal(problem)
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is nothing to tune."""
-        return None
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool

@@ -10,13 +10,13 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
 from .annealing import Annealing
-from .base import PathBatch
+from .base import PathBatch, PathSolver
 from .pooling import Pooling, PoolingBatch, best_runs
 from .stopping import Stopping
 
 
 @dataclass(frozen=True)
-class Portfolio:
+class Portfolio(PathSolver):
     """Annealing where the problem is a bottleneck; `Pooling` from all starts. The best run wins, and says which part it was.
 
     Examples
@@ -27,28 +27,11 @@ class Portfolio:
     -0.187447
     """
 
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "portfolio"
-
-    @property
-    def deterministic(self) -> bool:
-        """Runs depend on their starts."""
-        return False
-
-    @property
-    def segment(self) -> int | None:
-        """Parameters are solved one by one."""
-        return 1
+    name = "portfolio"
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         return Pooling().refusal(problem)
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is nothing to tune."""
-        return None
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any, cast
+
 from ..certificate.certificate import Limits
 from ..certificate.certify import no_certificate
 from ..errors import InvalidOptionError, UnsupportedProblemError
-from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import PathSolver, Solver
 from .columns import Columns
@@ -61,11 +64,8 @@ def default(problem: MarkovLagrangian, letters: int = 0, *, along_a_path: bool =
     A bottleneck is annealed: alone in a sweep, where one path serves all parameters, or if X has more letters than |Z| clusters by
     default, where more starts would cost more than they find; else with other starts beside it. A funnel is pooled. All else is split.
     """
-    if Annealing().refusal(problem) is None:
-        return SOLVERS["annealing" if along_a_path or letters > CLUSTER_CAP else "portfolio"]
-    if Pooling().refusal(problem) is None:
-        return SOLVERS["pooling"]
-    return SOLVERS["drs"]
+    family = family_of(problem)
+    return SOLVERS[family.sweep_solver if along_a_path or letters > CLUSTER_CAP else family.solver]
 
 
 def resolve(
@@ -85,8 +85,7 @@ def resolve(
 
 def certifier(problem: MarkovLagrangian, tol: float = Limits.tol) -> PathSolver:
     """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
-    if is_bottleneck(problem):
-        return Envelope(tol=tol)
-    if is_funnel(problem):
-        return Columns(tol=tol)
-    raise UnsupportedProblemError(no_certificate(problem))
+    name = family_of(problem).certifier
+    if name is None:
+        raise UnsupportedProblemError(no_certificate(problem))
+    return cast(PathSolver, replace(cast(Any, SOLVERS[name]), tol=tol))

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..checks import whole_number
+from ..encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.grouping import grouped
 from ..joint.support import Support
-from ..problem import check_encoder
+from ..problem import family_of
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -51,8 +52,8 @@ def between(clusters: int, letters: int, rng: np.random.Generator, groups: IntAr
 
 
 def default_init(problem: MarkovLagrangian) -> str:
-    """The kind of starts that was measured to work: spread where H(Z|Y) is to be large (the funnel), mixed elsewhere."""
-    return "spread" if problem.rho_zy < 0.0 else "mixed"
+    """The kind of starts that the problem's family asks for."""
+    return family_of(problem).init or ("spread" if problem.rho_zy < 0.0 else "mixed")
 
 
 def default_clusters(letters: int) -> int:

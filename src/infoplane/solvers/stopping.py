@@ -7,19 +7,18 @@ residual alone proves nothing.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 from ..checks import whole_number
 from ..errors import InvalidOptionError
-from ..status import Residuals, Status
+from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 
 @dataclass(frozen=True)
 class Stopping:
     """What is small enough, and how long to try."""
 
-    tol: float = 1e-8
+    tol: float = STATIONARY_TOL
     max_iter: int = 20_000
 
     def __post_init__(self) -> None:
@@ -29,8 +28,4 @@ class Stopping:
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:
         """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
-        if residuals.largest <= self.tol:
-            return Status.STATIONARY
-        if residuals.largest <= math.sqrt(self.tol):
-            return Status.ALMOST
-        return otherwise
+        return judge(residuals, self.tol, otherwise)

@@ -8,10 +8,11 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck import bounds
+from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.bounds import contraction_bound, dobrushin
 from infoplane.certificate.bottleneck.coarsening import coarsened_bound, groups_of, prove
 from infoplane.certificate.bottleneck.mixture import Mixture
-from infoplane.certificate.bottleneck.proof import Proof, certify_bottleneck
+from infoplane.certificate.bottleneck.proof import Proof
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.support import Support

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.certificate.bottleneck.proof import Proof, assured, certify_bottleneck, gamma_of
+from infoplane.certificate.bottleneck.proof import Proof, assured, gamma_of
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room

@@ -23,15 +23,14 @@ from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
-from ...problem import ROUNDING, MarkovLagrangian, check_encoder
-from ...threads import one_blas_thread
-from ..certificate import Certificate, Limits
+from ...problem import MarkovLagrangian, is_bottleneck
+from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
 from .partition import Partition
 
 if TYPE_CHECKING:
-    from ...joint.joint import Joint
+    pass
 
 FINEST = 1e-12
 """Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
@@ -54,10 +53,9 @@ PIECE = 400_000
 
 def refusal(problem: MarkovLagrangian) -> str | None:
     """Why no posterior form bounds a problem from below, or None."""
-    rho_z, rho_zx, rho_zy = problem.rho
-    scale = max(abs(rho) for rho in problem.rho)
-    if rho_zy > 0.0 > rho_zx and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * scale:
+    if is_bottleneck(problem):
         return None
+    rho_z, rho_zx, rho_zy = problem.rho
     return (
         "the bottleneck's certificate needs rho_zx < 0 < rho_zy and rho_z + rho_zx + rho_zy = 0, any multiple of "
         f"gamma I(X;Z) - I(Y;Z); found rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
@@ -209,35 +207,6 @@ def estimate_cells(letters: int) -> float:
     many, or none; small gammas and many clusters take more, a finer tolerance little more.
     """
     return CELLS_AT_TWO * CELLS_A_LETTER ** (letters - 2)
-
-
-def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
-    """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
-    from .coarsening import prove  # it is built on Proof
-
-    W = check_encoder(joint, encoder)
-    support = Support(joint)
-    mixture = Mixture.of(support, W[:, support.x])
-    proof = Proof(support, problem, mixture, limits)
-    lam = mixture.multipliers(support, proof.gamma)
-    peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
-    if heights.max() > proof.tol:
-        proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
-    with one_blas_thread():
-        for _ in prove(proof):
-            pass
-    loss = problem.value(joint, W)
-    gap = loss - proof.lower_bound
-    return Certificate(
-        problem=problem,
-        loss=loss,
-        lower_bound=proof.lower_bound,
-        tol=limits.tol,
-        cells=proof.cells,
-        left=0 if proof.complete else proof.partition.left,
-        seconds=proof.seconds,
-        posterior=None if gap <= limits.tol or proof.violation is None else lifted(support, proof.violation),
-    )
 
 
 def lifted(support: Support, q: Array) -> Array:

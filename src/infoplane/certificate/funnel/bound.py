@@ -15,11 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...encoder import check_encoder
 from ...errors import UnsupportedProblemError
 from ...information import Array, entr
 from ...joint.joint import Joint
 from ...joint.support import Support
-from ...problem import ROUNDING, MarkovLagrangian, check_encoder
+from ...problem import MarkovLagrangian, is_funnel
 from ..bottleneck.bounds import imbalance
 from ..certificate import Certificate, Limits
 from ..merge_path import agglomerative_bottleneck
@@ -42,13 +43,13 @@ class Scaled(NamedTuple):
 
 def refusal(problem: MarkovLagrangian) -> str | None:
     """Why a problem is no multiple of the privacy funnel, or None."""
+    if is_funnel(problem):
+        return None
     rho_z, rho_zx, rho_zy = problem.rho
-    if not (rho_zx > 0.0 and rho_zy <= 0.0 and abs(rho_z + rho_zx + rho_zy) <= ROUNDING * max(rho_zx, -rho_zy)):
-        return (
-            "columns solves the privacy funnel and its multiples, rho_zx > 0 >= rho_zy with rho_z + rho_zx + rho_zy = 0; found rho = "
-            f"({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
-        )
-    return None
+    return (
+        "columns solves the privacy funnel and its multiples, rho_zx > 0 >= rho_zy with rho_z + rho_zx + rho_zy = 0; found rho = "
+        f"({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+    )
 
 
 def scaled(problem: MarkovLagrangian) -> Scaled:

@@ -21,8 +21,7 @@ from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
 from ...solution import Run, Solution, finished
-from ...solvers.stopping import Stopping
-from ...status import Residuals, Status
+from ...status import STATIONARY_TOL, Residuals, Status, judge
 from ..certificate import Limits
 from ..merge_path import first_columns
 from .bound import constant, simple_bound, simple_rounding
@@ -144,7 +143,7 @@ def _capped(support: Support, programme: Programme, eps: float, limits: Limits) 
     certified = upper - ixz <= limits.tol
     run = Run(
         encoder=W,
-        status=Status.CERTIFIED if certified else Stopping().judge(residuals, Status.ITERATION_LIMIT),
+        status=Status.CERTIFIED if certified else judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT),
         iterations=meter.rounds,
         residuals=residuals,
         found_by="columns",

@@ -20,7 +20,8 @@ from ...kernels.fixed_point.accelerated_bottleneck import (
 )
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.splitting import advance as kernel
-from ...problem import MarkovLagrangian
+from ...problem import MarkovLagrangian, has_posterior_form
+from ..base import Solver
 from ..stopping import Stopping
 from .batch import MapBatch, blocks_of, logs_of, needs_encoder
 
@@ -29,7 +30,7 @@ MOST_SPLITS = 20
 
 
 @dataclass(frozen=True)
-class Accelerated:
+class Accelerated(Solver):
     """The self-consistent equations of the bottleneck, and the monotone map of the funnel, accelerated.
 
     Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
@@ -55,6 +56,8 @@ class Accelerated:
     ('accelerated', -0.24076)
     """
 
+    name = "accelerated"
+
     memory: int = 5
     split: bool = True
 
@@ -63,16 +66,6 @@ class Accelerated:
         if not isinstance(self.split, bool):
             raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
 
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "accelerated"
-
-    @property
-    def deterministic(self) -> bool:
-        """Runs depend on their starts."""
-        return False
-
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         if min(problem.rho) >= 0.0:
@@ -80,10 +73,6 @@ class Accelerated:
                 f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
                 "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
             )
-        return None
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """There is nothing to tune."""
         return None
 
     def begin(
@@ -141,7 +130,10 @@ class MarginalBatch(MapBatch):
             due=due,
             again=again,
             wait=wait,
-            splits=np.array([MOST_SPLITS if options.split and _sums_to_zero(problem) else 0 for problem in problems]),
+            # With a posterior form equal halves of a cluster change nothing, and an unequal split is of second order.
+            splits=np.array(
+                [MOST_SPLITS if options.split and has_posterior_form(problem) else 0 for problem in problems]
+            ),
             J=J,
             cap=np.full(runs, FIRST_CAP),
             norm=norm,
@@ -188,11 +180,6 @@ class EncoderBatch(MapBatch):
         )
 
 
-def _sums_to_zero(problem: MarkovLagrangian) -> bool:
-    """Then splitting a cluster into equal halves changes nothing, and what an unequal split does is of second order."""
-    return abs(sum(problem.rho)) <= 1e-12 * max(abs(rho) for rho in problem.rho)
-
-
 def _releases_everything(problem: MarkovLagrangian) -> bool:
     """The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X."""
-    return _sums_to_zero(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0
+    return has_posterior_form(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0

@@ -17,12 +17,13 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ...problem import MarkovLagrangian
+from ..base import Solver
 from ..stopping import Stopping
 from .batch import MapBatch, blocks_of, logs_of, needs_encoder
 
 
 @dataclass(frozen=True)
-class BlahutArimoto:
+class BlahutArimoto(Solver):
     """The self-consistent equations of the bottleneck, iterated.
 
     Examples
@@ -33,15 +34,7 @@ class BlahutArimoto:
     ('blahut-arimoto', -0.24076)
     """
 
-    @property
-    def name(self) -> str:
-        """The registered name."""
-        return "blahut-arimoto"
-
-    @property
-    def deterministic(self) -> bool:
-        """Runs depend on their starts."""
-        return False
+    name = "blahut-arimoto"
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
@@ -50,10 +43,6 @@ class BlahutArimoto:
                 f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
                 "Use drs."
             )
-        return None
-
-    def caution(self, _support: Support, _problem: MarkovLagrangian, _start: Array) -> str | None:
-        """Blahut-Arimoto has nothing to tune."""
         return None
 
     def begin(

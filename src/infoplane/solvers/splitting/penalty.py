@@ -18,9 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from ...encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array
-from ...problem import MarkovLagrangian, check_encoder
+from ...problem import MarkovLagrangian
 from .formulations import Formulation, choose
 
 if TYPE_CHECKING:

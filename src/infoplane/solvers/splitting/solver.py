@@ -17,6 +17,7 @@ from ...kernels.splitting.split import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
+from ..base import Solver
 from ..stopping import Stopping
 from .formulations import FORMULATIONS, Formulation, choose
 from .penalty import automatic_factor, penalty_threshold
@@ -31,7 +32,7 @@ GOLDEN = 1.618
 
 
 @dataclass(frozen=True)
-class DouglasRachford:
+class DouglasRachford(Solver):
     """Douglas-Rachford splitting of the Markovian Lagrangian (Huang, El Gamal, El Gamal).
 
     Parameters
@@ -91,11 +92,6 @@ class DouglasRachford:
         if self.proximal > 0:
             return "admm-ib"
         return "drs" if self.formulation == "auto" else self.formulation
-
-    @property
-    def deterministic(self) -> bool:
-        """Runs depend on their starts."""
-        return False
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why the chosen formulation cannot solve a problem, or None."""

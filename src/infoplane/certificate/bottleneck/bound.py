@@ -1,0 +1,43 @@
+"""How far an encoder is from the best bottleneck there is: the proof, begun from the encoder's own decoders."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ...encoder import check_encoder
+from ...information import Array
+from ...joint.joint import Joint
+from ...joint.support import Support
+from ...problem import MarkovLagrangian
+from ...threads import one_blas_thread
+from ..certificate import Certificate, Limits
+from .coarsening import prove
+from .mixture import Mixture, climb, cover, posterior
+from .proof import Proof, lifted
+
+
+def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
+    """How far an encoder is from the global optimum of rho_zy (gamma I(X;Z) - I(Y;Z)), proven; see `certify`."""
+    W = check_encoder(joint, encoder)
+    support = Support(joint)
+    mixture = Mixture.of(support, W[:, support.x])
+    proof = Proof(support, problem, mixture, limits)
+    lam = mixture.multipliers(support, proof.gamma)
+    peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
+    if heights.max() > proof.tol:
+        proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
+    with one_blas_thread():
+        for _ in prove(proof):
+            pass
+    loss = problem.value(joint, W)
+    gap = loss - proof.lower_bound
+    return Certificate(
+        problem=problem,
+        loss=loss,
+        lower_bound=proof.lower_bound,
+        tol=limits.tol,
+        cells=proof.cells,
+        left=0 if proof.complete else proof.partition.left,
+        seconds=proof.seconds,
+        posterior=None if gap <= limits.tol or proof.violation is None else lifted(support, proof.violation),
+    )

@@ -1,0 +1,68 @@
+"""What is asked of an encoder W[z, x] = p(z|x), whoever made it: is it one, and which of its clusters say the same?
+
+Two clusters are one if their posteriors p(x|z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with a posterior form
+merging clusters of equal posterior changes nothing.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .errors import InvalidEncoderError
+from .information import Array
+
+if TYPE_CHECKING:
+    from .joint.joint import Joint
+
+SMALLEST_MASS = 1e-6
+SAME_POSTERIOR = 1e-2
+"""Far above what a stationarity of 1e-8 leaves between two clusters that coincide, far below clusters that have parted."""
+
+
+def check_encoder(joint: Joint, encoder: Array) -> Array:
+    """The encoder as a float array, or an error that names the first column that is not a distribution over z."""
+    W = np.asarray(encoder, dtype=float)
+    if W.ndim != 2 or W.shape[1] != joint.shape[0] or W.shape[0] == 0:
+        raise InvalidEncoderError(
+            f"an encoder must have shape (|Z|, |X|) = (any, {joint.shape[0]}), found {W.shape}; W[z, x] = p(z|x)."
+        )
+    bad = ~np.isfinite(W) | (W < 0)
+    if bad.any():
+        z, x = (int(i) for i in np.argwhere(bad)[0])
+        raise InvalidEncoderError(f"an encoder holds probabilities, found {W[z, x]} at z = {z}, x = {x}.")
+    error = np.abs(W.sum(axis=0) - 1.0)
+    if error.max() > 1e-9:
+        x = int(error.argmax())
+        raise InvalidEncoderError(
+            f"each column of an encoder must sum to 1; column x = {x} sums to {W[:, x].sum():.12g}. "
+            "If rows sum to 1 instead, pass its transpose."
+        )
+    return W
+
+
+def distinct_clusters(W: Array, p_x: Array, smallest: float = SMALLEST_MASS) -> list[list[int]]:
+    """The clusters of mass p(z) > ``smallest`` that differ, largest first, each with those that coincide with it."""
+    p_z = W @ p_x
+    alive = [int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > smallest]
+    posteriors = W * p_x / np.where(p_z > smallest, p_z, 1.0)[:, None]
+    groups: list[list[int]] = []
+    for z in alive:
+        distance = 0.5 * np.abs(posteriors[[group[0] for group in groups]] - posteriors[z]).sum(axis=1)
+        if groups and distance.min() <= SAME_POSTERIOR:
+            groups[int(np.argmin(distance))].append(z)
+        else:
+            groups.append([z])
+    return groups
+
+
+def compact(W: Array, p_x: Array) -> Array:
+    """The encoder with coinciding clusters made one and empty ones left out, so that mixtures of mixtures do not grow."""
+    groups = distinct_clusters(W, p_x, smallest=0.0)
+    merged = np.array([W[group].sum(axis=0) for group in groups])
+    # A letter without mass may have been all in a cluster without mass.
+    p_z = merged @ p_x
+    merged[:, p_x == 0.0] = (p_z / p_z.sum())[:, None]
+    merged /= merged.sum(axis=0)
+    return merged

@@ -1,0 +1,186 @@
+"""Import order is the architecture: a room imports from the rooms above it, never from those below.
+
+The test reads the sources. What counts is every relative import: at the head of a module, inside a function (a lazy import may not
+hide one against the order), and for types only. Exceptions are listed here, each with its reason.
+"""
+
+import ast
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+import infoplane
+
+ROOT = Path(infoplane.__file__).parent
+
+ROOMS = (
+    ("version", "errors", "checks", "files", "threads", "information"),
+    ("joint", "encoder"),
+    ("datasets",),
+    ("problem",),
+    ("status", "solution"),
+    ("kernels",),
+    ("certificate",),
+    ("solvers",),
+    ("solve",),
+    ("frontier",),
+    ("sweep",),
+    ("plot",),
+    ("report",),
+    ("paper",),
+    ("cli",),
+)
+"""Top to bottom; rooms in one line may import each other, but without a cycle. The paper stands before the command line, which runs it."""
+
+ALLOWED = {
+    ("information", "joint"): "types only: entropies take a Joint, and Joint is built on entropies",
+    (
+        "frontier.frontier",
+        "plot",
+    ): "Frontier.plot draws; the picture is a view of the frontier, and matplotlib is an extra",
+    ("frontier.frontier", "report"): "Frontier.report writes the page; altair is an extra",
+}
+"""(module, room) whose import against the order is wanted, and why."""
+
+
+class Import(NamedTuple):
+    """One import: from which module, of which, at which line, and whether inside a function or for types only."""
+
+    source: str
+    target: str
+    line: int
+    how: str
+
+
+def modules():
+    for path in sorted(ROOT.rglob("*.py")):
+        parts = path.relative_to(ROOT).with_suffix("").parts
+        yield ".".join(parts[:-1] if parts[-1] == "__init__" else parts), path
+
+
+NAMES = {name for name, _ in modules()}
+
+
+def imports_of(name, path):
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    package = [part for part in package if part]
+
+    def visit(node, how):
+        for child in ast.iter_child_nodes(node):
+            inside = how
+            if isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef)):
+                inside = "lazy"
+            elif isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+                inside = "types"
+            if isinstance(child, ast.ImportFrom) and child.level:
+                base = package[: len(package) - child.level + 1] + ([child.module] if child.module else [])
+                for alias in child.names:
+                    full = ".".join([*base, alias.name])
+                    yield Import(name, full if full in NAMES else ".".join(base), child.lineno, how)
+            assert not (isinstance(child, ast.ImportFrom) and (child.module or "").startswith("infoplane"))
+            yield from visit(child, inside)
+
+    return visit(ast.parse(path.read_text()), "head")
+
+
+IMPORTS = [found for name, path in modules() if name for found in imports_of(name, path)]
+
+
+def room(name):
+    return name.split(".")[0]
+
+
+def rank(name):
+    return next(number for number, rooms in enumerate(ROOMS) if room(name) in rooms)
+
+
+def test_every_module_has_a_room():
+    homeless = {room(name) for name in NAMES if name} - {one for rooms in ROOMS for one in rooms}
+    assert not homeless
+
+
+def test_no_import_goes_against_the_order():
+    against = [one for one in IMPORTS if one.target and rank(one.target) > rank(one.source)]
+    assert {(one.source, room(one.target)) for one in against} <= set(ALLOWED), against
+
+
+def test_every_exception_is_needed():
+    against = {(one.source, room(one.target)) for one in IMPORTS if one.target and rank(one.target) > rank(one.source)}
+    assert set(ALLOWED) == against
+
+
+def folder(name):
+    """The folder of a module; a module at the top is its own."""
+    parts = name.split(".")
+    is_folder = (ROOT / Path(*parts)).is_dir()
+    return name if is_folder or len(parts) == 1 else ".".join(parts[:-1])
+
+
+def cycles(edges):
+    """Groups of nodes that reach each other (Tarjan would be quicker; the graph is small)."""
+    reach = {node: {node} for edge in edges for node in edge}
+    changed = True
+    while changed:
+        changed = False
+        for a, b in edges:
+            if not reach[b] <= reach[a]:
+                reach[a] |= reach[b]
+                changed = True
+    return {frozenset(b for b in reach[a] if a in reach[b]) for a in reach} - {frozenset([a]) for a in reach}
+
+
+def ordered():
+    return [one for one in IMPORTS if one.target and (one.source, room(one.target)) not in ALLOWED]
+
+
+def test_no_cycle_between_folders():
+    edges = {(folder(one.source), folder(one.target)) for one in ordered()}
+    # A folder's own __init__ re-exports from its modules, and a folder may hold another: neither is a cycle between rooms.
+    apart = {(a, b) for a, b in edges if not (a.startswith(b + ".") or b.startswith(a + ".") or a == b)}
+    assert not cycles(apart)
+
+
+def test_no_cycle_between_modules():
+    """Lazy imports count, since one that is needed to break a cycle hides it, unless they are listed; types do not."""
+    edges = {
+        (one.source, one.target)
+        for one in ordered()
+        if one.how == "head" or (one.how == "lazy" and one.source not in LAZY)
+    }
+    inits = {name for name, path in modules() if path.name == "__init__.py"}
+    assert not cycles({(a, b) for a, b in edges if a not in inits and b not in inits})
+
+
+def test_lazy_imports_have_a_reason():
+    """Inside the package an import within a function is wanted only where it saves loading an extra, or is listed."""
+    lazy = {(one.source, one.target) for one in IMPORTS if one.how == "lazy"}
+    assert {source for source, _ in lazy} <= set(LAZY), lazy
+
+
+LAZY = {
+    "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
+    "joint.joint": "frames load when a frame is brought",
+    "cli": "the command line's parser loads when it runs",
+    "cli.demo": "matplotlib is an extra",
+    "cli.frontier": "matplotlib, altair and the proofs load when asked for",
+    "cli.output": "matplotlib is an extra",
+    "report.page": "altair is an extra",
+}
+
+
+@pytest.mark.parametrize("name", sorted(name for name in NAMES if name))
+def test_only_kernels_import_numba(name):
+    path = next(path for one, path in modules() if one == name)
+    heads = {
+        alias.name
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.Import)
+        for alias in node.names
+    }
+    heads |= {
+        node.module
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module
+    }
+    assert room(name) == "kernels" or not any(head.split(".")[0] == "numba" for head in heads)
