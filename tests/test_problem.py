@@ -7,13 +7,29 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+import infoplane as ip
 import verify
 from infoplane import datasets
 from infoplane.encoder import check_encoder
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
 from infoplane.joint.joint import Joint
-from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from infoplane.problem import (
+    BOTTLENECK,
+    FAMILIES,
+    FUNNEL,
+    GENERALISED_BOTTLENECK,
+    LAGRANGIAN,
+    MarkovLagrangian,
+    bottleneck,
+    deterministic_bottleneck,
+    family_of,
+    funnel,
+    generalised_bottleneck,
+    has_posterior_form,
+    named_family,
+    siblings,
+)
 from strategies import chains, positive_encoders
 
 FAST = settings(deadline=None, max_examples=60)
@@ -371,3 +387,47 @@ WRONG = {
 def test_the_checker_refuses_what_is_wrong(changes, message):
     with pytest.raises(AssertionError, match=message):
         verify.check_solution(P, RHO, solution(**changes))
+
+
+def test_a_family_is_found_again():
+    for problem in (
+        ip.bottleneck(0.3),
+        ip.funnel(3.0),
+        ip.deterministic_bottleneck(0.3),
+        ip.generalised_bottleneck(0.3, a=0.25),
+    ):
+        again = siblings(problem).make(problem.parameter)
+        assert again.family == problem.family
+        np.testing.assert_allclose(again.rho, problem.rho)
+    assert siblings(ip.MarkovLagrangian(-0.8, -0.2, 1.0)).make is None
+
+
+def test_problems_are_recognised_by_their_numbers():
+    """Any positive multiple of a bottleneck or a funnel is treated as one, whatever its name."""
+    assert family_of(ip.MarkovLagrangian(-2.1, -0.9, 3.0)) is BOTTLENECK
+    assert family_of(ip.MarkovLagrangian(5.0, 2.0, -7.0)) is FUNNEL
+    assert family_of(ip.generalised_bottleneck(0.3, a=1.0)) is BOTTLENECK
+    assert family_of(ip.generalised_bottleneck(0.3, a=0.5)) is GENERALISED_BOTTLENECK
+    assert family_of(ip.MarkovLagrangian(0.5, -0.7, 0.3)) is LAGRANGIAN
+
+
+@pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+def test_a_record_is_true_to_its_problems(family):
+    """What the record claims of its members holds of one: posterior form, recognition, a solver and a certifier that take it."""
+    if family.parameter is None:
+        problem = ip.MarkovLagrangian(0.5, -0.7, 0.3)
+    else:
+        problem = family.problem(0.4, **dict.fromkeys(family.options, 0.5))
+    assert named_family(problem) is family
+    assert has_posterior_form(problem) is family.has_posterior_form
+    assert family.contains(problem) is family.has_posterior_form
+    assert ip.SOLVERS[family.solver].refusal(problem) is None
+    assert ip.SOLVERS[family.sweep_solver].refusal(problem) is None
+    if family.certifier is not None:
+        assert ip.SOLVERS[family.certifier].refusal(problem) is None
+    if family.parameter is not None:
+        low, high, count = family.grid
+        assert 0.0 < low < high <= family.most
+        assert count > 1
+        with pytest.raises(ip.InvalidOptionError, match=family.parameter):
+            family.problem(0.0, **dict.fromkeys(family.options, 0.5))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 import infoplane as ip
 import strategies
 import verify
-from infoplane.frontier.hull import Point, family_of, vertices
-from infoplane.frontier.time_sharing import chord_parameter, compact, mixed_encoder
+from infoplane.frontier.hull import Point, vertices
+from infoplane.frontier.time_sharing import chord_parameter, mixed_encoder
 from infoplane.information import bits
 from infoplane.solution import Solution
 from infoplane.status import Residuals, Status
@@ -259,30 +259,3 @@ def test_information_is_linear_in_the_weight(data, joint, share):
         if theta < 1.0:
             values = [ip.bottleneck(theta).value(joint, one.run.encoder) for one in (a, b)]
             assert values[0] == pytest.approx(values[1], abs=1e-10)
-
-
-@settings(max_examples=60, deadline=None)
-@given(strategies.chains(), st.integers(1, 3))
-def test_compacting_changes_neither_information(chain, copies):
-    joint, W = chain
-    split = np.vstack([W / copies] * copies)
-    found = compact(split, joint.p_x)
-    assert len(found) <= len(W)
-    seen = joint.p_x > 0
-    before, after = (verify.mutual_informations(joint.p_xy, V) for V in (W, found))
-    # Posteriors within 0.01 of each other are made one, which costs a little of both.
-    assert all(abs(x - y) < 0.1 for x, y in zip(before, after, strict=True))
-    np.testing.assert_allclose(found.sum(axis=0)[seen], 1.0)
-
-
-def test_a_family_is_found_again():
-    for problem in (
-        ip.bottleneck(0.3),
-        ip.funnel(3.0),
-        ip.deterministic_bottleneck(0.3),
-        ip.generalised_bottleneck(0.3, a=0.25),
-    ):
-        again = family_of(problem)(problem.parameter)
-        assert again.family == problem.family
-        np.testing.assert_allclose(again.rho, problem.rho)
-    assert family_of(ip.MarkovLagrangian(-0.8, -0.2, 1.0)) is None
