@@ -73,11 +73,14 @@ def critical_gamma(joint: Joint) -> float:
     Examples
     --------
     >>> import infoplane as ip
-    >>> from infoplane.certificate.transitions import critical_gamma
+    >>> from infoplane.frontier.transitions import critical_gamma
     >>> round(critical_gamma(ip.datasets.paper_uniform()), 6)
     0.660967
     """
-    support = Support(joint)
+    return _critical(Support(joint))
+
+
+def _critical(support: Support) -> float:
     root_x, root_y = np.sqrt(support.p_x), np.sqrt(support.p_y)
     # The first singular value is 1, with the roots as its vectors; once it is taken out, the largest is what is asked for.
     B = support.P / root_x[:, None] / root_y - np.outer(root_x, root_y)
@@ -93,27 +96,36 @@ def onset_gamma(joint: Joint, tol: float = 1e-9) -> float:
     Examples
     --------
     >>> import infoplane as ip
-    >>> from infoplane.certificate.transitions import critical_gamma, onset_gamma
+    >>> from infoplane.frontier.transitions import critical_gamma, onset_gamma
     >>> joint = ip.datasets.heart()
     >>> round(critical_gamma(joint), 4), round(onset_gamma(joint), 4)
     (0.2305, 0.3043)
     """
     support = Support(joint)
     constant = Mixture(np.ones(1), support.p_y[None])
-    starts, gamma = cover(support), critical_gamma(joint)
+    gamma = 0.0
+    while True:
+        gamma = local_onset(support, at_least=gamma)
+        if not 0.0 < gamma < 1.0:
+            return gamma
+        above = Proof(support, bottleneck(min(gamma * (1.0 + 1e-6), 1.0)), constant, Limits(tol))
+        for _ in above.pieces():
+            pass
+        if above.violation is None or (best := _ratio(support, above.violation)) <= gamma:
+            return gamma
+        gamma = min(best, 1.0)
+
+
+def local_onset(support: Support, at_least: float = 0.0) -> float:
+    """The onset as far as climbs from single letters find it: a lower bound, without the proof of `onset_gamma`."""
+    constant = Mixture(np.ones(1), support.p_y[None])
+    starts, gamma = cover(support), max(_critical(support), at_least)
     while 0.0 < gamma < 1.0:
         lam = constant.multipliers(support, gamma)
         peaks, _ = climb(support, gamma, lam, starts)
         best = max(_ratio(support, posterior(support, gamma, lam, peak)) for peak in peaks)
         if best <= gamma * (1.0 + 1e-9):
-            above = Proof(support, bottleneck(min(gamma * (1.0 + 1e-6), 1.0)), constant, Limits(tol))
-            for _ in above.pieces():
-                pass
-            if above.violation is None:
-                break
-            best = max(best, _ratio(support, above.violation))
-            if best <= gamma:
-                break
+            break
         gamma = min(best, 1.0)
     return gamma
 

@@ -1,0 +1,88 @@
+"""Which parameters to sweep if nobody says: from where the trade-off begins to where nearly all of it is done.
+
+Bottleneck. Above the onset max_q D(Tq || p_y) / D(q || p_x) a constant Z is optimal. Against Z = X, an optimum has
+gamma I(X;Z) - I(Y;Z) <= gamma H(X) - I(X;Y), hence I(Y;Z) >= I(X;Y) - gamma H(X): from gamma = (1 - `KEPT`) I(X;Y) / H(X) downwards it
+keeps at least the share `KEPT` of I(X;Y).
+
+Funnel. Up to beta = 1 releasing Z = X is optimal. Against a constant Z, an optimum has beta I(Y;Z) <= I(X;Z) <= H(X): from
+beta = H(X) / ((1 - `KEPT`) I(X;Y)) upwards it leaks at most the share 1 - `KEPT` of I(X;Y).
+
+These ends are safe but wide. A few brief runs between them show where the share is really met.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from ..frontier.transitions import local_onset
+from ..information import plane_points
+from ..joint.joint import Joint
+from ..joint.support import Support
+from ..problem import MarkovLagrangian, family_of
+from ..solvers.base import is_path
+from ..solvers.registry import resolve
+from ..solvers.starts import default_init, make_starts, seed_sequence
+from ..solvers.stopping import Stopping
+from ..threads import one_blas_thread
+
+KEPT = 0.99
+"""Share of I(X;Y) that the range spans."""
+
+SCANNED = 14
+"""Brief runs between the safe ends."""
+
+BRIEF = Stopping(tol=1e-4, max_iter=200)
+"""Enough to place a point on the plane to a percent."""
+
+STARTS = 2
+"""Starts of each brief run, where the solver takes any."""
+
+
+def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> tuple[float, float]:
+    """The lowest and the highest parameter worth sweeping; the whole range where independent x and y leave nothing to trade.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> low, high = natural_range(ip.datasets.heart(), ip.bottleneck)
+    >>> 0.001 < low < 0.05, round(high, 2)
+    (True, 0.3)
+    """
+    support = Support(joint)
+    hides_y = family_of(family(0.5)).hides_y
+    information, entropy = joint.mutual_information, joint.entropy_x
+    if information <= 1e-9 or entropy <= 1e-9:
+        return (1.0, 10.0) if hides_y else (0.1, 1.0)
+    if hides_y:
+        low, high = 1.0, entropy / ((1.0 - KEPT) * information)
+    else:
+        low, high = (1.0 - KEPT) * information / entropy, max(local_onset(support), 1e-6)
+        low = min(low, high / 2.0)
+    grid = np.geomspace(low, high, SCANNED)
+    kept = _kept(support, [family(float(parameter)) for parameter in grid]) / information
+    first = min(int(np.flatnonzero(kept >= KEPT).max(initial=0)), SCANNED - 2)
+    last = int(np.flatnonzero(kept <= 1.0 - KEPT).min(initial=SCANNED - 1)) if hides_y else SCANNED - 1
+    return float(grid[first]), float(grid[max(last, first + 1)])
+
+
+def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
+    """I(Y;Z) of a brief run of each problem by the solver that a sweep would take, in nats."""
+    solver = resolve(None, *problems, letters=len(support.p_x), along_a_path=True)
+    init = default_init(problems[0])
+    W = make_starts(support.joint, None, STARTS, seed_sequence(0), init, first_only=solver.deterministic)
+    with one_blas_thread():
+        if is_path(solver):
+            runs = [run for run in solver.follow(support, problems, W, BRIEF) if run is not None]
+        else:
+            runs = []
+            for problem in problems:
+                batch = solver.begin(support, [problem] * len(W), W, BRIEF, False)
+                while batch.advance(BRIEF.max_iter):
+                    pass
+                runs.append(min(batch.runs(traces=False), key=lambda run: run.residuals.largest))
+    points = [
+        point for some in support.lifted([run.encoder for run in runs]) for point in plane_points(support.joint, some)
+    ]
+    return np.array([point.iyz for point in points])
