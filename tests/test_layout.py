@@ -29,7 +29,7 @@ ROOMS = (
     ("plot",),
     ("report",),
     ("paper",),
-    ("cli",),
+    ("cli", "__main__"),
 )
 """Top to bottom; rooms in one line may import each other, but without a cycle. The paper stands before the command line, which runs it."""
 

@@ -97,3 +97,8 @@ __all__ = [
     "sweep",
     "transitions",
 ]
+
+
+def __dir__() -> list[str]:
+    """The public names, for ``dir(infoplane)`` and completion; the rooms of the package can be imported, but are not shown."""
+    return [*__all__]

@@ -58,7 +58,7 @@ def expected_information(rows: IntArray, columns: IntArray) -> float:
 
 
 def _small(a: IntArray, times: IntArray, b: int, n: int, log_factorial: Array) -> float:
-    """sum over a of times_a E[(k / n) log(n k / (a b))], k ~ Hyp(n, a, b), term by term over the k that have any weight."""
+    """The sum over a of times_a E[(k / n) log(n k / (a b))], k ~ Hyp(n, a, b), term by term over the k that have any weight."""
     mean = a * (b / n)
     width = 12.0 * np.sqrt(mean) + 40.0  # the tails beyond weigh less than 1e-16
     first = np.maximum(np.maximum(a + b - n, 1), np.floor(mean - width)).astype(np.int64)
