@@ -20,7 +20,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.splitting.advance import PRIMAL
+from infoplane.kernels.common.outcomes import PRIMAL
 from infoplane.solvers.splitting.solver import SplittingBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping

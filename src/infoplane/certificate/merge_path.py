@@ -31,10 +31,9 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ..errors import InvalidOptionError
-from ..information import Array
+from ..information import Array, IntArray
 from ..joint.support import Support
 from ..kernels import merging as kernel
-from ..kernels.merging import IntArray
 from ..problem import MarkovLagrangian, funnel
 
 if TYPE_CHECKING:

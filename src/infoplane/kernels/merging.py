@@ -19,9 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
+from .common.arrays import Integers
 from .common.jit import entry, part
-
-IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 STALE = -1  # partner of a row that has a bound only
 RELIABLE = 1e-5  # falls above this share of the merged mass keep nine digits as differences of p log p
@@ -34,9 +33,9 @@ class Clusters(NamedTuple):
     phi_zy: Array  # (n, |Y|)  p(c, y) log p(c, y): a pair then costs one logarithm a y, that of the sum
     p_z: Array  # (n,)
     phi_z: Array  # (n,)
-    alive: IntArray  # (n,)  the living, ascending, in its first `count` places
+    alive: Integers  # (n,)  the living, ascending, in its first `count` places
     bound: Array  # (n,)  no pair (c, j), j > c, costs less
-    partner: IntArray  # (n,)  the first j with cost(c, j) = bound[c], or STALE
+    partner: Integers  # (n,)  the first j with cost(c, j) = bound[c], or STALE
     table: Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; or empty: computed when asked for
 
 
@@ -196,7 +195,7 @@ def open_rows(c: Clusters, a: float, b: float, first: int, last: int) -> None:
 
 
 @entry
-def merge(c: Clusters, a: float, b: float, count: int, pairs: IntArray, fall: Array) -> None:
+def merge(c: Clusters, a: float, b: float, count: int, pairs: Integers, fall: Array) -> None:
     """Do ``len(pairs)`` merges from `count` clusters on; write each pair (i, j) and its falls of I(Y;Z) and I(X;Z)."""
     for step in range(len(pairs)):
         place = cheapest(c, a, b, count - step)

@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 from infoplane.joint.support import Support
 from infoplane.kernels.splitting.acceleration import leap
-from infoplane.kernels.splitting.split import Split
+from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 

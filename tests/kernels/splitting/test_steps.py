@@ -11,7 +11,7 @@ from infoplane.kernels.splitting.encoder import argmin_encoder, cholesky_solve, 
 from infoplane.kernels.splitting.gradient import gradient_encoder, gradient_marginal
 from infoplane.kernels.splitting.marginal import argmin_marginal
 from infoplane.kernels.splitting.measure import lagrangian, stationarity
-from infoplane.kernels.splitting.split import Split
+from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 
 PROBLEMS = {"ib": ip.bottleneck(0.3), "pf": ip.funnel(2.5)}

@@ -82,7 +82,7 @@ def test_a_penalty_below_the_theorem_warns_and_auto_does_not(recwarn):
 
 
 def test_automatic_factor_clears_the_theorem_even_at_the_edge_of_its_band():
-    from infoplane.kernels.splitting.advance import LOW
+    from infoplane.kernels.splitting.penalty import LOW
 
     for alpha in (0.5, 1.0, 1.618, 1.8):
         assert LOW * automatic_factor(FORMULATIONS["ib-1"], alpha) > 2.0 / alpha

@@ -12,7 +12,7 @@ from infoplane.kernels.splitting.douglas_rachford import solver_one, solver_two
 from infoplane.kernels.splitting.encoder import argmin_encoder
 from infoplane.kernels.splitting.gradient import gradient_encoder, gradient_marginal
 from infoplane.kernels.splitting.marginal import argmin_marginal
-from infoplane.kernels.splitting.split import Split
+from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.penalty import penalty_threshold
 from infoplane.solvers.splitting.solver import DouglasRachford

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...information import Array, entropy
 from ...kernels.bottleneck_proof import leaves as kernel
-from ...kernels.splitting.split import Integers
+from ...kernels.common.arrays import Integers
 
 A = TypeVar("A", Array, Integers, kernel.Indices, kernel.Edges)
 

@@ -14,10 +14,10 @@ import numpy as np
 
 from ...errors import InvalidOptionError
 from ...information import Array
+from ...kernels.common.arrays import Integers
 from ...kernels.funnel_proof.cells import CELLS, FOUND, LEAST, LOST, TOP, Search
 from ...kernels.funnel_proof.descent import descend_all
 from ...kernels.funnel_proof.supports import advance, begin, least
-from ...kernels.splitting.split import Integers
 from ..bottleneck.bounds import dobrushin
 
 EPS = float(np.finfo(float).eps)

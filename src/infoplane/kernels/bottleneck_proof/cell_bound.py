@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
 from ..common.jit import part
-from ..splitting.split import Flags, Integers
 from .leaves import Edges, entropy_of
 
 UNIT = 2.0**-53  # unit roundoff

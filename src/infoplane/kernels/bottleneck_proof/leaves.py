@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Integers
 from ..common.jit import part
-from ..splitting.split import Integers
 
 Indices = np.ndarray[tuple[int, ...], np.dtype[np.int32]]
 Edges = np.ndarray[tuple[int, ...], np.dtype[np.int8]]

@@ -11,6 +11,8 @@ from typing import Any
 from numba.core import types
 from numba.extending import intrinsic
 
+from .jit import INTERPRETED
+
 
 def _borrow(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     if isinstance(kind, types.Array):
@@ -32,7 +34,12 @@ def _typed(_typing: Any, owner: Any) -> Any:
     return owner(owner), generate
 
 
-borrowed: Any = intrinsic(_typed)
+def _same(owner: Any) -> Any:
+    """Without the compiler nothing has to be borrowed."""
+    return owner
+
+
+borrowed: Any = _same if INTERPRETED else intrinsic(_typed)
 """An array, or a tuple with arrays in it, without their reference counts."""
 
 
@@ -43,5 +50,5 @@ def _kept(_typing: Any, owner: Any) -> Any:
     return types.void(owner), generate
 
 
-release: Any = intrinsic(_kept)
-"""Does nothing, but with its argument: numba frees an array after its last use, which this is."""
+release: Any = _same if INTERPRETED else intrinsic(_kept)
+"""Does nothing with its argument; but numba frees an array after its last use, and this is a use."""

@@ -1,20 +1,26 @@
 """How kernels are compiled: one place for the flags.
 
-`part` marks a function that other kernels call; `entry` one that Python calls, whose machine code (with all its parts) is
-cached on disk. Division follows IEEE rules instead of raising, and the GIL is released, so that threads run side by side.
-A call that finds nothing in the cache says so, once a process, through the logger "infoplane".
+`part` marks a function that other kernels call; `inlined` one whose text is pasted into its callers; `entry` one that Python calls, whose
+machine code (with all its parts) is kept on disk, see `cache`. Division follows IEEE rules instead of raising, and the GIL is released,
+so that threads run side by side. A call that finds nothing on disk says so, once per process, through the logger "infoplane".
 """
 
 import functools
 import logging
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 
 from numba import njit
+from numba.core import config
+
+from .cache import KernelCache
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
+"""Whether kernels run as plain Python (NUMBA_DISABLE_JIT=1), to be stepped through in a debugger."""
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
@@ -34,11 +40,12 @@ def inlined(function: F) -> F:
 
 
 def entry(function: F) -> F:
-    """Compile on the first call, once per machine: the result is cached on disk, where there is a place to write to."""
-    try:
-        compiled: Any = njit(cache=True, **FLAGS)(function)
-    except RuntimeError:  # numba found no writable folder, neither beside the source nor in the user's cache
-        compiled = njit(**FLAGS)(function)
+    """Compile on the first call, once per machine: the result is kept on disk, where there is a place to write to."""
+    if INTERPRETED:
+        return function
+    compiled: Any = njit(**FLAGS)(function)
+    with suppress(RuntimeError):  # numba found no writable folder, neither beside the source nor in the user's cache
+        compiled._cache = KernelCache(function)  # what `cache=True` does, with a cache that knows of the parts
 
     known = False  # asking numba for its signatures at every call would take longer than a small kernel
 

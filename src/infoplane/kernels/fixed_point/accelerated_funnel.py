@@ -2,53 +2,65 @@
 
 W'[z, x] prop. to W[z, x]^(b) p(z) exp(-b sum_y p(y|x) log p(z|y)),  b = beta / (beta - 1),
 
-and in general W exp(-g/k), normalised, which cannot raise L (`MarkovLagrangian.width`). Three evaluations a cycle: L1 = T(L0), L2 = T(L1)
-for L = log W, and the normalised SQUAREM point L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, weighed by p(x) p(z|x). It is kept
-if its Lagrangian is not above that of L2; then the step may be four times as long, else a quarter. Far from a
-fixed point there are no leaps.
+and in general W exp(-g/k), normalised, which cannot raise L (`MarkovLagrangian.width`). With L = log W and T the map, a cycle has three
+evaluations, and its stage says which comes next:
+
+======  ====================================================  ==========================================================================
+stage   the evaluation                                        what follows
+======  ====================================================  ==========================================================================
+FIRST   L1 = T(L0)                                            SECOND
+SECOND  L2 = T(L1)                                            FIRST from L2, if T moves some entry by more than NEAR, or if W is to be
+                                                              compared next; else SQUAREM's point is put over L0, and LEAPED
+LEAPED  the point is normalised, and its Lagrangian measured  FIRST from the point if its Lagrangian is not above that at L2 (and the
+                                                              next leap may be GROWTH times as long); else FIRST from L2 (and shorter)
+======  ====================================================  ==========================================================================
+
+SQUAREM's point is L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, a = |r| / |v|, norms weighted by p(x) p(z|x). The tables of L0, L1
+and L2 take turns: ``base`` says which one is L0. The map needs W, so W is written at every evaluation, except while it is compared: of the
+states of `stopping` only FAR and COMPARING occur.
 """
 
 import math
 from typing import NamedTuple
 
 from ...information import Array
+from ..common.arrays import Integers
 from ..common.borrow import borrowed, release
 from ..common.fast import exp, regrouped
-from ..common.jit import entry
+from ..common.jit import entry, inlined
+from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.roots import LOG_TINY
-from ..splitting.advance import LOSS, RUNNING, STATIONARITY, STATIONARY, fetch, save
-from ..splitting.split import Integers
-from .accelerated_bottleneck import GROWTH, SLACK, lagrangian_of
-from .blahut_arimoto import MapSetting, keep_rows, mark_dead, move_up
-from .extrapolation import LONGEST
-from .selfmap import COMPARE, KEEP, Channel, evaluate_dense, evaluate_sparse, weights_of, work_for
+from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
+from .extrapolation import GROWTH, LONGEST, SLACK
+from .selfmap import COMPARE, KEEP, Channel, MapSetting, clear, evaluate, lagrangian_of, weights_of, work_for
+from .stopping import COMPARING, FAR
 
-FIRST, SECOND, THIRD = 0, 1, 2  # which evaluation of the cycle comes next
+FIRST, SECOND, LEAPED = range(3)
 NEAR = 0.01
 """Leaps begin once the map moves no entry of W farther than this: before, they decide too early which letters go together, and more runs
-end worse than without them (tests/test_accelerated.py, docs/benchmarks/accelerated.md)."""
+end worse than without them (tests/solvers/fixed_point/test_accelerated.py, docs/benchmarks/accelerated.md)."""
 
 
 class CycleState(NamedTuple):
-    """Where the runs of a batch stand; every array has one run a row and is updated in place."""
+    """Where the runs of a batch stand; every array has one row per run and is updated in place."""
 
     W: Array  # (R, blocks, |Z|, BLOCK)     the encoder that was evaluated last
     L: Array  # (R, 3, blocks, |Z|, BLOCK)  L0, L1, L2; the extrapolated point takes the place of L0
-    q: Array  # (R, |Z|, |Y|)               of the point that is evaluated next; before THIRD, of L2
-    stage: Integers  # (R,)                 FIRST, SECOND, THIRD
+    q: Array  # (R, |Z|, |Y|)               q(z, y) of the point that is evaluated next; before LEAPED, of L2
+    stage: Integers  # (R,)                 FIRST, SECOND, LEAPED
     base: Integers  # (R,)                  which of the three tables is L0
-    armed: Integers  # (R,)                 1: the last residual was small, W is to stay as it is while it is measured
-    alive: Integers  # (R,)
+    check: Integers  # (R,)                 FAR, COMPARING: see `stopping`
+    alive: Integers  # (R,)                 clusters left; they come first
     value: Array  # (R,)                    the Lagrangian at L2
-    cap: Array  # (R,)                      the longest step
-    outcome: Integers  # (R,)
+    cap: Array  # (R,)                      the longest step of a leap
+    outcome: Integers  # (R,)               RUNNING, STATIONARY
     iterations: Integers  # (R,)
-    residuals: Array  # (R, 3)
+    residuals: Array  # (R, 3)              primal and dual are 0
 
 
 @regrouped
 def leap_ahead(L0: Array, L1: Array, L2: Array, W: Array, p_x: Array, n: int, cap: float) -> float:
-    """SQUAREM's point, over L0; returns its step length, at least 1 and at most cap."""
+    """Put SQUAREM's point over L0; returns its step length a, at least 1 and at most cap."""
     on_r, on_v = 0.0, 0.0
     for c in range(L0.shape[0]):
         a, b, e, w, p = L0[c], L1[c], L2[c], W[c], p_x[c]
@@ -73,7 +85,7 @@ def leap_ahead(L0: Array, L1: Array, L2: Array, W: Array, p_x: Array, n: int, ca
 
 @regrouped
 def encoder_of(L: Array, p_x: Array, n: int, W: Array) -> None:
-    """W = exp(L), 0 on padding."""
+    """Fill W = exp(L), 0 on padding."""
     for c in range(L.shape[0]):
         l, w, p = L[c], W[c], p_x[c]
         for z in range(n):
@@ -81,89 +93,104 @@ def encoder_of(L: Array, p_x: Array, n: int, W: Array) -> None:
                 w[z, i] = exp(l[z, i]) if p[i] > 0.0 else 0.0
 
 
+@inlined
+def _iterate(channel: Channel, setting: MapSetting, state: CycleState, r: int, trace: Array) -> None:
+    """Iterate run r until the trace is full, the limit is reached, or it is stationary."""
+    record, rho, width, W, L, p_x = (
+        trace.shape[2] > 0,
+        setting.rho[r],
+        setting.width[r],
+        state.W[r],
+        state.L[r],
+        channel.p_x,
+    )
+    n, stage, base, check = state.alive[r], state.stage[r], state.base[r], state.check[r]
+    value, cap = state.value[r], state.cap[r]
+    room = work_for(channel, n)
+    work = borrowed(room)
+    q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
+    fetch(state.q, r, q)
+    for step in range(trace.shape[1]):
+        if state.iterations[r] >= setting.limit:
+            break
+        if stage == LEAPED:  # to normalise is to apply the map of a Lagrangian without rho
+            here, there, on_W = L[base], L[base], 1.0
+            clear(A)
+        else:
+            here, there, on_W = L[(base + stage) % 3], L[(base + stage + 1) % 3], 1.0 + rho[1] / width
+            weights_of(q, rho, width, A, work.mass)
+        mode = COMPARE if check == COMPARING else KEEP if stage == LEAPED else KEEP | COMPARE
+        _, inner, far = evaluate(channel, A, on_W, here, there, W, mode, q_new, work)
+        state.iterations[r] += 1
+        value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
+        kept = stage != LEAPED or value_new <= value + SLACK * max(1.0, abs(value))
+        if stage != LEAPED:
+            state.residuals[r, 2] = far
+        if record:
+            trace[r, step, LOSS] = value_new if kept else value
+            trace[r, step, STATIONARITY] = state.residuals[r, 2]
+        if check == COMPARING:
+            if far <= setting.tol:
+                state.outcome[r] = STATIONARY
+                break
+            encoder_of(there, p_x, n, W)
+        check = COMPARING if stage != LEAPED and far <= setting.tol else FAR
+        if kept:
+            q, q_new, value = q_new, q, value_new
+        # The table of the module's docstring.
+        if stage == FIRST:
+            stage = SECOND
+        elif stage == SECOND and (check == COMPARING or far > NEAR):
+            stage, base = FIRST, (base + 2) % 3
+        elif stage == SECOND:
+            reached = leap_ahead(L[base], L[(base + 1) % 3], there, W, p_x, n, cap)
+            stage, cap = LEAPED, GROWTH * cap if reached == cap else cap
+        elif kept:
+            stage = FIRST
+        else:
+            stage, base, cap = FIRST, (base + 2) % 3, max(cap / GROWTH, 1.0)
+            encoder_of(L[base], p_x, n, W)
+        dead = mark_dead(q, work.keep) if stage == FIRST else 0
+        if dead > 0:
+            keep = work.keep[:n]
+            move_up(q, keep)
+            move_up_blocks(W, keep)
+            move_up_blocks(L[base], keep)
+            n, check = n - dead, FAR
+            q, q_new, A = q[:n], q_new[:n], A[:n]
+    state.alive[r], state.stage[r], state.base[r], state.check[r] = n, stage, base, check
+    state.value[r], state.cap[r] = value, cap
+    save(state.q, r, q)
+    release(room)
+
+
+@inlined
+def _measure(channel: Channel, setting: MapSetting, state: CycleState, r: int) -> None:
+    """The residual of run r where it stands: of W, which is up to date (before LEAPED, as that of L2)."""
+    rho, width = setting.rho[r], setting.width[r]
+    here = state.L[r, (state.base[r] + state.stage[r]) % 3]
+    room, there = work_for(channel, state.alive[r]), here.copy()
+    work = borrowed(room)
+    q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
+    fetch(state.q, r, q)
+    weights_of(q, rho, width, A, work.mass)
+    _, _, far = evaluate(channel, A, 1.0 + rho[1] / width, here, there, state.W[r], COMPARE, q_new, work)
+    state.residuals[r, 2] = far
+    release(room)
+
+
 @entry
 def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; stops at max |W - map(W)| <= tol.
+    """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
 
-    With trace.shape[1] = 0 nothing moves: W becomes the encoder where the run stands, and its residual is measured.
+    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual of
+    the encoder where the run stands is measured.
     """
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
-    record, peek, sparse = trace.shape[2] > 0, trace.shape[1] == 0, channel.letters.shape[0] > 0
-    steps = 1 if peek else trace.shape[1]
     for r in range(state.q.shape[0]):
         if state.outcome[r] != RUNNING:
             continue
-        rho, width, W = setting.rho[r], setting.width[r], state.W[r]
-        n, stage, base, armed = state.alive[r], state.stage[r], state.base[r], state.armed[r] == 1
-        value, cap = state.value[r], state.cap[r]
-        room, step = work_for(channel, n), 0
-        work = borrowed(room)
-        q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
-        fetch(state.q, r, q)
-        while step < steps and (peek or state.iterations[r] < setting.limit):
-            here, there = state.L[r, (base + stage) % 3], state.L[r, (base + stage + 1) % 3]
-            on_W = 1.0 + rho[1] / width
-            if peek:  # W is up to date, before THIRD as that of L2; it only has to be measured
-                here = state.L[r, (base + stage) % 3]
-                stage, armed, there = FIRST, True, here.copy()
-            if stage == THIRD:  # normalise the point, which is the map of a Lagrangian without rho
-                here, there, on_W = state.L[r, base], state.L[r, base], 1.0
-                for z in range(n):
-                    for y in range(A.shape[1]):
-                        A[z, y] = 0.0
-            else:
-                weights_of(q, rho, width, A, work.mass)
-            mode = COMPARE if armed else KEEP if stage == THIRD else KEEP | COMPARE
-            if sparse:
-                _, inner, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
-            else:
-                _, inner, far = evaluate_dense(channel, A, on_W, here, there, W, mode, q_new, work)
-            step += 1
-            if stage != THIRD:
-                state.residuals[r, 2] = far
-            if peek:
-                break
-            state.iterations[r] += 1
-            value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
-            kept_point = stage != THIRD or value_new <= value + SLACK * max(1.0, abs(value))
-            if record:
-                trace[r, step - 1, LOSS] = value_new if kept_point else value
-                trace[r, step - 1, STATIONARITY] = state.residuals[r, 2]
-            if armed:
-                if far <= setting.tol:
-                    state.outcome[r] = STATIONARY
-                    break
-                encoder_of(there, channel.p_x, n, W)
-            armed = stage != THIRD and far <= setting.tol
-            if kept_point:
-                q, q_new, value = q_new, q, value_new
-            if stage == FIRST:
-                stage = SECOND
-            elif stage == SECOND:
-                if armed or far > NEAR:
-                    base, stage = (base + 2) % 3, FIRST
-                else:
-                    tables = state.L[r]
-                    reached = leap_ahead(tables[base], tables[(base + 1) % 3], there, W, channel.p_x, n, cap)
-                    cap = GROWTH * cap if reached == cap else cap
-                    stage = THIRD
-            else:
-                stage = FIRST
-                if not kept_point:
-                    cap = max(cap / GROWTH, 1.0)
-                    base = (base + 2) % 3
-                    encoder_of(state.L[r, base], channel.p_x, n, W)
-            if stage == FIRST:
-                dead = mark_dead(q, work.keep)
-                if dead > 0:
-                    keep = work.keep[:n]
-                    move_up(q, keep)
-                    keep_rows(W, keep)
-                    keep_rows(state.L[r, base], keep)
-                    n, armed = n - dead, False
-                    q, q_new, A = q[:n], q_new[:n], A[:n]
-        if not peek:
-            state.alive[r], state.stage[r], state.base[r], state.armed[r] = n, stage, base, 1 if armed else 0
-            state.value[r], state.cap[r] = value, cap
-            save(state.q, r, q)
-        release(room)
+        if trace.shape[1] > 0:
+            _iterate(channel, setting, state, r, trace)
+        else:
+            _measure(channel, setting, state, r)

@@ -8,9 +8,9 @@ extrapolation is ill-conditioned.
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Flags
 from ..common.fast import regrouped
 from ..common.jit import part
-from ..splitting.split import Flags
 
 CHEAP = 1e-6  # nats that a merge may cost, and mass that a shrinking cluster may have, to be tried without
 EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only

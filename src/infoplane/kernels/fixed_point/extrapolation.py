@@ -14,10 +14,15 @@ import numpy as np
 from ...information import Array
 from ..common.fast import exp, regrouped
 from ..common.jit import part
-from ..splitting.encoder import cholesky_solve
+from ..common.linear import solve_damped
 
 RIDGE = 1e-10  # of the normal equations, relative to their diagonal
 LONGEST = 30.0  # no logarithm moves by more in one step
+FIRST_CAP, GROWTH = (
+    4.0,
+    4.0,
+)  # SQUAREM's longest step, and the factor by which it grows on success and shrinks on refusal
+SLACK = 1e-14  # relative rise of an objective that may be rounding
 
 
 @regrouped
@@ -69,7 +74,7 @@ def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, ou
     for j in range(memory):
         scales[j] = normal[j, j]
         normal[j, j] = 1.0 + RIDGE
-    cholesky_solve(normal, theta)
+    solve_damped(normal, theta)
     for i in range(u.size):
         out[i] = f[i]
     for j in range(memory):

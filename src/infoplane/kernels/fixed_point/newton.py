@@ -9,6 +9,7 @@ import numpy as np
 from ...information import Array
 from ..common.fast import regrouped
 from ..common.jit import part
+from ..common.linear import solve
 from .extrapolation import LONGEST
 from .selfmap import Channel
 
@@ -43,34 +44,6 @@ def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
                     pull = p_x * t[y, i]
                     for other in range(n_y):
                         B[first + y, first + other] += pull * a[first + other]
-
-
-@part
-def solve_in_place(M: Array, b: Array) -> bool:
-    """Gaussian elimination with partial pivoting, the solution over b; False if M is singular."""
-    n = b.shape[0]
-    for column in range(n):
-        pivot = column
-        for row in range(column + 1, n):
-            if abs(M[row, column]) > abs(M[pivot, column]):
-                pivot = row
-        if not abs(M[pivot, column]) > 1e-14:
-            return False
-        if pivot != column:
-            for k in range(column, n):
-                M[column, k], M[pivot, k] = M[pivot, k], M[column, k]
-            b[column], b[pivot] = b[pivot], b[column]
-        for row in range(column + 1, n):
-            factor = M[row, column] / M[column, column]
-            if factor != 0.0:
-                for k in range(column + 1, n):
-                    M[row, k] -= factor * M[column, k]
-                b[row] -= factor * b[column]
-    for row in range(n - 1, -1, -1):
-        for k in range(row + 1, n):
-            b[row] -= M[row, k] * b[k]
-        b[row] /= M[row, row]
-    return True
 
 
 @part
@@ -113,7 +86,7 @@ def newton(
             for k in range(d):
                 M[j, k] = -M[j, k] / share
             M[j, j] += 1.0
-    if not solve_in_place(M, step):
+    if not solve(M, step):
         return False
     for i in range(u.size):
         out[i] = u[i]

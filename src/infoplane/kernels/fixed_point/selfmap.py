@@ -14,10 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Flags, Integers
 from ..common.fast import exp, floored_log, log, regrouped
 from ..common.jit import inlined, part
 from ..common.roots import LOG_TINY
-from ..splitting.split import Flags, Integers
 
 BLOCK = 256
 """Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
@@ -40,6 +40,16 @@ class Channel(NamedTuple):
     letters: Integers  # (entries,)   y
     shares: Array  # (entries,)       p(y|x)
     blas: bool  # are there letters enough for BLAS's matrix products to pay?
+
+
+class MapSetting(NamedTuple):
+    """What a batch is to do; runs may differ in rho."""
+
+    rho: Array  # (R, 3)   rho_z, rho_zx, rho_zy
+    width: Array  # (R,)   k
+    h_y: float  # H(Y)
+    tol: float  # max |W - map(W)| must be at most this
+    limit: int  # iterations in all
 
 
 class Work(NamedTuple):
@@ -145,6 +155,19 @@ def conditional_entropy(A: Array, q: Array, on_W: float, value: float, inner: fl
     for z in range(A.shape[0]):
         for y in range(A.shape[1]):
             value -= A[z, y] * q[z, y]
+    return value
+
+
+@part
+def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
+    """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) from q(z, y), H(Z|X) and H(Y)."""
+    value: float = rho[1] * h_zx - rho[2] * h_y
+    for z in range(q.shape[0]):
+        mass = 0.0
+        for y in range(q.shape[1]):
+            mass += q[z, y]
+            value -= rho[2] * q[z, y] * floored_log(q[z, y])
+        value -= rho[0] * mass * floored_log(mass)
     return value
 
 
@@ -302,6 +325,18 @@ def evaluate_sparse(
     for z in range(n_z):
         for y in range(A.shape[1]):
             q[z, y] = q_yz[y, z]
+    return value, inner, far
+
+
+@inlined
+def evaluate(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """`evaluate_dense` or `evaluate_sparse`, as the channel is stored."""
+    if channel.letters.shape[0] > 0:
+        value, inner, far = evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
+    else:
+        value, inner, far = evaluate_dense(channel, A, on_W, L, L_new, W, mode, q, work)
     return value, inner, far
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Flags, Integers
 from ..common.jit import part
-from ..splitting.split import Flags, Integers
 from .descent import xlogx
 
 TOP, CELLS, FOUND, LOST = range(4)

@@ -1,7 +1,8 @@
 """Posteriors of low reduced cost: descend g(q) = H(q) - beta H(T'q) - lambda.q inside a face of the X-simplex, beta > 1.
 
-With q = sqrt(q) scaled out, the Hessian is M = -I + beta B'B, B = T'sqrt(q) / sqrt(T'q), and sqrt(q) is its eigenvector of eigenvalue
-beta - 1: where M is positive definite, Newton's step stays on the simplex by itself. Elsewhere one step of the majorisation
+In coordinates scaled by sqrt(q), the Hessian is M = -I + beta B'B, B = T'sqrt(q) / sqrt(T'q), and sqrt(q) is its eigenvector of eigenvalue
+beta - 1: where M is positive definite, Newton's step stays on the simplex by itself (`_newton_trial`). Elsewhere one step of the
+majorisation (`_majorised_trial`)
 
     q_x <- q_x^(beta/(beta-1)) exp((lambda_x - beta sum_y T[x,y] log u_y) / (beta-1)) / normaliser,    u = T'q,
 
@@ -13,19 +14,22 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.jit import entry, part
-from ..splitting.split import Integers
+from ..common.arrays import Integers
+from ..common.jit import entry, inlined, part
+from ..common.linear import solve_definite
 
 GONE = 1e-13
-"""A letter of less mass has left the face: the slope of H there is infinite, so it never comes back."""
+"""A letter with less mass has left the face: the slope of H there is infinite, so it never comes back."""
 
 STEPS = 200
 SMALLEST_MOVE = 1e-11
+SHORTER, TRIALS = 0.25, 4
+"""Newton's step is tried at full length, then at a quarter, and so on, so many times in all."""
 
 
 @part
 def xlogx(p: float) -> float:
-    """P log p, 0 at 0."""
+    """The value of p log p, with 0 log 0 = 0."""
     return p * math.log(p) if p > 0.0 else 0.0
 
 
@@ -43,95 +47,99 @@ def reduced_cost(T: Array, lam: Array, beta: float, letters: Integers, q: Array,
     return value
 
 
-@part
-def newton(M: Array, b: Array) -> bool:
-    """B <- M^-1 b by Cholesky, in place; False if M is not safely positive definite."""
-    n = b.size
-    for j in range(n):
-        for i in range(j, n):
-            total = M[i, j]
-            for k in range(j):
-                total -= M[i, k] * M[j, k]
-            if i == j:
-                if not total > 1e-10:
-                    return False
-                M[j, j] = math.sqrt(total)
-            else:
-                M[i, j] = total / M[j, j]
-    for i in range(n):
-        for k in range(i):
-            b[i] -= M[i, k] * b[k]
-        b[i] /= M[i, i]
-    for i in range(n - 1, -1, -1):
-        for k in range(i + 1, n):
-            b[i] -= M[k, i] * b[k]
-        b[i] /= M[i, i]
-    return True
+@inlined
+def _slopes(T: Array, lam: Array, beta: float, letters: Integers, q: Array, u: Array, slope: Array) -> float:
+    """Fill slope_x = dg/dq_x + const = -log q_x - lambda_x + beta sum_y T[x, y] log u_y; returns its mean under q."""
+    mean = 0.0
+    for i in range(letters.size):
+        slope[i] = 0.0
+        if q[i] > 0.0:
+            slope[i] = -math.log(q[i]) - lam[letters[i]]
+            for y in range(u.size):
+                if T[letters[i], y] > 0.0:
+                    slope[i] += beta * T[letters[i], y] * math.log(u[y])
+            mean += q[i] * slope[i]
+    return mean
+
+
+@inlined
+def _newton_step(
+    T: Array, beta: float, letters: Integers, q: Array, u: Array, slope: Array, mean: float, M: Array, step: Array
+) -> bool:
+    """Fill step with Newton's, in coordinates scaled by sqrt(q); False if M is not positive definite. M is room for the Hessian."""
+    for i in range(letters.size):
+        step[i] = -math.sqrt(q[i]) * (slope[i] - mean)
+        for j in range(i + 1):
+            b = 0.0
+            for y in range(u.size):
+                if u[y] > 0.0:
+                    b += T[letters[i], y] * T[letters[j], y] / u[y]
+            M[i, j] = beta * b * math.sqrt(q[i] * q[j]) - (1.0 if i == j and q[i] > 0.0 else 0.0)
+        if q[i] == 0.0:
+            M[i, i] = 1.0
+    return solve_definite(M, step)
+
+
+@inlined
+def _newton_trial(
+    T: Array, lam: Array, beta: float, letters: Integers, q: Array, u: Array, step: Array, value: float, trial: Array
+) -> bool:
+    """Fill trial with q moved along Newton's step, shortened until it is on the simplex and g is at most ``value``; False if never."""
+    share = 1.0
+    for _ in range(TRIALS):
+        total, inside = 0.0, True
+        for i in range(q.size):
+            trial[i] = q[i] + share * math.sqrt(q[i]) * step[i]
+            inside = inside and trial[i] >= 0.0
+            total += trial[i]
+        if inside:
+            trial /= total
+            if reduced_cost(T, lam, beta, letters, trial, u) <= value:
+                return True
+        share *= SHORTER
+    return False
+
+
+@inlined
+def _majorised_trial(beta: float, q: Array, slope: Array, trial: Array) -> None:
+    """Fill trial with one step of the majorisation: log q + (lambda - beta T log u + log q) / (beta - 1), in terms of the slope."""
+    top, total = -np.inf, 0.0
+    for i in range(q.size):
+        trial[i] = math.log(q[i]) - slope[i] / (beta - 1.0) if q[i] > 0.0 else -np.inf
+        top = max(top, trial[i])
+    for i in range(q.size):
+        trial[i] = math.exp(trial[i] - top)
+        total += trial[i]
+    for i in range(q.size):
+        trial[i] /= total
+
+
+@inlined
+def _move(trial: Array, q: Array) -> float:
+    """Put the trial over q, without letters that are `GONE`; returns the largest change of an entry."""
+    move, total = 0.0, 0.0
+    for i in range(q.size):
+        if trial[i] < GONE:
+            trial[i] = 0.0
+        total += trial[i]
+    for i in range(q.size):
+        move = max(move, abs(trial[i] / total - q[i]))
+        q[i] = trial[i] / total
+    return move
 
 
 @part
 def descend(T: Array, lam: Array, beta: float, letters: Integers, q: Array) -> float:
-    """Move q on its letters to a local minimum of g, in place; its value."""
-    k, m = letters.size, T.shape[1]
-    u, slope, step, trial = np.empty(m), np.empty(k), np.empty(k), np.empty(k)
-    M = np.empty((k, k))
+    """Move q on its letters to a local minimum of g, in place; returns the value of g there."""
+    k = letters.size
+    u, M, slope, step, trial = np.empty(T.shape[1]), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
     value = reduced_cost(T, lam, beta, letters, q, u)
     for _ in range(STEPS):
-        mean = 0.0
-        for i in range(k):
-            slope[i] = 0.0
-            if q[i] > 0.0:
-                slope[i] = -math.log(q[i]) - lam[letters[i]]
-                for y in range(m):
-                    if T[letters[i], y] > 0.0:
-                        slope[i] += beta * T[letters[i], y] * math.log(u[y])
-                mean += q[i] * slope[i]
-        accepted = False
-        for i in range(k):
-            step[i] = -math.sqrt(q[i]) * (slope[i] - mean)
-            for j in range(i + 1):
-                b = 0.0
-                for y in range(m):
-                    if u[y] > 0.0:
-                        b += T[letters[i], y] * T[letters[j], y] / u[y]
-                M[i, j] = beta * b * math.sqrt(q[i] * q[j]) - (1.0 if i == j and q[i] > 0.0 else 0.0)
-            if q[i] == 0.0:
-                M[i, i] = 1.0
-        if newton(M, step):
-            share = 1.0
-            for _ in range(4):
-                total, inside = 0.0, True
-                for i in range(k):
-                    trial[i] = q[i] + share * math.sqrt(q[i]) * step[i]
-                    inside = inside and trial[i] >= 0.0
-                    total += trial[i]
-                if inside:
-                    trial /= total
-                    lower = reduced_cost(T, lam, beta, letters, trial, u)
-                    if lower <= value:
-                        accepted = True
-                        break
-                share *= 0.25
-        if not accepted:
-            top, total = -np.inf, 0.0
-            for i in range(k):
-                # log q + (lambda - beta T log u + log q) / (beta - 1), in terms of the slope
-                trial[i] = math.log(q[i]) - slope[i] / (beta - 1.0) if q[i] > 0.0 else -np.inf
-                top = max(top, trial[i])
-            for i in range(k):
-                trial[i] = math.exp(trial[i] - top)
-                total += trial[i]
-            for i in range(k):
-                trial[i] /= total
-            lower = reduced_cost(T, lam, beta, letters, trial, u)
-        move, total = 0.0, 0.0
-        for i in range(k):
-            if trial[i] < GONE:
-                trial[i] = 0.0
-            total += trial[i]
-        for i in range(k):
-            move = max(move, abs(trial[i] / total - q[i]))
-            q[i] = trial[i] / total
+        mean = _slopes(T, lam, beta, letters, q, u, slope)
+        found = _newton_step(T, beta, letters, q, u, slope, mean, M, step)
+        if not (found and _newton_trial(T, lam, beta, letters, q, u, step, value, trial)):
+            _majorised_trial(beta, q, slope, trial)
+        move = _move(trial, q)
         value = reduced_cost(T, lam, beta, letters, q, u)
         if move < SMALLEST_MOVE:
             break
@@ -140,7 +148,7 @@ def descend(T: Array, lam: Array, beta: float, letters: Integers, q: Array) -> f
 
 @entry
 def descend_all(T: Array, lam: Array, beta: float, Q: Array) -> Array:
-    """Descend from every row of Q (k, |X|), each on its own letters, in place; the values reached."""
+    """Descend from every row of Q (k, |X|), each on the letters where it has mass, in place; returns the values of g reached."""
     values = np.empty(Q.shape[0])
     for row in range(Q.shape[0]):
         letters = np.flatnonzero(Q[row])

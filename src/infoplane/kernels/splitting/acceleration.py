@@ -13,7 +13,7 @@ import numpy as np
 from ...information import Array
 from ..common.jit import part
 from .measure import lagrangian
-from .split import Split
+from .tables import Split
 
 STRIDE = 50  # iterations between two looks
 COLLINEAR = 0.95  # cosine between successive displacements that counts as one mode

@@ -17,10 +17,12 @@ import math
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import matmul
 from ..common.jit import part
+from ..common.linear import solve_damped
 from ..common.roots import LOG_TINY
 from .measure import combine, log_table, marginal_logs, softmax_columns
-from .split import Split, matmul
+from .tables import Split
 
 NEWTON_STEPS = 50
 HALVINGS = 40
@@ -171,40 +173,12 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     for row in range(n_z * n_m):
         for column in range(n_z * n_m):
             hessian[row, column] *= scale[row] * scale[column]
-    cholesky_solve(hessian, b)
+    solve_damped(hessian, b)
     decrease = 0.0
     for row in range(n_z * n_m):
         direction[row // n_m, row % n_m] = scale[row] * b[row]
         decrease += direction[row // n_m, row % n_m] * gradient[row // n_m, row % n_m]
     return decrease
-
-
-@part
-def cholesky_solve(A: Array, b: Array) -> None:
-    """Solve A u = b for positive definite A with unit diagonal, u over b; A becomes its lower factor.
-
-    Written out because LAPACK's call costs more than the work at these sizes, and because a pivot that rounding made negative
-    is replaced by a small positive one: the step is then merely damped, and Newton's line search does the rest.
-    """
-    n = A.shape[0]
-    for row in range(n):
-        for column in range(row + 1):
-            total = A[row, column]
-            for l in range(column):
-                total -= A[row, l] * A[column, l]
-            if row == column:
-                A[row, row] = math.sqrt(max(total, 1e-14))
-            else:
-                A[row, column] = total / A[column, column]
-    for row in range(n):
-        total = b[row]
-        for l in range(row):
-            total -= A[row, l] * b[l]
-        b[row] = total / A[row, row]
-    for row in range(n - 1, -1, -1):
-        b[row] /= A[row, row]
-        for l in range(row):
-            b[l] -= A[row, l] * b[row]
 
 
 @part

@@ -12,11 +12,12 @@ import math
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import matmul
 from ..common.jit import part
 from ..common.roots import TINY, safe_log
 from .encoder import slope_table
 from .measure import log_table, marginal_logs
-from .split import Split, matmul
+from .tables import Split
 
 ARMIJO = 1e-4
 HALVINGS = 60

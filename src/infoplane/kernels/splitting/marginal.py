@@ -12,9 +12,10 @@ import math
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import Flags
 from ..common.jit import part
 from ..common.roots import safe_log, upper_root, wright_omega
-from .split import Flags, Split
+from .tables import Split
 
 
 @part

@@ -5,9 +5,10 @@ import math
 import numpy as np
 
 from ...information import Array
+from ..common.arrays import matmul
 from ..common.jit import part
 from ..common.roots import safe_log
-from .split import Split, matmul
+from .tables import Split
 
 
 @part

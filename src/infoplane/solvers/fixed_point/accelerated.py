@@ -11,15 +11,11 @@ from ...checks import whole_number
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...joint.support import Support
-from ...kernels.fixed_point.accelerated_bottleneck import (
-    FIRST_CAP,
-    STRIDE,
-    LeapState,
-    advance_bottleneck,
-    split_stationary,
-)
+from ...kernels.common.outcomes import STATIONARY
+from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, split_stationary
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
-from ...kernels.splitting import advance as kernel
+from ...kernels.fixed_point.extrapolation import FIRST_CAP
+from ...kernels.fixed_point.phases import beginning
 from ...problem import MarkovLagrangian, has_posterior_form
 from ..base import Solver
 from ..stopping import Stopping
@@ -107,12 +103,8 @@ class MarginalBatch(MapBatch):
         super().__init__(support, problems, starts, stopping, record)
         runs, clusters = starts.shape[:2]
         u = logs_of(self.marginals(starts)).reshape(runs, -1)
-        kind, paired, armed, again, held, due, wait = np.zeros((7, runs), dtype=np.int64)
-        held -= 1
-        due += STRIDE // 2
-        wait += 1
-        alive, alive_new, alive_old = np.full((3, runs), clusters, dtype=np.int64)
-        J, norm, lowest = np.full((3, runs), np.inf)
+        # With a posterior form equal halves of a cluster change nothing, and an unequal split is of second order.
+        splits = [MOST_SPLITS if options.split and has_posterior_form(problem) else 0 for problem in problems]
         self.state = LeapState(
             W=self.room(runs),
             u=u,
@@ -120,31 +112,14 @@ class MarginalBatch(MapBatch):
             f_old=np.zeros_like(u),
             D_F=np.zeros((runs, options.memory, u.shape[1])),
             D_G=np.zeros((runs, options.memory, u.shape[1])),
-            held=held,
-            kind=kind,
-            paired=paired,
-            armed=armed,
-            alive=alive,
-            alive_new=alive_new,
-            alive_old=alive_old,
-            due=due,
-            again=again,
-            wait=wait,
-            # With a posterior form equal halves of a cluster change nothing, and an unequal split is of second order.
-            splits=np.array(
-                [MOST_SPLITS if options.split and has_posterior_form(problem) else 0 for problem in problems]
-            ),
-            J=J,
-            cap=np.full(runs, FIRST_CAP),
-            norm=norm,
-            lowest=lowest,
-            gate=np.ones(runs),
+            control=beginning(clusters, np.array(splits)),
+            alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )
 
     def continue_stationary(self) -> None:
         """The split test."""
-        if np.count_nonzero((self.state.outcome == kernel.STATIONARY) & (self.state.splits > 0)):
+        if np.count_nonzero((self.state.outcome == STATIONARY) & (self.state.control["splits"] > 0)):
             split_stationary(self.channel, self.setting, self.state)
 
 
@@ -172,7 +147,7 @@ class EncoderBatch(MapBatch):
             q=self.marginals(starts),
             stage=none.copy(),
             base=none.copy(),
-            armed=none.copy(),
+            check=none.copy(),
             alive=np.full(runs, clusters, dtype=np.int64),
             value=np.full(runs, np.inf),
             cap=np.full(runs, FIRST_CAP),

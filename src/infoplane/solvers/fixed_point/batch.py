@@ -10,11 +10,10 @@ import numpy as np
 
 from ...information import Array
 from ...joint.support import Support
+from ...kernels.common.arrays import Integers
+from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from ...kernels.common.roots import LOG_TINY, TINY
-from ...kernels.fixed_point.blahut_arimoto import MapSetting
-from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, Channel
-from ...kernels.splitting import advance as kernel
-from ...kernels.splitting.split import Integers
+from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, Channel, MapSetting
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
@@ -126,19 +125,19 @@ class MapBatch:
         """What every state holds of how its runs stand."""
         residuals = np.zeros((runs, 3))
         residuals[:, 2] = np.inf
-        outcome, iterations = np.full(runs, kernel.RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
+        outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
         return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
 
     @property
     def running(self) -> bool:
         """Whether any run may still move."""
-        waiting = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
+        waiting = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(np.count_nonzero(waiting))  # quicker than any() on few runs
 
     def advance(self, iterations: int) -> bool:
         """At most so many iterations of every run; False once all have ended."""
         before = self.state.iterations.copy()
-        trace = np.zeros((len(before), iterations, kernel.TRACE_COLUMNS if self.record else 0))
+        trace = np.zeros((len(before), iterations, TRACE_COLUMNS if self.record else 0))
         if self.running:
             self.kernel(self.channel, self.setting, self.state, trace)
             self.continue_stationary()
@@ -156,8 +155,8 @@ class MapBatch:
 
     def _written_down(self) -> list[Array]:
         """The encoders of all runs; kept, in place of the blocks, once nothing moves any more."""
-        if (self.state.outcome == kernel.RUNNING).any():  # W and its residual are not up to date, see the kernels
-            columns = kernel.TRACE_COLUMNS if self.record else 0
+        if (self.state.outcome == RUNNING).any():  # W and its residual are not up to date, see the kernels
+            columns = TRACE_COLUMNS if self.record else 0
             self.kernel(self.channel, self.setting, self.state, np.zeros((len(self.state.iterations), 0, columns)))
         encoders: list[Array] = []
         width = self.channel.p_x.shape[1]

@@ -70,7 +70,7 @@ class BlahutArimotoBatch(MapBatch):
             L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
             q=self.marginals(starts),
             h_zx=np.array([sum(float(entr(row) @ support.p_x) for row in W) if record else 0.0 for W in starts]),
-            armed=np.zeros(runs, dtype=np.int64),
+            check=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )

@@ -12,8 +12,9 @@ import numpy as np
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...joint.support import Support
-from ...kernels.splitting import advance as kernel
-from ...kernels.splitting.split import Setting, State, Tables
+from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
+from ...kernels.splitting.advance import advance_exact, advance_gradient
+from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
@@ -153,7 +154,7 @@ class SplittingBatch:
         self.formulation, self.stopping, self.record = formulation, stopping, record
         self.clusters = clusters
         self.found_by = formulation.name if options.proximal == 0 else options.name
-        self.kernel = kernel.advance_exact if options.step == "exact" else kernel.advance_gradient
+        self.kernel = advance_exact if options.step == "exact" else advance_gradient
         P = support.P.copy()  # compiled code would take a read-only table for one of another type
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
         self.setting = Setting(
@@ -186,7 +187,7 @@ class SplittingBatch:
             nu_1=np.zeros_like(v),
             looks=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
-            outcome=np.full(runs, kernel.RUNNING, dtype=np.int64),
+            outcome=np.full(runs, RUNNING, dtype=np.int64),
             still=np.zeros(runs, dtype=np.int64),
             iterations=np.zeros(runs, dtype=np.int64),
             residuals=np.full((runs, 3), np.inf),
@@ -197,12 +198,12 @@ class SplittingBatch:
         """At most so many iterations of every run; False once all have ended."""
         runs = len(self.state.iterations)
         before = self.state.iterations.copy()
-        trace = np.zeros((runs, iterations, kernel.TRACE_COLUMNS if self.record else 0))
+        trace = np.zeros((runs, iterations, TRACE_COLUMNS if self.record else 0))
         self.kernel(self.tables, self.setting, self.state, trace)
         if self.record:
             for run, done in enumerate(self.state.iterations - before):
                 self.recorded[run].append(trace[run, :done].copy())
-        running = (self.state.outcome == kernel.RUNNING) & (self.state.iterations < self.stopping.max_iter)
+        running = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(running.any())
 
     def runs(self, traces: bool = True) -> list[Run]:
@@ -214,7 +215,7 @@ class SplittingBatch:
         alive = int(state.alive[index])
         residuals = Residuals(*(float(r) for r in state.residuals[index]))
         outcome = int(state.outcome[index])
-        if outcome == kernel.RUNNING:
+        if outcome == RUNNING:
             ended = state.iterations[index] >= self.stopping.max_iter
             otherwise = Status.ITERATION_LIMIT if ended else Status.INTERRUPTED
         else:

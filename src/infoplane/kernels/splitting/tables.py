@@ -11,13 +11,8 @@ so that formulations differ only in h, a, d and M, and one piece of code serves 
 
 from typing import NamedTuple
 
-import numpy as np
-
 from ...information import Array
-from ..common.jit import part
-
-Integers = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+from ..common.arrays import Integers
 
 
 class Tables(NamedTuple):
@@ -32,7 +27,7 @@ class Tables(NamedTuple):
 
 
 class Setting(NamedTuple):
-    """What a batch is to do. Runs may differ in rho, and so in h, a and d: a row a run."""
+    """What a batch is to do. Runs may differ in rho, and so in h, a and d, which have one row per run."""
 
     rho: Array  # (R, 3)        rho_z, rho_zx, rho_zy
     width: Array  # (R,)        how the stationarity residual is scaled, see measure.fixed_point
@@ -41,7 +36,7 @@ class Setting(NamedTuple):
     d: Array  # (R, 2)          d_y, d_x
     order: int  # 1 or 2: Solver I or II
     encoder_first: bool  # is the encoder the block p (else q)?
-    inner: int  # majorise-minimise steps an argmin
+    inner: int  # majorise-minimise steps per argmin
     alpha: float  # relaxation
     kappa: float  # > 0: the automatic row-scaled penalty; 0: c as given
     tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
@@ -53,7 +48,7 @@ class Setting(NamedTuple):
 
 
 class State(NamedTuple):
-    """Where the runs of a batch stand; every array has one run a row and is updated in place."""
+    """Where the runs of a batch stand; every array has one row per run and is updated in place."""
 
     W: Array  # (R, |Z|, |X|)
     v: Array  # (R, |Z|, m)
@@ -69,6 +64,26 @@ class State(NamedTuple):
     still: Integers  # (R,)      iterations without movement
     iterations: Integers  # (R,)
     residuals: Array  # (R, 3)   primal, dual, stationarity
+
+
+class Iterate(NamedTuple):
+    """Where one run stands, with one row per cluster that is alive."""
+
+    W: Array  # (|Z|, |X|)
+    v: Array  # (|Z|, m)
+    nu: Array  # (|Z|, m)
+    c: Array  # (|Z|, m)     updated in place
+    boost: Array  # (|Z|, m) updated in place
+    u: Array  # (|Z|, m)     W M
+
+
+class Tail(NamedTuple):
+    """Where one run stood one stride and two strides ago, for `acceleration.leap`."""
+
+    W_1: Array
+    W_0: Array
+    nu_1: Array
+    looks: int  # how many of these are from the present tail
 
 
 class Split(NamedTuple):
@@ -87,9 +102,3 @@ class Split(NamedTuple):
     adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?
     mirror: float  # first curvature that the mirror step tries
     proximal: float
-
-
-@part
-def matmul(U: Array, V: Array) -> Array:
-    """U V, here so that BLAS is compiled in once."""
-    return U @ V

@@ -1,0 +1,100 @@
+"""Clusters are rows of tables: a run's rows in and out of a batch, and rows without mass left out.
+
+A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses the first rows only.
+"""
+
+import numpy as np
+
+from ...information import Array
+from .arrays import Flags
+from .jit import part
+
+DEAD = 1e-12
+"""A cluster with less mass than this is dropped."""
+
+
+@part
+def fetch(table: Array, r: int, out: Array) -> None:
+    """Fill out with the first rows of run r."""
+    for z in range(out.shape[0]):
+        for j in range(out.shape[1]):
+            out[z, j] = table[r, z, j]
+
+
+@part
+def load(table: Array, r: int, rows: int) -> Array:
+    """A copy of the first rows of run r."""
+    out = np.empty((rows, table.shape[2]))
+    fetch(table, r, out)
+    return out
+
+
+@part
+def save(table: Array, r: int, rows: Array) -> None:
+    """Put rows back into run r, with zeros below them."""
+    for z in range(table.shape[1]):
+        for j in range(table.shape[2]):
+            table[r, z, j] = rows[z, j] if z < rows.shape[0] else 0.0
+
+
+@part
+def mark_dead(q: Array, keep: Flags) -> int:
+    """Mark the rows of q(z, y) that have mass as those to keep; returns how many have none."""
+    dead = 0
+    for z in range(q.shape[0]):
+        mass = 0.0
+        for y in range(q.shape[1]):
+            mass += q[z, y]
+        keep[z] = mass >= DEAD
+        dead += not keep[z]
+    return dead
+
+
+@part
+def mark_dead_in_both(u: Array, v: Array, keep: Flags) -> int:
+    """Mark the rows that have an entry with mass in either of two tables as those to keep; returns how many have none."""
+    dead = 0
+    for z in range(u.shape[0]):
+        keep[z] = False
+        for j in range(u.shape[1]):
+            keep[z] = keep[z] or u[z, j] >= DEAD or v[z, j] >= DEAD
+        dead += not keep[z]
+    return dead
+
+
+@part
+def move_up(table: Array, keep: Flags) -> None:
+    """Move the marked rows to the front, in place."""
+    row = 0
+    for z in range(keep.shape[0]):
+        if keep[z]:
+            for i in range(table.shape[1]):
+                table[row, i] = table[z, i]
+            row += 1
+
+
+@part
+def move_up_blocks(blocks: Array, keep: Flags) -> None:
+    """The same in every block of (blocks, |Z|, width)."""
+    for c in range(blocks.shape[0]):
+        move_up(blocks[c], keep)
+
+
+@part
+def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
+    """A copy of the marked rows, of which there are ``kept``; each column is rescaled to sum to 1 if asked for."""
+    out = np.empty((kept, table.shape[1]))
+    row = 0
+    for z in range(table.shape[0]):
+        if keep[z]:
+            for j in range(table.shape[1]):
+                out[row, j] = table[z, j]
+            row += 1
+    if normalise:
+        for j in range(out.shape[1]):
+            total = 0.0
+            for z in range(kept):
+                total += out[z, j]
+            for z in range(kept):
+                out[z, j] /= total
+    return out

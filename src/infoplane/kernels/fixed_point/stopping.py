@@ -1,0 +1,40 @@
+"""When a run of a map has ended: max |W - map(W)| <= tol, for the encoder W that is returned.
+
+W itself is not needed to go on where the map depends on q(z, y) alone, and to write it down at every iteration would cost as much as the
+map. So a run watches max |q' - q| / p(y), which is at most max |W' - W| since q = W P, and writes W down once that is small. Its `check` is
+
+=========  ===========================================  ===================================================================
+check      what the next evaluation does with W         what follows
+=========  ===========================================  ===================================================================
+FAR        nothing (or writes it, where that is free)   WRITING once the lower bound is within tol (COMPARING if W has been
+                                                        written already), else FAR
+WRITING    writes map(W) there                          COMPARING
+COMPARING  measures max |W - map(W)| and leaves W       the run is STATIONARY if that is within tol, else as after FAR
+=========  ===========================================  ===================================================================
+"""
+
+from ...information import Array
+from ..common.fast import regrouped
+from ..common.jit import part
+
+FAR, WRITING, COMPARING = range(3)
+
+
+@part
+def settled(q_new: Array, q: Array, p_y: Array, tol: float) -> bool:
+    """Whether max |q' - q| / p(y) is within tol."""
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            if abs(q_new[z, y] - q[z, y]) > tol * p_y[y]:
+                return False
+    return True
+
+
+@regrouped
+def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
+    """Max |q' - q| / p(y), which is at most max |W' - W|."""
+    far = 0.0
+    for z in range(q.shape[0]):
+        for y in range(q.shape[1]):
+            far = max(far, abs(q_new[z, y] - q[z, y]) / p_y[y])
+    return far

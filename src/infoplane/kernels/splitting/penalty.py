@@ -1,0 +1,34 @@
+"""The automatic penalty: each row of the constraint gets kappa times the curvature of its own entropy,
+
+c_zj = kappa boost_zj max(|h_j|, floor) / mass_zj,   the curvature of h_j H(v_j) in v_zj being |h_j| / v_zj.
+"""
+
+from ...information import Array
+from ..common.jit import part
+from ..common.rows import DEAD
+from .tables import Split
+
+LOW, HIGH = (
+    0.85,
+    1.3,
+)  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
+LARGEST = 1e14
+FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
+
+
+@part
+def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float) -> None:
+    """Reset the entries of c that have left [LOW, HIGH] times their target, in place."""
+    for z in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
+            if not (LOW * target <= c[z, j] <= HIGH * target):
+                c[z, j] = target
+
+
+@part
+def remember_raises(boost: Array, c: Array, before: Array) -> None:
+    """A row whose penalty a step had to raise keeps the factor, lest `retune` undo it and the two take turns for ever."""
+    for z in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            boost[z, j] *= c[z, j] / before[z, j]

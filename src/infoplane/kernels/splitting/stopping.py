@@ -1,0 +1,117 @@
+"""When a run of a splitting has ended, and what its trace holds; the recursion knows nothing of either.
+
+primal   max |A p - B q| = max |W M - v|
+dual     max Bq c |B(q - q_old)|
+stationarity   max |W - fixed_point(W)|, see `measure`: evaluated when recording, and once the other two are small
+
+=============  ==========================================================================================
+outcome        the first of these that holds after an iteration
+=============  ==========================================================================================
+FAILED         an entry of W M, v or nu is not finite
+STATIONARY     all three residuals are at most tol
+PRIMAL_ONLY    the paper's rule, if asked for: sum |W M - v| is at most primal_tol
+STALLED        W has not moved, and v = W M to rounding, for STALL_PATIENCE iterations
+RUNNING        none
+=============  ==========================================================================================
+"""
+
+import math
+
+from ...information import Array
+from ..common.jit import inlined, part
+from ..common.outcomes import (
+    AUGMENTED,
+    DUAL,
+    LOSS,
+    PENALTY,
+    PRIMAL,
+    PRIMAL_ONLY,
+    RUNNING,
+    STALLED,
+    STATIONARITY,
+    STATIONARY,
+)
+from .measure import augmented_lagrangian, lagrangian, largest_difference, stationarity
+from .tables import Iterate, Setting, Split, State
+
+STALL_PATIENCE = 100  # iterations without any movement
+
+
+@part
+def _sum(table: Array) -> float:
+    total = 0.0
+    for z in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            total += table[z, j]
+    return total
+
+
+@part
+def _largest(table: Array) -> float:
+    largest = 0.0
+    for z in range(table.shape[0]):
+        for j in range(table.shape[1]):
+            largest = max(largest, abs(table[z, j]))
+    return largest
+
+
+@part
+def _total_variation(u: Array, v: Array) -> float:
+    """Sum |u - v|, the paper's primal residual."""
+    total = 0.0
+    for z in range(u.shape[0]):
+        for j in range(u.shape[1]):
+            total += abs(u[z, j] - v[z, j])
+    return total
+
+
+@part
+def _dual_residual(c: Array, q: Array, q_old: Array) -> float:
+    """Max Bq c |B(q - q_old)|: how far p is from its first-order condition, each row weighted by the mass that it acts on.
+
+    On the simplex a wrong slope matters in proportion to the mass it moves. Without the weights, a dying cluster could never pass: its
+    penalty grows as fast as its mass falls.
+    """
+    largest = 0.0
+    for z in range(q.shape[0]):
+        for j in range(q.shape[1]):
+            largest = max(largest, q[z, j] * c[z, j] * abs(q[z, j] - q_old[z, j]))
+    return largest
+
+
+@inlined
+def is_finite(new: Iterate) -> bool:
+    """Whether all entries are finite; their sum is not if one is not, while a largest entry would pass over a NaN."""
+    return math.isfinite(_sum(new.u) + _sum(new.v) + _sum(new.nu))
+
+
+@inlined
+def measure(split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, record: bool) -> None:
+    """Fill the residuals of run r; stationarity only if it is needed."""
+    q, q_old = (now.v, old.v) if setting.encoder_first else (now.u, old.u)
+    primal, dual = largest_difference(now.u, now.v), _dual_residual(now.c, q, q_old)
+    state.residuals[r, 0], state.residuals[r, 1] = primal, dual
+    if record or (primal <= setting.tol and dual <= setting.tol):
+        state.residuals[r, 2] = stationarity(split, now.W, setting.rho[r], setting.width[r])
+
+
+@inlined
+def record_iteration(split: Split, setting: Setting, now: Iterate, rho: Array, residuals: Array, row: Array) -> None:
+    """Fill one row of a trace."""
+    row[LOSS] = lagrangian(split, now.W, rho)
+    row[AUGMENTED] = augmented_lagrangian(split, now.W, now.v, now.nu, now.c, rho, setting.encoder_first)
+    row[PRIMAL], row[DUAL], row[STATIONARITY] = residuals[0], residuals[1], residuals[2]
+    row[PENALTY] = _largest(now.c)
+
+
+@inlined
+def judge(setting: Setting, state: State, r: int, now: Iterate, old: Iterate) -> int:
+    """The outcome of run r after `measure`, as in the table above; counts the iterations without movement."""
+    primal, dual, stationary = state.residuals[r, 0], state.residuals[r, 1], state.residuals[r, 2]
+    if primal <= setting.tol and dual <= setting.tol and stationary <= setting.tol:
+        return STATIONARY
+    if setting.primal_tol > 0.0 and _total_variation(now.u, now.v) <= setting.primal_tol:
+        return PRIMAL_ONLY
+    moved = largest_difference(now.W, old.W) > 1e-16 or primal > 1e-15
+    state.still[r] = 0 if moved else state.still[r] + 1
+    return STALLED if state.still[r] >= STALL_PATIENCE else RUNNING

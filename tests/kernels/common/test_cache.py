@@ -1,0 +1,58 @@
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import infoplane
+
+PROBE = """
+from infoplane.kernels.common.jit import entry
+from infoplane.kernels.common.roots import safe_log
+
+@entry
+def probe(p):
+    return safe_log(p)
+"""
+ASK = (
+    "from infoplane.kernels.fixed_point.probe import probe\n"
+    "print(probe(1.0), probe.compiled.stats.cache_misses and 'compiled' or 'loaded')"
+)
+
+
+def copy_of_kernels(folder: Path) -> Path:
+    """The kernels by themselves, and what they import: the rest of the package would only take time."""
+    source, package = Path(infoplane.__file__).parent, folder / "infoplane"
+    shutil.copytree(source / "kernels", package / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").touch()
+    shutil.copy(source / "information.py", package)
+    (package / "kernels/fixed_point/probe.py").write_text(PROBE)
+    return package
+
+
+def asked(folder: Path) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache")}
+    done = subprocess.run([sys.executable, "-c", ASK], check=True, capture_output=True, text=True, env=environment)
+    return done.stdout.strip()
+
+
+def test_an_edited_helper_in_another_file_is_noticed_and_its_forerunner_overwritten(tmp_path):
+    package = copy_of_kernels(tmp_path)
+    assert [asked(tmp_path) for _ in range(2)] == ["0.0 compiled", "0.0 loaded"]
+    before = sorted(file.name for file in (tmp_path / "cache").rglob("*.nb?"))
+
+    helper = package / "kernels/common/roots.py"
+    text = helper.read_text()
+    assert "return math.log(p) if" in text
+    helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))
+    assert [asked(tmp_path) for _ in range(2)] == ["7.0 compiled", "7.0 loaded"]
+    assert sorted(file.name for file in (tmp_path / "cache").rglob("*.nb?")) == before
+
+
+def test_a_function_that_moves_to_another_line_leaves_nothing_behind(tmp_path):
+    package = copy_of_kernels(tmp_path)
+    probe = package / "kernels/fixed_point/probe.py"
+    for lines in range(3):
+        probe.write_text("\n" * lines + PROBE)
+        assert asked(tmp_path) == "0.0 compiled"
+        assert len([*(tmp_path / "cache").rglob("*.nbi")]) == len([*(tmp_path / "cache").rglob("*.nbc")]) == 1
