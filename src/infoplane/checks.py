@@ -1,4 +1,7 @@
-"""Numbers that a caller gives: NumPy's count like Python's, bool does not, and a wrong one is told what was expected."""
+"""Checks of the numbers that a caller gives.
+
+NumPy's numbers count like Python's, ``True`` and ``False`` are not numbers, and an error says what was expected and what was found.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,34 @@ from numbers import Integral, Real
 
 from .errors import InvalidOptionError
 
+PYTHON_ONLY = {"flag": False}
+"""Metadata of a solver's field that the command line has no flag for: its other options are enough there."""
+
 
 def whole_number(name: str, value: int, least: int = 1) -> int:
-    """A whole number, at least 0 or 1, as Python's own."""
+    """Return a whole number that is at least ``least`` (0 or 1) as a Python int, or raise `InvalidOptionError`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
         kind = "a positive whole number" if least else "0 or a positive whole number"
         raise InvalidOptionError(f"{name} must be {kind}, found {value!r}.")
     return int(value)
 
 
-def number(name: str, value: float, ok: Callable[[float], bool], expected: str) -> float:
-    """A finite number that is ok, as Python's own."""
-    if not isinstance(value, Real):
+def number(name: str, value: float, ok: Callable[[float], bool], expected: str, *, finite: bool = True) -> float:
+    """Return a number that passes the test ``ok`` as a Python float, or raise `InvalidOptionError`.
+
+    Infinity is refused unless ``finite`` is False, NaN always. ``expected`` completes the sentence "NAME must be ...".
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise InvalidOptionError(f"{name} must be a number; found {value!r}.")
-    if not (math.isfinite(value) and ok(value)):
+    try:
+        as_float = float(value)
+    except OverflowError:  # a whole number beyond 1.8e308
+        as_float = math.inf
+    if math.isnan(as_float) or (finite and math.isinf(as_float)) or not ok(as_float):
         raise InvalidOptionError(f"{name} must be {expected}; found {value!r}.")
-    return float(value)
+    return as_float
+
+
+def positive_number(name: str, value: float, *, finite: bool = True) -> float:
+    """Return a number above 0 as a Python float, or raise `InvalidOptionError`."""
+    return number(name, value, lambda v: v > 0.0, "a positive number", finite=finite)

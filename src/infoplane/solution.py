@@ -64,10 +64,59 @@ class Run:
     found_by: str = ""
     lower_bound: float | None = None
     """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
+    advice: str = ""
+    """As in `Solution`."""
+
+
+class EncoderView:
+    """What follows from a joint and an encoder p(z|x), which a subclass has as ``joint`` and ``encoder``; nats."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def joint(self) -> Joint: ...  # noqa: D102
+        @property
+        def encoder(self) -> Array: ...  # noqa: D102
+
+    @cached_property
+    def _point(self) -> PlanePoint:
+        return plane_point(self.joint, self.encoder)
+
+    @property
+    def ixz(self) -> float:
+        """I(X;Z)."""
+        return self._point.ixz
+
+    @property
+    def iyz(self) -> float:
+        """I(Y;Z)."""
+        return self._point.iyz
+
+    @property
+    def clusters(self) -> int:
+        """|Z|: rows of the encoder."""
+        return int(self.encoder.shape[0])
+
+    @property
+    def p_z(self) -> Array:
+        """p(z) = sum_x p(z|x) p(x)."""
+        return self.encoder @ self.joint.p_x
+
+    def encoder_frame(self) -> Any:
+        """The encoder as a pandas frame: one row per letter x with the joint's labels, one column per cluster."""
+        import pandas as pd
+
+        joint = self.joint
+        index = (
+            pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
+            if len(joint.x_names) > 1
+            else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
+        )
+        return pd.DataFrame(self.encoder.T, index=index, columns=[f"z{z}" for z in range(self.clusters)])
 
 
 @dataclass(frozen=True)
-class Solution:
+class Solution(EncoderView):
     """An encoder p(z|x) and what is known of it; nats throughout.
 
     Examples
@@ -96,25 +145,13 @@ class Solution:
     starts: tuple[StartSummary, ...] = field(default=(), repr=False)
     """How every start ended, in order."""
     lower_bound: float | None = None
-
-    @cached_property
-    def _point(self) -> PlanePoint:
-        return plane_point(self.joint, self.encoder)
+    advice: str = field(default="", repr=False)
+    """Which other options of this solver may do better; "" if there are none."""
 
     @cached_property
     def loss(self) -> float:
         """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) at the encoder."""
         return self.problem.value(self.joint, self.encoder)
-
-    @property
-    def ixz(self) -> float:
-        """I(X;Z)."""
-        return self._point.ixz
-
-    @property
-    def iyz(self) -> float:
-        """I(Y;Z)."""
-        return self._point.iyz
 
     @property
     def gap(self) -> float | None:
@@ -127,31 +164,14 @@ class Solution:
         return self.status.converged
 
     @property
-    def clusters(self) -> int:
-        """|Z|: rows of the encoder."""
-        return int(self.encoder.shape[0])
-
-    @property
-    def p_z(self) -> Array:
-        """p(z) = sum_x p(z|x) p(x)."""
-        return self.encoder @ self.joint.p_x
+    def message(self) -> str:
+        """How it ended and what to do about it: the status' sentence, with this solver's advice if it did not converge."""
+        return f"{self.status.value}, or {self.advice}" if self.advice and not self.converged else self.status.value
 
     def bounded(self, lower_bound: float, tol: float) -> Solution:
         """The same with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
         status = Status.CERTIFIED if self.loss - lower_bound <= tol else self.status
         return replace(self, lower_bound=lower_bound, status=status)
-
-    def encoder_frame(self) -> Any:
-        """The encoder as a pandas frame: a row a letter x with the joint's labels, a column a cluster, p(z|x) inside."""
-        import pandas as pd
-
-        joint = self.joint
-        index = (
-            pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
-            if len(joint.x_names) > 1
-            else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
-        )
-        return pd.DataFrame(self.encoder.T, index=index, columns=[f"z{z}" for z in range(self.clusters)])
 
     def rate(self, floor: float = 1e-12) -> Rate:
         """Fit log |L_k - L_end| by a straight line over the second half of the decades that the trace has left.
@@ -167,7 +187,7 @@ class Solution:
         gap = "" if self.gap is None else f", gap {self.gap:.1e} nats"
         return (
             f"{self.problem.family}: loss {self.loss:.6f} nats{gap}, I(X;Z) {bits(self.ixz):.6f} bits, I(Y;Z) {bits(self.iyz):.6f} bits, "
-            f"{self.clusters} clusters; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.status.value}"
+            f"{self.clusters} clusters; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.message}"
         )
 
 
@@ -198,6 +218,7 @@ def finished(
         died=run.died,
         starts=starts,
         lower_bound=run.lower_bound,
+        advice=run.advice,
     )
 
 

@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .certificate.certify import tolerance
 from .errors import PenaltyWarning
 from .information import Array
 from .joint.support import Support
 from .solution import Run, Solution, StartSummary, finished
 from .solvers.base import Batch, Solver, is_path, losses_of
-from .solvers.registry import certifier, resolve
+from .solvers.registry import resolve_with_proof
 from .solvers.starts import Seed, default_init, make_starts, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
@@ -62,6 +61,8 @@ def solve(
     tol: float = 1e-8,
     init: str | Array | None = None,
     certify: bool | float = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
     callback: Callback | None = None,
 ) -> Solution:
     """Minimise rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) over encoders p(z|x).
@@ -81,10 +82,15 @@ def solve(
     max_iter, tol
         Iterations a start; residuals that count as stationary.
     init
-        ``"mixed"`` (default: one near-identity start, the others random), ``"random"`` (the paper's), ``"identity"``, or encoders.
+        Where runs begin: ``"mixed"`` (one near-identity start, the others random), ``"random"`` (all random, as in the paper),
+        ``"identity"`` (the near-identity start alone), ``"spread"`` (random mixtures of the two), or an array of encoders,
+        (|Z|, |X|) or (starts, |Z|, |X|). None is ``"spread"`` where H(Z|Y) has a negative weight, as in the funnel, else ``"mixed"``.
     certify
-        True, or a gap in nats (1e-6): prove the answer optimal to that gap. Without a solver the certifying one runs alone, with no
-        random start; with one, its best run is where the proof begins, and a better encoder that the proof meets replaces it.
+        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
+        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
+        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
+    max_cells, max_seconds
+        With ``certify``: when to stop proving, if not by default. The bound reached by then is valid all the same.
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
 
@@ -101,11 +107,10 @@ def solve(
     'STATIONARY'
     """
     began = time.perf_counter()
-    gap = tolerance(certify)
-    proof = None if gap is None else certifier(problem, gap)
     support = Support(joint)
-    certain = proof is not None and solver in (None, proof)
-    chosen = proof if proof is not None and certain else resolve(solver, problem, letters=len(support.p_x))
+    chosen, proof = resolve_with_proof(
+        solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, letters=len(support.p_x)
+    )
     stopping = Stopping(tol=tol, max_iter=max_iter)
     kind = default_init(problem) if init is None else init
     with one_blas_thread():
@@ -117,10 +122,10 @@ def solve(
             return found
         warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
         proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began)
-    if proven.lower_bound is None or gap is None:
+    if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - 1e-9 else found
-    return better.bounded(proven.lower_bound, gap)
+    return better.bounded(proven.lower_bound, proof.tol)
 
 
 def _begin(

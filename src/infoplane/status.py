@@ -16,10 +16,8 @@ class Status(Enum):
     CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
     STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
     ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
-    ITERATION_LIMIT = (
-        "stopped at the iteration limit away from a stationary point: raise max_iter, or use penalty='auto'"
-    )
-    STALLED = "ended away from a stationary point, by its own rule or without moving on: use drs with step='exact', penalty='auto'"
+    ITERATION_LIMIT = "stopped at a limit of its work, away from a stationary point: raise max_iter"
+    STALLED = "ended away from a stationary point, by its own rule or without moving on: give its encoder as init to another solver"
     INTERRUPTED = "interrupted: this is the best iterate so far"
 
     @property

@@ -1,32 +1,30 @@
-"""What a proof hands over: a lower bound of the optimum, and how far the search for it has come."""
+"""`Certificate`, the result of a proof: a lower bound of the optimum; and `Limits`, how long to search for it."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
 
-from ..checks import whole_number
-from ..errors import InvalidOptionError
+from ..checks import PYTHON_ONLY, positive_number, whole_number
 from ..information import Array
 from ..problem import MarkovLagrangian
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a proof is good enough, and when to give up: whatever ends the search, the bound proven so far holds."""
+    """When a proof is good enough, and when to stop without one: whatever ends the search, the bound proven so far is valid."""
 
-    tol: float = 1e-6
-    """Gap between loss and lower bound, in nats, that counts as certified."""
+    tol: float = field(default=1e-6, metadata=PYTHON_ONLY)
+    """Gap between loss and lower bound, in nats, that counts as certified; on the command line ``--certify`` says it."""
     max_cells: int = 20_000_000
     """Cells that branch and bound may open."""
     max_seconds: float = math.inf
+    """Seconds that a proof may take."""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < math.inf):
-            raise InvalidOptionError(f"the certificate's tol must be a positive number of nats, found {self.tol!r}.")
+        object.__setattr__(self, "tol", positive_number("the certificate's tol", self.tol))
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells))
-        if not self.max_seconds > 0.0:
-            raise InvalidOptionError(f"max_seconds must be positive, found {self.max_seconds!r}.")
+        object.__setattr__(self, "max_seconds", positive_number("max_seconds", self.max_seconds, finite=False))
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ p(x|z), and every affine function below that function proves a bound: `envelope`
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
+from ..checks import number
 from ..encoder import check_encoder
-from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..errors import UnsupportedProblemError
 from ..information import Array
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from .bottleneck.bound import certify_bottleneck
@@ -62,9 +62,7 @@ def tolerance(certify: bool | float) -> float | None:
     """What ``certify=`` asks for: True is 1e-6 nats, a number is itself, False is nothing."""
     if isinstance(certify, bool):
         return Limits.tol if certify else None
-    if not (isinstance(certify, (int, float)) and 0.0 < certify < math.inf):
-        raise InvalidOptionError(f"certify must be True, False or a positive gap in nats; found {certify!r}.")
-    return float(certify)
+    return number("certify", certify, lambda gap: gap > 0.0, "True, False or a positive gap in nats")
 
 
 def no_certificate(problem: MarkovLagrangian) -> str:

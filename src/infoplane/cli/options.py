@@ -11,7 +11,7 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
@@ -287,7 +287,7 @@ def choose(
     """The solver that a command runs: the one named, or drs if only its options were given, or the default."""
     if name is None and all(value is None for value in options.values()):
         if certify is not None:
-            return certifier(problem, certify)
+            return replace(certifier(problem), tol=certify)
         return resolve(None, problem, letters=letters, along_a_path=along_a_path)
     return resolve(configured(name or "drs", options), problem)
 

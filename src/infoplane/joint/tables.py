@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
 from collections.abc import Callable, Iterable
 from numbers import Real
 from typing import Any, TypeAlias
@@ -11,7 +10,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from scipy import sparse
 
-from ..errors import InvalidJointError
+from ..checks import number
+from ..errors import InvalidJointError, InvalidOptionError
 from ..information import Array
 
 # A float64 array or csr_array; the stubs cannot say what operators that both have return.
@@ -68,16 +68,16 @@ def check_amounts(values: Array, what: str, place: Callable[[int], str]) -> None
 
 def smoothed(table: Table, smoothing: Any) -> Table:
     """The table with `smoothing` added to every cell, which makes a sparse one dense."""
-    if not (isinstance(smoothing, int | float | np.integer | np.floating) and 0.0 <= smoothing <= sys.float_info.max):
-        raise InvalidJointError(
-            f"smoothing must be a finite number, at least 0; found {smoothing!r}. It is added to every cell; 0 is none."
-        )
+    try:
+        smoothing = number("smoothing", smoothing, lambda amount: amount >= 0.0, "a finite number, at least 0")
+    except InvalidOptionError as error:
+        raise InvalidJointError(f"{error} It is added to every cell; 0 is none.") from None
     if smoothing == 0.0:
         return table
     if not isinstance(table, np.ndarray):
         _check_fits(math.prod(table.shape), "smoothing", "Use smoothing=0, or merge rare labels.")
         table = table.toarray()
-    return table + float(smoothing)
+    return table + smoothing
 
 
 def total(table: Table) -> float:

@@ -10,13 +10,12 @@ every gamma. Where another's line lies below, the path has missed a jump, and th
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..certificate.bottleneck.proof import gamma_of
-from ..checks import whole_number
-from ..errors import InvalidOptionError
+from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
@@ -49,18 +48,17 @@ class Annealing(PathSolver):
     """
 
     name = "annealing"
-    deterministic = (
-        True  # it begins from the first start only, which is the near-identity one unless the user brings another
-    )
-    segment = None  # the whole grid is one path
+    deterministic = True
+    """It begins from the first start only, which is the near-identity one unless the user brings another."""
+    segment = None
+    """The whole grid is one path."""
 
-    rungs: int = 6
-    depth: float = 8.0
+    rungs: int = field(default=6, metadata=PYTHON_ONLY)
+    depth: float = field(default=8.0, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
-        if not 1.0 < self.depth < np.inf:
-            raise InvalidOptionError(f"depth must be above 1, found {self.depth!r}.")
+        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

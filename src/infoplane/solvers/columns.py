@@ -7,7 +7,6 @@ is a linear programme over posteriors q_k = p(x|z=k); `generate` meets those tha
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -26,7 +25,7 @@ from .stopping import Stopping
 
 
 @dataclass(frozen=True)
-class Columns(PathSolver):
+class Columns(PathSolver, Limits):
     """Column generation over posteriors, certified by branch and bound; for the funnel and its positive multiples.
 
     Starts and `clusters` are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share
@@ -37,13 +36,12 @@ class Columns(PathSolver):
     tol
         Gap in nats that counts as certified.
     max_cells, max_seconds
-        When to give up proving, for each parameter; the bound reached by then holds all the same.
+        When to stop proving, for each parameter; the bound reached by then is valid all the same.
 
     Examples
     --------
     >>> import infoplane as ip
-    >>> from infoplane.certificate.columns import Columns
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), Columns())
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.Columns())
     >>> s.status.name, round(s.loss, 6), s.gap <= 1e-6
     ('CERTIFIED', -0.255154, True)
     """
@@ -52,25 +50,13 @@ class Columns(PathSolver):
     deterministic = True  # the optimum does not depend on where one starts
     segment = 8  # neighbours that share columns in one go
 
-    tol: float = 1e-6
-    max_cells: int = 20_000_000
-    max_seconds: float = math.inf
-
-    def __post_init__(self) -> None:
-        self.limits  # noqa: B018  built here for its checks
-
-    @property
-    def limits(self) -> Limits:
-        """The options as `Limits`."""
-        return Limits(self.tol, self.max_cells, self.max_seconds)
-
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
         return supports.refusal(problem)
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """An estimate beforehand, if the proof may not end."""
-        return supports.forecast(support, problem, self.limits)
+        return supports.forecast(support, problem, self)
 
     def follow(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
@@ -82,7 +68,7 @@ class Columns(PathSolver):
         programme.add(first_columns(support))
         for problem in problems:
             scale, beta = supports.scaled(problem)
-            meter = Meter(self.limits, max_rounds=stopping.max_iter)
+            meter = Meter(self, max_rounds=stopping.max_iter)
             steps = supports.proven(support, beta, programme, self.tol / scale, meter)
             while True:
                 try:
@@ -103,4 +89,5 @@ class Columns(PathSolver):
                 died=max(starts.shape[1] - len(W), 0),
                 found_by=self.name,
                 lower_bound=bound,
+                advice="raise max_cells or max_seconds",
             )

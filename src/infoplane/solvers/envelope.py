@@ -6,7 +6,6 @@ climbs miss. The answer is polished by an ordinary solver, which can only lower 
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -38,7 +37,7 @@ STALE = 1.5
 
 
 @dataclass(frozen=True)
-class Envelope(PathSolver):
+class Envelope(PathSolver, Limits):
     """Global optima of the bottleneck, each with a proof; deterministic.
 
     Parameters
@@ -46,13 +45,12 @@ class Envelope(PathSolver):
     tol
         Gap between loss and lower bound, in nats, that counts as certified.
     max_cells, max_seconds
-        Limits of branch and bound, a problem; at a limit the best bound proven is reported, and the status is not CERTIFIED.
+        Limits of branch and bound, for each parameter; at a limit the best bound proven is reported, and the status is not CERTIFIED.
 
     Examples
     --------
     >>> import infoplane as ip
-    >>> from infoplane.certificate.escape import Envelope
-    >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2), Envelope())
+    >>> s = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2), ip.Envelope())
     >>> s.status.name, s.gap <= 1e-6
     ('CERTIFIED', True)
     """
@@ -61,12 +59,7 @@ class Envelope(PathSolver):
     deterministic = True  # every start ends at the same optimum
     segment = 8  # neighbours that hand on their decoders and cells
 
-    tol: float = Limits.tol
     max_cells: int = 3_000_000
-    max_seconds: float = math.inf
-
-    def __post_init__(self) -> None:
-        Limits(self.tol, self.max_cells, self.max_seconds)
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
@@ -90,8 +83,7 @@ class Envelope(PathSolver):
         known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
         partition, fresh = Partition(support.T), 0
         for problem in problems:
-            limits = Limits(self.tol, self.max_cells, self.max_seconds)
-            proof = Proof(support, problem, known, limits, partition)
+            proof = Proof(support, problem, known, self, partition)
             for _ in prove(proof):
                 yield None
             known = proof.mixture

@@ -13,7 +13,7 @@ improves. A funnel's pool also has the single letters and all clusters on Merge-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, replace
+from dataclasses import astuple, dataclass, field, replace
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from ..certificate.bottleneck.mixture import Mixture
 from ..certificate.bottleneck.proof import gamma_of
 from ..certificate.funnel.programme import encoder_of, linear_programme
 from ..certificate.merge_path import first_columns
-from ..checks import whole_number
+from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, entr, entropy
 from ..joint.support import Support
@@ -69,7 +69,7 @@ class Pooling(PathSolver):
 
     name = "pooling"
 
-    splitting: int | None = None
+    splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         if self.splitting is not None:

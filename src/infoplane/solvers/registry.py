@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, cast
 
-from ..certificate.certificate import Limits
-from ..certificate.certify import no_certificate
+from ..certificate.certify import no_certificate, tolerance
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
-from .base import PathSolver, Solver
+from .base import Solver
 from .columns import Columns
 from .envelope import Envelope
 from .fixed_point.accelerated import Accelerated
@@ -83,9 +82,42 @@ def resolve(
     return chosen
 
 
-def certifier(problem: MarkovLagrangian, tol: float = Limits.tol) -> PathSolver:
+def resolve_with_proof(
+    solver: Solver | str | None,
+    *problems: MarkovLagrangian,
+    certify: bool | float,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+    letters: int = 0,
+    along_a_path: bool = False,
+) -> tuple[Solver, Envelope | Columns | None]:
+    """The solver that runs, as `resolve` has it, and the one that proves: the same object if one does both, None if nothing is proven.
+
+    A solver that proves is asked once, within the limits that its own options give: ``certify=True`` keeps its tolerance, a number
+    replaces it. Any other solver is followed by the problem's `certifier`; without a solver the certifier runs alone. ``max_cells`` and
+    ``max_seconds`` replace the limits of whichever solver proves.
+    """
+    gap = tolerance(certify)
+    given = {"max_cells": max_cells, "max_seconds": max_seconds}
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if gap is None:
+        if changes:
+            raise InvalidOptionError(
+                f"{' and '.join(changes)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
+            )
+        return resolve(solver, *problems, letters=letters, along_a_path=along_a_path), None
+    named = None if solver is None else resolve(solver, *problems)
+    prover = named if isinstance(named, (Envelope, Columns)) else certifier(problems[0])
+    if prover is not named or certify is not True:
+        changes["tol"] = gap
+    proof = replace(prover, **changes)
+    resolve(proof, *problems)
+    return (proof if named is None or named is prover else named), proof
+
+
+def certifier(problem: MarkovLagrangian) -> Envelope | Columns:
     """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
     name = family_of(problem).certifier
     if name is None:
         raise UnsupportedProblemError(no_certificate(problem))
-    return cast(PathSolver, replace(cast(Any, SOLVERS[name]), tol=tol))
+    return cast(Envelope | Columns, SOLVERS[name])

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..checks import whole_number
-from ..errors import InvalidOptionError
+from ..checks import number, whole_number
 from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 
@@ -22,8 +21,7 @@ class Stopping:
     max_iter: int = 20_000
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.tol, (int, float)) and 0.0 < self.tol < 1.0):
-            raise InvalidOptionError(f"tol must lie in (0, 1), found {self.tol!r}.")
+        object.__setattr__(self, "tol", number("tol", self.tol, lambda tol: 0.0 < tol < 1.0, "in (0, 1)"))
         object.__setattr__(self, "max_iter", whole_number("max_iter", self.max_iter))
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:

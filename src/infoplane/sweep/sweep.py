@@ -11,15 +11,14 @@ from contextlib import ExitStack, closing, contextmanager
 
 import numpy as np
 
-from ..certificate.certify import tolerance
-from ..checks import whole_number
+from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian
 from ..solvers.base import Solver
-from ..solvers.registry import certifier, resolve
+from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, seed_sequence
 from ..solvers.stopping import Stopping
 from ..threads import one_blas_thread
@@ -52,6 +51,8 @@ def sweep(
     engine: str | None = None,
     store: str | os.PathLike[str] | None = None,
     certify: bool | float = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
     points: int | None = None,
     progress: bool | Progress = False,
     chunk_seconds: float = CHUNK_SECONDS,
@@ -73,7 +74,9 @@ def sweep(
         continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
         encoders of the best run of each parameter and solver, and the numbers of all.
     certify
-        True, or a gap in nats (1e-6): prove lower bounds along the grid. Without a solver the certifying one runs alone.
+        True, or a gap in nats: prove lower bounds along the grid, as in `solve`. Without a solver the certifying one runs alone.
+    max_cells, max_seconds
+        With ``certify``: when to stop proving, for each parameter, if not by default.
     points
         So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
         in the end where it jumps.
@@ -100,14 +103,13 @@ def sweep(
         raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
     if points is not None and (points := whole_number("points", points)) < values.size:
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
-    if not (isinstance(chunk_seconds, (int, float)) and chunk_seconds > 0.0):
-        raise InvalidOptionError(f"chunk_seconds must be a positive number, found {chunk_seconds!r}.")
+    chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     grid = Grid(family, values.tolist(), points)
     problems = list(grid.problems.values())
-    gap = tolerance(certify)
-    proof = None if gap is None else resolve(certifier(problems[0], gap), *problems)
-    named = resolve(solver, *problems, along_a_path=True) if proof is None or solver is not None else proof
-    solvers = (named,) if proof is None or named == proof else (named, proof)
+    chosen, proof = resolve_with_proof(
+        solver, *problems, certify=certify, max_cells=max_cells, max_seconds=max_seconds, along_a_path=True
+    )
+    solvers = (chosen,) if proof is None or chosen is proof else (chosen, proof)
     init = default_init(problems[0]) if init is None else init
     # One start is enough to refuse options that are none.
     W = make_starts(joint, clusters, starts, seed_sequence(0), init, first_only=True)
@@ -119,7 +121,7 @@ def sweep(
         starts=int(starts),
         clusters=None if clusters is None else int(clusters),
         init=init,
-        gap=gap,
+        gap=None if proof is None else proof.tol,
     )
     if sentence := plan.solvers[0].caution(plan.support, problems[0], W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)

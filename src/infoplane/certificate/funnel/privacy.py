@@ -5,9 +5,8 @@ of the polytope {q >= 0, Tq = p_y}, each on letters with linearly independent co
 
     minimise  sum_k p_k H(q_k)    subject to  sum_k p_k q_k = p_x,  p >= 0,    q_k the vertices:
 
-one linear programme. p_x itself lies in the polytope and has no zeros, so the polytope is more than {p_x} exactly when T has a null vector,
-rank(T) < |X|: then, and only then, something about X can be released without saying anything about Y (Berger and Yeung 1989,
-Rassouli and Gündüz 2020).
+one linear programme. p_x itself lies in the polytope and has no zeros, so the polytope is larger than {p_x} exactly when T has a null
+vector, rank(T) < |X|: then, and only then, some Z with I(X;Z) > 0 has I(Y;Z) = 0 (Berger and Yeung 1989, Rassouli and Gündüz 2020).
 """
 
 from __future__ import annotations
@@ -25,9 +24,10 @@ from ...errors import InvalidOptionError
 from ...information import Array, bits, entr
 from ...joint.support import Support
 from ...problem import MarkovLagrangian
-from ...solution import Run, Solution, finished
+from ...solution import Run, finished
 from ...status import Residuals, Status
 from .bound import simple_rounding
+from .constrained import ConstrainedFunnel
 from .pricing import EQUAL
 from .programme import encoder_of, linear_programme, repaired
 
@@ -35,6 +35,10 @@ if TYPE_CHECKING:
     from ...joint.joint import Joint
 
 MAX_BASES = 2_000_000
+"""Candidate bases that are gone through by default."""
+
+TOL = 1e-6
+"""Gap in nats that counts as certified."""
 
 CHUNK = 20_000
 """Bases that are solved at a time."""
@@ -44,13 +48,12 @@ INSIDE = 1e-11
 
 
 @dataclass(frozen=True)
-class PerfectPrivacy:
-    """The release of largest utility I(X;Z) among those with I(Y;Z) = 0; nats."""
+class PerfectPrivacy(ConstrainedFunnel):
+    """The encoder of largest I(X;Z) among those with I(Y;Z) = 0; nats.
 
-    solution: Solution
-    """Its problem is -I(X;Z), and its lower bound holds among releases with I(Y;Z) = 0."""
-    upper_bound: float
-    """No release with I(Y;Z) = 0 has a larger I(X;Z)."""
+    ``solution`` is the encoder as a solution of -I(X;Z), whose lower bound is valid for encoders with I(Y;Z) = 0 only.
+    """
+
     rank: int
     """Of T = p(y|x), on letters of positive mass."""
     letters: int
@@ -62,12 +65,12 @@ class PerfectPrivacy:
 
     @property
     def utility(self) -> float:
-        """I(X;Z)."""
-        return self.solution.ixz
+        """I(X;Z), which ``ixz`` is too."""
+        return self.ixz
 
     @property
     def trivial(self) -> bool:
-        """Whether only a release that says nothing about X has I(Y;Z) = 0: rank(T) = |X|."""
+        """Whether I(Y;Z) = 0 only if I(X;Z) = 0: rank(T) = |X|."""
         return self.rank == self.letters
 
     def __str__(self) -> str:
@@ -77,9 +80,9 @@ class PerfectPrivacy:
                 f"{self.rank}), so p(y|z) = p(y) forces p(x|z) = p(x)."
             )
         return (
-            f"I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.solution.iyz):.1e} bits, at most "
-            f"{bits(self.upper_bound - self.utility):.1e} bits below the optimum: rank {self.rank} < |X| = {self.letters}; "
-            f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {self.solution.clusters} clusters"
+            f"I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.iyz):.1e} bits, at most "
+            f"{bits(self.gap):.1e} bits below the optimum: rank {self.rank} < |X| = {self.letters}; "
+            f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {self.clusters} clusters"
         )
 
 
@@ -91,22 +94,26 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     joint
         p(x, y).
     max_bases
-        How many candidate bases, C(|X|, rank), to go through at most; they are counted first.
+        Largest number of candidate bases, C(|X|, rank), to go through; if there are more, nothing is begun.
+
+    Returns
+    -------
+    PerfectPrivacy
+        Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ``status``, ...), with ``upper_bound`` and ``gap``.
 
     Examples
     --------
     >>> import infoplane as ip
-    >>> from infoplane.certificate.privacy import perfect_privacy
-    >>> found = perfect_privacy(ip.Joint.from_counts([[2, 1], [1, 2], [1, 1], [2, 2]]))
+    >>> found = ip.perfect_privacy(ip.Joint.from_counts([[2, 1], [1, 2], [1, 1], [2, 2]]))
     >>> found.trivial, found.vertices, round(found.utility, 6)
     (False, 3, 1.011404)
-    >>> perfect_privacy(ip.datasets.paper_uniform()).trivial
+    >>> ip.perfect_privacy(ip.datasets.paper_uniform()).trivial
     True
     """
     began = time.perf_counter()
     support = Support(joint)
     n = len(support.p_x)
-    # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; with columns in units of their largest entry, no small mass hides anything.
+    # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; columns are scaled to a largest entry of 1, for letters of small mass.
     unit = support.K.max(axis=1)
     N = support.K.T / unit
     left, sigma, _ = np.linalg.svd(N, full_matrices=False)
@@ -117,7 +124,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
             f"perfect privacy goes through all sets of rank(T) = {rank} of {n} letters, {bases:.3g} of them, more than max_bases = "
             f"{max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
         )
-    # p_x, which says nothing, is no vertex unless it is the only one; with it the programme always has a solution.
+    # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
     Q = (support.p_x / support.p_x.sum())[:, None]
     count = 1
     if rank < n:
@@ -131,18 +138,17 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
     run = Run(
         encoder=encoder_of(Q, weights),
-        status=Status.CERTIFIED,
+        status=Status.STALLED,  # unless the bound proves more, below
         iterations=1,
         residuals=Residuals(0.0, 0.0, 0.0),
         found_by="columns",
-        lower_bound=-upper,
     )
-    solution = finished(support, problem, run, seconds=time.perf_counter() - began)
-    return PerfectPrivacy(solution, upper, rank, n, bases, count)
+    solution = finished(support, problem, run, seconds=time.perf_counter() - began).bounded(-upper, TOL)
+    return PerfectPrivacy(solution, upper, TOL, rank, n, bases, count)
 
 
 def _vertices(A: Array, b: Array) -> Iterator[Array]:
-    """The vertices, a column each, of {s >= 0, As = b}: a chunk of candidate bases at a time."""
+    """The vertices of {s >= 0, As = b} as columns, found from one chunk of candidate bases at a time."""
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()
@@ -154,7 +160,7 @@ def _vertices(A: Array, b: Array) -> Iterator[Array]:
         q = np.linalg.solve(square, np.broadcast_to(b[:, None], (*square.shape[:2], 1)))[..., 0]
         kept = []
         for letters, masses in zip(basis[(q >= -INSIDE).all(axis=1)], q[(q >= -INSIDE).all(axis=1)], strict=True):
-            # A degenerate vertex belongs to several bases; its letters name it.
+            # A degenerate vertex belongs to several bases; the letters where it is positive identify it.
             on = masses > INSIDE
             name = tuple(letters[on].tolist())
             if name not in seen:

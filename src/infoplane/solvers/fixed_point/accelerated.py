@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ...checks import whole_number
+from ...checks import PYTHON_ONLY, whole_number
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...joint.support import Support
@@ -54,8 +54,8 @@ class Accelerated(Solver):
 
     name = "accelerated"
 
-    memory: int = 5
-    split: bool = True
+    memory: int = field(default=5, metadata=PYTHON_ONLY)
+    split: bool = field(default=True, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "memory", whole_number("memory", self.memory))

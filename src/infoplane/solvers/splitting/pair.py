@@ -13,6 +13,7 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
+from ...checks import number
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
@@ -104,8 +105,7 @@ def douglas_rachford(
     stopping = Stopping(tol=tol, max_iter=max_iter)
     if order not in ("I", "II"):
         raise InvalidOptionError(f"order must be 'I' or 'II', found {order!r}.")
-    if not 0.0 < relaxation <= 2.0:
-        raise InvalidOptionError(f"relaxation must lie in (0, 2], found {relaxation!r}.")
+    relaxation = number("relaxation", relaxation, lambda alpha: 0.0 < alpha <= 2.0, "in (0, 2]")
     c = np.array(penalty, dtype=float)
     if not np.all((c > 0) & np.isfinite(c)):
         raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
 
+from ...checks import PYTHON_ONLY, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...joint.support import Support
@@ -63,13 +63,13 @@ class DouglasRachford(Solver):
     (True, -0.24076)
     """
 
-    formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"] = "auto"
+    formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"] = field(default="auto", metadata=PYTHON_ONLY)
     step: Literal["exact", "gradient"] = "exact"
     penalty: float | Literal["auto"] = "auto"
     relaxation: float = GOLDEN
     acceleration: bool = True
-    inner: int | None = None
-    proximal: float = 0.0
+    inner: int | None = field(default=None, metadata=PYTHON_ONLY)
+    proximal: float = field(default=0.0, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         if self.formulation != "auto" and self.formulation not in FORMULATIONS:
@@ -78,14 +78,15 @@ class DouglasRachford(Solver):
             )
         if self.step not in ("exact", "gradient"):
             raise InvalidOptionError(f"step must be 'exact' or 'gradient', found {self.step!r}.")
-        if self.penalty != "auto" and not (isinstance(self.penalty, (int, float)) and 0 < self.penalty < math.inf):
-            raise InvalidOptionError(f"penalty must be 'auto' or a positive number, found {self.penalty!r}.")
-        if not (isinstance(self.relaxation, (int, float)) and 0.0 < self.relaxation <= 2.0):
-            raise InvalidOptionError(f"relaxation must lie in (0, 2], found {self.relaxation!r}.")
-        if self.inner is not None and self.inner < 1:
-            raise InvalidOptionError(f"inner must be at least 1, found {self.inner!r}.")
-        if not 0.0 <= self.proximal < math.inf:
-            raise InvalidOptionError(f"proximal must be a non-negative number, found {self.proximal!r}.")
+        if not isinstance(self.penalty, str) or self.penalty != "auto":
+            penalty = number("penalty", self.penalty, lambda c: c > 0.0, "'auto' or a positive number")
+            object.__setattr__(self, "penalty", penalty)
+        relaxation = number("relaxation", self.relaxation, lambda alpha: 0.0 < alpha <= 2.0, "in (0, 2]")
+        object.__setattr__(self, "relaxation", relaxation)
+        if self.inner is not None:
+            object.__setattr__(self, "inner", whole_number("inner", self.inner))
+        proximal = number("proximal", self.proximal, lambda weight: weight >= 0.0, "0 or a positive number")
+        object.__setattr__(self, "proximal", proximal)
 
     @property
     def name(self) -> str:
@@ -93,6 +94,12 @@ class DouglasRachford(Solver):
         if self.proximal > 0:
             return "admm-ib"
         return "drs" if self.formulation == "auto" else self.formulation
+
+    @property
+    def advice(self) -> str:
+        """What to change if a run does not converge: whatever is not at its default for the sake of the paper's method."""
+        changes = [*["step='exact'"] * (self.step != "exact"), *["penalty='auto'"] * (self.penalty != "auto")]
+        return f"use {' and '.join(changes)}" if changes else ""
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why the chosen formulation cannot solve a problem, or None."""
@@ -153,6 +160,7 @@ class SplittingBatch:
         has_dual = bool(np.all(np.maximum(-a[:, 0], 0.0) + np.maximum(-a[:, 2], 0.0) - a[:, 1] > 0.0))
         self.formulation, self.stopping, self.record = formulation, stopping, record
         self.clusters = clusters
+        self.advice = options.advice
         self.found_by = formulation.name if options.proximal == 0 else options.name
         self.kernel = advance_exact if options.step == "exact" else advance_gradient
         P = support.P.copy()  # compiled code would take a read-only table for one of another type
@@ -229,4 +237,5 @@ class SplittingBatch:
             died=self.clusters - alive,
             trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
             found_by=self.found_by,
+            advice=self.advice,
         )
