@@ -29,7 +29,7 @@ def number(name: str, value: float, ok: Callable[[float], bool], expected: str, 
     Infinity is refused unless ``finite`` is False, NaN always. ``expected`` completes the sentence "NAME must be ...".
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidOptionError(f"{name} must be a number; found {value!r}.")
+        raise InvalidOptionError(f"{name} must be {expected if 'number' in expected else 'a number'}; found {value!r}.")
     try:
         as_float = float(value)
     except OverflowError:  # a whole number beyond 1.8e308

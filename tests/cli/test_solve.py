@@ -97,11 +97,11 @@ def test_not_converged_is_4_and_still_prints(run):
         (("--gamma", "0.2", "--solver", "ib-1", "--criterion", "lagrangian"), "ib-1 has no option --criterion"),
         (("--gamma", "0.2", "--penalty", "-1"), "penalty must be"),
         (("--gamma", "0.2", "--penalty", "large"), "expected a finite number, found 'large'"),
-        (("--gamma", "0.2", "--relaxation", "3"), "relaxation must lie in (0, 2]"),
+        (("--gamma", "0.2", "--relaxation", "3"), "relaxation must be in (0, 2]"),
         (("--gamma", "0.2", "--step", "giant"), "'giant' is not one of"),
         (("--gamma", "0.2", "--starts", "0"), "--starts"),
         (("--gamma", "0.2", "--seed", "-1"), "--seed"),
-        (("--gamma", "0.2", "--tol", "2"), "tol must lie in (0, 1)"),
+        (("--gamma", "0.2", "--tol", "2"), "tol must be in (0, 1)"),
         (("--problem", "funnel", "--beta", "2", "--solver", "ib-1"), "ib-1"),
     ],
 )

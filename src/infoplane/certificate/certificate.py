@@ -12,14 +12,21 @@ from ..problem import MarkovLagrangian
 
 @dataclass(frozen=True)
 class Limits:
-    """When a proof is good enough, and when to stop without one: whatever ends the search, the bound proven so far is valid."""
+    """When a proof is good enough, and when to stop without one: whatever ends the search, the bound proven so far is valid.
+
+    Parameters
+    ----------
+    tol
+        Gap between loss and lower bound, in nats, that counts as certified. (On the command line ``--certify`` gives it.)
+    max_cells
+        Most cells that branch and bound may open, for each parameter.
+    max_seconds
+        Most seconds that a proof may take, for each parameter.
+    """
 
     tol: float = field(default=1e-6, metadata=PYTHON_ONLY)
-    """Gap between loss and lower bound, in nats, that counts as certified; on the command line ``--certify`` says it."""
     max_cells: int = 20_000_000
-    """Cells that branch and bound may open."""
     max_seconds: float = math.inf
-    """Seconds that a proof may take."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tol", positive_number("the certificate's tol", self.tol))

@@ -1,4 +1,4 @@
-"""``infoplane compare``: several solvers on one plane."""
+"""``infoplane compare``: several solvers on the same problems, side by side."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ import click
 from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
 from ..information import bits
-from ..solvers.registry import SOLVERS, resolve
+from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
-from .frontier import exit_unless_converged, write
+from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
@@ -38,13 +38,15 @@ COLUMNS = (
     "seconds",
     "",
 )
+GAP = "gap to\nbound"
 
 
-@click.command(epilog=options.SOLVER_LIST)
+@click.command(epilog=options.LISTS)
 @joint_options
 @options.family_of_problems
 @options.several_solvers
 @options.run_options
+@options.certify
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
 @options.as_json
 @click.pass_context
@@ -53,7 +55,6 @@ def compare(
     /,
     source: Source,
     problem: str,
-    a: float | None,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
     solvers: tuple[tuple[str, ...], ...],
@@ -62,27 +63,37 @@ def compare(
     seed: int,
     max_iter: int,
     tol: float,
-    init: str,
+    init: str | None,
+    certify: float | None,
     plot: Path | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
     r"""Run several solvers on the same parameters and starts of JOINT, and compare loss, convergence and time.
 
-    An option such as --penalty goes to every solver that has it. A star marks the lowest loss of a parameter, and all
-    within 1e-9 nats of it. Exit code 4 means that no solver's best run converged, for some parameter.
+    JOINT is given as in infoplane solve. An option such as --penalty goes to every solver that has it. A star marks the
+    lowest loss of a parameter, and all losses within 1e-9 nats of it. With --certify the solver that proves optima takes
+    part, and the gap of every solver to the proven bound is shown.
+
+    Exit code 4 means that for some parameter no solver's best run converged, or the lowest loss is not certified as
+    --certify asks.
 
     \b
     Examples:
       infoplane compare heart --solver ib-1,ib-2,blahut-arimoto --grid 0.1:1:8
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
     """
-    family, parameters = options.make_family(problem, a, grid, grid_values)
+    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
     problems = [family(float(parameter)) for parameter in parameters]
     names = list(dict.fromkeys(name for group in solvers for name in group)) or [
         name for name, one in SOLVERS.items() if name != "drs" and not any(one.refusal(each) for each in problems)
     ]
+    proof = options.make_proof(certify, rest)
     chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
+    if certify is not None:
+        prover, _ = resolve_with_proof(None, *problems, **proof)
+        chosen[prover.name] = prover
+    names = list(chosen)
     output.check_picture(plot)
     joint = source.load()
     found: dict[str, Frontier] = {}
@@ -108,6 +119,8 @@ def compare(
             found[name] = Frontier(joint, runs, complete=swept.complete)
             if not swept.complete:
                 break
+    if certify is not None:
+        found = bounded(found, certify)
     together = Frontier(
         joint, [run for one in found.values() for run in one.runs], complete=all(one.complete for one in found.values())
     )
@@ -132,6 +145,7 @@ def compare(
         output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(INTERRUPTED)
     exit_unless_converged(context, together)
+    exit_unless_certified(context, together, certify)
 
 
 def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
@@ -144,8 +158,25 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     )
 
 
+def bounded(found: dict[str, Frontier], gap: float) -> dict[str, Frontier]:
+    """The same runs, each with the highest lower bound that was proven for its parameter; CERTIFIED if within ``gap`` of it."""
+    bounds: dict[float, float] = {}
+    for one in found.values():
+        for run in one.runs:
+            if run.lower_bound is not None:
+                bounds[run.parameter] = max(run.lower_bound, bounds.get(run.parameter, run.lower_bound))
+    return {
+        name: Frontier(
+            one.joint,
+            [run.bounded(bounds[run.parameter], gap) if run.parameter in bounds else run for run in one.runs],
+            complete=one.complete,
+        )
+        for name, one in found.items()
+    }
+
+
 def compared(found: dict[str, Frontier]) -> list[dict[str, Any]]:
-    """A record for each parameter and solver: its best run, its convergence, its cost, and whether nobody was lower."""
+    """One record per parameter and solver: its best run, its convergence, its cost, and whether no solver's loss is lower."""
     rows = [_row(name, one, best) for name, one in found.items() for best in one.best_rows()]
     lowest: dict[float, float] = {}
     for row in rows:
@@ -166,6 +197,7 @@ def _row(name: str, frontier: Frontier, best: int) -> dict[str, Any]:
         "loss_nats": run.loss,
         "ixz_bits": bits(run.ixz),
         "iyz_bits": bits(run.iyz),
+        "gap_nats": run.gap,
         "status": run.status.name,
         "runs": len(same),
         "share_converged": sum(one.status.converged for one in same) / len(same),
@@ -175,8 +207,10 @@ def _row(name: str, frontier: Frontier, best: int) -> dict[str, Any]:
 
 
 def as_table(rows: list[dict[str, Any]], title: str) -> Table:
-    """The records, and at the end one row a solver over all parameters."""
-    made = output.table(title, COLUMNS, left=("solver", ""))
+    """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
+    proven = any(row["gap_nats"] is not None for row in rows)
+    columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
+    made = output.table(title, columns, left=("solver", ""))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
         made.add_row(
@@ -184,6 +218,7 @@ def as_table(rows: list[dict[str, Any]], title: str) -> Table:
             row["solver"],
             output.rounded(row["loss_nats"]),
             f"{row['above_lowest_nats']:.1e}",
+            *([_gap(row["gap_nats"])] if proven else []),
             output.rounded(row["ixz_bits"]),
             output.rounded(row["iyz_bits"]),
             f"{row['share_converged']:.0%}",
@@ -199,6 +234,7 @@ def as_table(rows: list[dict[str, Any]], title: str) -> Table:
             name,
             "",
             f"{max(row['above_lowest_nats'] for row in own):.1e}",
+            *([_gap(_widest([row["gap_nats"] for row in own]))] if proven else []),
             "",
             "",
             f"{sum(row['share_converged'] for row in own) / len(own):.0%}",
@@ -207,3 +243,13 @@ def as_table(rows: list[dict[str, Any]], title: str) -> Table:
             f"{sum(row['winner'] for row in own)}*",
         )
     return made
+
+
+def _widest(gaps: list[float | None]) -> float | None:
+    """The largest gap, None if one is unknown."""
+    known = [gap for gap in gaps if gap is not None]
+    return max(known) if len(known) == len(gaps) else None
+
+
+def _gap(gap: float | None) -> str:
+    return "" if gap is None else f"{gap:.1e}"

@@ -11,12 +11,13 @@ import numpy as np
 
 from ..datasets import heart
 from ..frontier.frontier import Frontier
+from ..problem import FAMILIES
 from ..solvers.annealing import Annealing
 from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import options, output
+from . import output
 from .exits import INTERRUPTED, interruptible
 from .frontier import as_table
 
@@ -80,13 +81,13 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     complete = True
     with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
-            family, _ = options.make_family(part.problem, None, None, (1.0,))
-            low, high, _ = options.KINDS_OF_PROBLEM[part.problem].grid or (1.0, 1.0, 1)
-            output.prepare(part.solver, family(high), interruption)
+            family = FAMILIES[part.problem]
+            low, high, _ = family.grid or (1.0, 1.0, 1)
+            output.prepare(part.solver, family.problem(high), interruption)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
-                    family,
+                    family.problem,
                     np.geomspace(low, high, part.points),
                     part.solver,
                     starts=part.starts,

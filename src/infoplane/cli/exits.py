@@ -21,7 +21,7 @@ USAGE, BAD_DATA, NOT_CONVERGED, INTERRUPTED = 2, 3, 4, 130
 
 
 class Refused(click.ClickException):
-    """An option that cannot be, told in a sentence on stderr."""
+    """An option that infoplane refuses."""
 
     exit_code = USAGE
 
@@ -33,22 +33,22 @@ class BadData(click.ClickException):
 
 
 class Interrupted(click.ClickException):
-    """Ctrl-C, with nothing to show for it."""
+    """Ctrl-C before there was a result, or another end of a command that can be continued."""
 
     exit_code = INTERRUPTED
 
 
 COMMANDS = ("solve", "frontier", "compare", "status", "export", "reproduce", "datasets", "demo")
-"""In the order in which people need them; each is in the module of its name."""
+"""In the order that the help lists them; each command is in the module of its name."""
 
 
 def documented(command: click.Command) -> str:
-    """The help of a command: docstrings are raw, and click keeps the lines of a paragraph that begins with the backspace character."""
+    """The help of a command, with click's mark for paragraphs whose lines are kept: ``\\b`` in a raw docstring, a backspace in click."""
     return (command.help or "").replace("\\b", "\b")
 
 
 class Commands(click.Group):
-    """A group that imports a command when it is called, and turns infoplane's errors into exit codes."""
+    """A group that imports each command only when it is called, and turns infoplane's errors into exit codes."""
 
     def list_commands(self, _ctx: click.Context) -> list[str]:
         """All of them."""
@@ -68,6 +68,8 @@ class Commands(click.Group):
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
         try:
             return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise _explained(error) from None
         except (InvalidJointError, InvalidEncoderError) as error:
             raise BadData(str(error)) from error
         except InfoplaneError as error:
@@ -78,20 +80,30 @@ class Commands(click.Group):
             raise Interrupted("interrupted before there was a result.") from error
 
 
+def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
+    """The error, with what to do if Python has the option and the command line has not."""
+    from .options import IN_PYTHON
+
+    if said := IN_PYTHON.get(error.option_name):
+        error.message = f"{error.message} It is an option of a solver in Python only: infoplane.{said}."
+        error.possibilities = None
+    return error
+
+
 class Interruption:
-    """Whether Ctrl-C was pressed: a run that it ended may look converged, the command was interrupted all the same."""
+    """Whether Ctrl-C was pressed. The command then counts as interrupted, even if the library returned a converged run."""
 
     seen = False
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if one was swallowed."""
+        """Raise KeyboardInterrupt if Ctrl-C was pressed, also if the library has handled it."""
         if self.seen:
             raise KeyboardInterrupt
 
 
 @contextmanager
 def interruptible() -> Iterator[Interruption]:
-    """Note SIGINT and pass it on as KeyboardInterrupt; a process told to ignore it (a shell's &) still does."""
+    """Remember SIGINT and raise KeyboardInterrupt; where SIGINT is ignored, as in a process started with ``&``, it stays ignored."""
     interruption = Interruption()
     before = signal.getsignal(signal.SIGINT)
     if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():

@@ -1,4 +1,4 @@
-"""``infoplane frontier``: the whole trade-off."""
+"""``infoplane frontier``: the best encoder for every parameter of a grid."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..problem import is_bottleneck
 from ..solution import Solution
-from ..solvers.registry import resolve
+from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
@@ -44,19 +44,22 @@ COLUMNS = (
 )
 
 
-@click.command(epilog=options.SOLVER_LIST)
+@click.command(epilog=options.LISTS)
 @joint_options
 @options.family_of_problems
 @options.one_solver
 @options.run_options
 @options.certify
 @click.option(
-    "--points", type=click.IntRange(min=2), metavar="N", help="So many parameters, spaced evenly along the curve."
+    "--points",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
 )
 @click.option(
     "--store",
     type=click.Path(path_type=Path),
-    help="Write every finished run to this file; the same command then continues where it was ended.",
+    help="Write every finished run to this file; the same command then continues where it was interrupted.",
 )
 @click.option(
     "--engine",
@@ -69,9 +72,9 @@ COLUMNS = (
 @click.option(
     "--transitions",
     is_flag=True,
-    help="Locate the bottleneck's phase transitions by certified bisection; print them and mark them in --plot.",
+    help="For bottleneck: locate the phase transitions by certified bisection, print them, and mark them in --plot.",
 )
-@click.option("--report", type=click.Path(path_type=Path), help="One HTML page with everything to look at, offline.")
+@click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
 @options.as_json
 @click.pass_context
 def frontier(
@@ -79,7 +82,6 @@ def frontier(
     /,
     source: Source,
     problem: str,
-    a: float | None,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
     solver: str | None,
@@ -88,7 +90,7 @@ def frontier(
     seed: int,
     max_iter: int,
     tol: float,
-    init: str,
+    init: str | None,
     certify: float | None,
     points: int | None,
     store: Path | None,
@@ -101,11 +103,14 @@ def frontier(
     as_json: bool,
     **rest: Any,
 ) -> None:
-    r"""Sweep a grid of parameters of JOINT and show where the best encoders lie on the information plane.
+    r"""Solve --problem for a grid of parameters and show the best encoder of each: I(X;Z), I(Y;Z) and how it was found.
 
-    JOINT is a built-in name (infoplane datasets), a table (.csv or .parquet, with --x and --y), or with --matrix p(x,y)
-    itself. Exit code 4 means that the best run of some parameter did not converge, or is not certified as asked. With
-    --store, a command that was interrupted or killed goes on when it is repeated (infoplane status looks on).
+    JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
+    --y; or the matrix p(x,y) itself, with --matrix.
+
+    With --store, a command that was interrupted or killed continues when it is repeated; infoplane status shows how far
+    it has come. Exit code 4 means that the best run of some parameter did not converge, or is not certified as --certify
+    asks.
 
     \b
     Examples:
@@ -117,17 +122,19 @@ def frontier(
     """
     if points is not None and grid is None and grid_values is None:
         grid = coarse_grid(problem, points)
-    family, parameters = options.make_family(problem, a, grid, grid_values)
+    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
     problems = [family(float(parameter)) for parameter in parameters]
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
-    chosen = resolve(options.choose(solver, rest, problems[0], certify, along_a_path=True), *problems)
+    proof = options.make_proof(certify, rest)
+    chosen = options.choose(solver, rest)
+    solvers = resolve_with_proof(chosen, *problems, **proof, along_a_path=True)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
-        output.prepare(chosen, problems[0], interruption)
+        output.prepare_all(solvers, problems[0], interruption)
         with resumable(store), bar(points or len(parameters), problem) as tell:
             found = sweep(
                 joint,
@@ -142,10 +149,10 @@ def frontier(
                 init=init,
                 engine=engine,
                 store=store,
-                certify=False if certify is None else certify,
                 points=points,
                 progress=tell,
                 chunk_seconds=chunk_seconds,
+                **proof,
             )
     changes = phase_transitions(joint, parameters) if transitions and found.complete else []
     if found.runs:
@@ -172,19 +179,19 @@ def frontier(
 
 def coarse_grid(problem: str, points: int) -> tuple[float, float, int] | None:
     """A quarter of the points over the problem's own range; refinement places the others."""
-    default = options.KINDS_OF_PROBLEM[problem].grid
+    default = options.PROBLEMS[problem].grid
     return None if default is None else (default[0], default[1], min(points, max(3, points // 4)))
 
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
-    """Those between the smallest and the largest gamma of a grid."""
+    """The phase transitions between the smallest and the largest gamma of a grid."""
     from ..frontier.transitions import transitions
 
     return transitions(joint, float(gammas.min()), float(gammas.max()))
 
 
 def transition_records(changes: list[Transition], asked: bool) -> dict[str, Any]:
-    """Part of the JSON object, if transitions were asked for."""
+    """What the JSON object says of transitions; nothing unless they were asked for."""
     if not asked:
         return {}
     return {
@@ -212,7 +219,7 @@ def check_report(path: Path | None) -> None:
 
 @contextmanager
 def resumable(store: Path | None) -> Iterator[None]:
-    """A disk that is full, or workers that are lost, end a sweep with a store like Ctrl-C does: it can go on."""
+    """With a store, a full disk or lost workers end the command as Ctrl-C does: repeated, it continues."""
     try:
         yield
     except (EngineError, StoreError) as error:
@@ -229,7 +236,7 @@ def write(
     report: Path | None = None,
     transitions: Sequence[Transition] = (),
 ) -> None:
-    """The files that were asked for."""
+    """Write the files that were asked for."""
     if out is not None:
         output.write_frontier(found, out)
         output.note(f"wrote {out}")
@@ -253,7 +260,7 @@ def exit_unless_converged(context: click.Context, found: Frontier) -> None:
         first = open_ends[0]
         output.note(
             f"Not converged: the best run of {len(open_ends)} of {len(best)} parameters. The first, "
-            f"{first.parameter:.4g}: {first.status.value}."
+            f"{first.parameter:.4g}: {first.message}."
         )
         context.exit(NOT_CONVERGED)
 
@@ -273,7 +280,7 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
 
 
 def as_table(found: Frontier, title: str) -> Table:
-    """A row a parameter: its best run, and how many of its runs converged in how many seconds."""
+    """One row per parameter: its best run, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{starts} start{'s' if starts > 1 else ''} of {', '.join(solvers)}"
@@ -302,7 +309,7 @@ def as_table(found: Frontier, title: str) -> Table:
 
 
 def record(found: Frontier, problem: str, seed: int) -> dict[str, Any]:
-    """The JSON object of ``frontier``: a record a run; ``best`` and ``pareto`` are numbers of runs."""
+    """The JSON object of ``frontier``: one record per run; ``best`` and ``pareto`` hold the numbers of runs."""
     best = found.best_rows()
     return {
         "problem": problem,

@@ -1,8 +1,8 @@
 """JOINT: a built-in name, a table of samples or counts, or a matrix.
 
-In a .csv table every value is a label: ``NA`` and ``null`` are words like any other, and only an empty cell is missing,
-which is an error. A column whose values are all written as whole numbers becomes numbers; any other keeps its text, so
-that ``007`` is not 7.
+In a .csv table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
+value, which is an error. A column whose values are all written as whole numbers becomes numbers; any other keeps its
+text, so that ``007`` is not 7.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Source:
 
     @property
     def title(self) -> str:
-        """What tables and pictures call it."""
+        """The name that tables and pictures show."""
         return self.name if self.name in datasets.REGISTRY else Path(self.name).stem
 
     def load(self) -> Joint:
@@ -117,14 +117,26 @@ def joint_options(command: F) -> F:
     for option in reversed(
         (
             click.argument("joint"),
-            click.option("--x", callback=_split, metavar="COLS", help="Columns of a table that make up X."),
-            click.option("--y", callback=_split, metavar="COLS", help="Columns of a table that make up Y."),
-            click.option("--count", metavar="COL", help="Column with the number of samples in a row; one by default."),
-            click.option("--smoothing", type=float, metavar="S", help="Add S to every cell of the table of counts."),
             click.option(
-                "--matrix", is_flag=True, help="JOINT is p(x,y): rows x, columns y; .csv without header, or .npy."
+                "--x", callback=_split, metavar="COLS", help="Columns of the table that make up X, separated by commas."
             ),
-            click.option("--counts", is_flag=True, help="The matrix holds counts: normalise it."),
+            click.option(
+                "--y", callback=_split, metavar="COLS", help="Columns of the table that make up Y, separated by commas."
+            ),
+            click.option(
+                "--count",
+                metavar="COL",
+                help="Column with the number of samples that a row stands for; without it, one.",
+            ),
+            click.option(
+                "--smoothing", type=float, metavar="S", help="Add S to every count, also to those that are 0."
+            ),
+            click.option(
+                "--matrix",
+                is_flag=True,
+                help="JOINT is the matrix p(x,y), one row per x: .csv without a header, or .npy.",
+            ),
+            click.option("--counts", is_flag=True, help="With --matrix: it holds counts, which are normalised."),
         )
     ):
         option(collect)
@@ -132,7 +144,7 @@ def joint_options(command: F) -> F:
 
 
 def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
-    """Names between commas; a name that has a comma itself is put in double quotes."""
+    """Names separated by commas; a name that contains a comma is put in double quotes."""
     if value is None:
         return ()
     names = tuple(name.strip() for name in next(csv.reader([value], skipinitialspace=True), []))
@@ -144,7 +156,7 @@ def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> t
 # -- files -------------------------------------------------------------------------------------------------------------
 
 _WEIGHT = "\0count"
-"""A name that no column of a text file has."""
+"""The name of the column of weights: no column of a text file can have it."""
 
 
 @contextmanager

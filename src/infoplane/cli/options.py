@@ -1,7 +1,7 @@
-"""The options that commands share: the problem, the solver, the runs.
+"""The options that several commands share: the problem, the solver, the runs, the proof.
 
-A solver's own options, such as ``--penalty``, are read off the fields of its class with their types and help: they are
-declared once, there.
+Problems are read from the records of their families (`problem.FAMILIES`). A solver's own options, such as ``--penalty``, are read from
+the fields of its class, with their types and the help of its docstring. Both are declared there, once.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import inspect
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
@@ -20,9 +19,9 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
-from ..problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from ..problem import FAMILIES, Family, MarkovLagrangian
 from ..solvers.base import Solver
-from ..solvers.registry import DESCRIPTIONS, SOLVERS, certifier, resolve
+from ..solvers.registry import DESCRIPTIONS, SOLVERS
 from ..solvers.starts import KINDS
 from ..solvers.stopping import Stopping
 
@@ -30,26 +29,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
 
 
-@dataclass(frozen=True)
-class Kind:
-    """A family of problems on the command line: what it needs, and the grid that its frontier is swept over."""
-
-    needs: tuple[str, ...]
-    make: Callable[..., MarkovLagrangian]
-    grid: tuple[float, float, int] | None = None
-
-
-KINDS_OF_PROBLEM = {
-    "bottleneck": Kind(("gamma",), bottleneck, (0.1, 1.0, 16)),
-    "funnel": Kind(("beta",), funnel, (0.5, 20.0, 20)),
-    "deterministic-bottleneck": Kind(("gamma",), deterministic_bottleneck, (0.1, 1.0, 16)),
-    "generalised-bottleneck": Kind(("gamma", "a"), generalised_bottleneck, (0.1, 1.0, 16)),
-    "lagrangian": Kind(("rho",), lambda rho: MarkovLagrangian(*rho)),
-}
-
-
 def several(*options: Decorator[Any]) -> Decorator[F]:
-    """One decorator for several options, listed in help in the order given."""
+    """One decorator for several options, which the help lists in the order given."""
 
     def decorate(command: F) -> F:
         for option in reversed(options):
@@ -59,11 +40,16 @@ def several(*options: Decorator[Any]) -> Decorator[F]:
     return decorate
 
 
+def flag_of(name: str) -> str:
+    """``max_cells`` as it is typed: ``--max-cells``."""
+    return "--" + name.replace("_", "-")
+
+
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
 class Numbers(click.ParamType[tuple[float, ...]]):
-    """Numbers between commas."""
+    """Numbers separated by commas."""
 
     name = "NUMBERS"
 
@@ -76,12 +62,12 @@ class Numbers(click.ParamType[tuple[float, ...]]):
             return value
         numbers = tuple(_number(part, self, param, ctx) for part in str(value).split(","))
         if self.count is not None and len(numbers) != self.count:
-            self.fail(f"expected {self.count} numbers between commas, found {value!r}.", param, ctx)
+            self.fail(f"expected {self.count} numbers separated by commas, found {value!r}.", param, ctx)
         return numbers
 
 
 class Grid(click.ParamType[tuple[float, float, int]]):
-    """LOW:HIGH:COUNT, geometric."""
+    """LOW:HIGH:COUNT, a geometric grid."""
 
     name = "LOW:HIGH:COUNT"
 
@@ -113,7 +99,7 @@ class NumberOr(click.ParamType[float | str]):
 
 
 class SolverNames(click.ParamType[tuple[str, ...]]):
-    """Registered names between commas."""
+    """Names of solvers, separated by commas."""
 
     name = "NAME,..."
 
@@ -138,79 +124,162 @@ def _number(text: str, kind: click.ParamType[Any], param: click.Parameter | None
 
 # -- the problem -------------------------------------------------------------------------------------------------------
 
+PROBLEMS: dict[str, Family] = {name.replace("_", "-"): family for name, family in FAMILIES.items()}
+"""The families by the names that ``--problem`` takes."""
+
+
+def _needed(family: Family) -> tuple[str, ...]:
+    """The options that a problem of the family needs."""
+    return ("rho",) if family.parameter is None else (family.parameter, *family.options)
+
+
+def _takers(option: str) -> str:
+    """The problems that need an option, in words."""
+    return ", ".join(name for name, family in PROBLEMS.items() if option in _needed(family))
+
+
+def _range(parameter: str) -> str:
+    most = min(family.most for family in PROBLEMS.values() if family.parameter == parameter)
+    return f"{parameter} > 0" if math.isinf(most) else f"0 < {parameter} <= {most:g}"
+
+
+PARAMETERS = tuple(dict.fromkeys(family.parameter for family in PROBLEMS.values() if family.parameter is not None))
+FIXED = tuple(dict.fromkeys(name for family in PROBLEMS.values() for name in family.options))
+"""The options of a family that a sweep does not vary."""
+
 _problem = click.option(
     "--problem",
-    type=click.Choice(list(KINDS_OF_PROBLEM)),
-    default="bottleneck",
+    type=click.Choice(list(PROBLEMS)),
+    default=next(iter(PROBLEMS)),
     show_default=True,
-    help="What to minimise.",
+    help="What to minimise (listed below).",
 )
-_a = click.option("--a", type=float, help="Weight of H(Z|X) in the generalised bottleneck, 0 to 1.")
+_fixed = several(
+    *(
+        click.option(flag_of(name), type=float, metavar="NUMBER", help=f"For {_takers(name)}: 0 <= {name} <= 1.")
+        for name in FIXED
+    )
+)
 
 one_problem = several(
     _problem,
-    click.option("--gamma", type=float, help="Of the bottlenecks: gamma I(X;Z) - I(Y;Z), 0 < gamma <= 1."),
-    click.option("--beta", type=float, help="Of the funnel: beta I(Y;Z) - I(X;Z), beta > 0."),
-    _a,
-    click.option("--rho", type=Numbers(3), metavar="Z,ZX,ZY", help="Of the Lagrangian Z H(Z) + ZX H(Z|X) + ZY H(Z|Y)."),
+    *(
+        click.option(flag_of(name), type=float, metavar="NUMBER", help=f"For {_takers(name)}: {_range(name)}.")
+        for name in PARAMETERS
+    ),
+    _fixed,
+    click.option(
+        "--rho",
+        type=Numbers(3),
+        metavar="Z,ZX,ZY",
+        help=f"For {_takers('rho')}: its three coefficients rho_z, rho_zx, rho_zy.",
+    ),
 )
+
+PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
+
+
+def _grid_text(family: Family) -> str | None:
+    return None if family.grid is None else ":".join(f"{number:g}" for number in family.grid)
+
+
+def _defaults(text_of: Callable[[Family], str | None]) -> str:
+    """The default that most problems share, and the problems with another one: ``0.1:1:16, funnel 0.5:20:20``."""
+    problems: dict[str, list[str]] = {}
+    for name, family in PROBLEMS.items():
+        if (text := text_of(family)) is not None:
+            problems.setdefault(text, []).append(name)
+    common = max(problems, key=lambda text: len(problems[text]))
+    others = [f"{' and '.join(names)} {text}" for text, names in problems.items() if text != common]
+    return ", ".join((common, *others))
+
 
 family_of_problems = several(
     _problem,
-    _a,
+    _fixed,
     click.option(
-        "--grid", type=Grid(), help="Geometric grid of gamma, or of beta  [default: 0.1:1:16, funnel 0.5:20:20]"
+        "--grid",
+        type=Grid(),
+        help=f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(_grid_text)}]",
     ),
     click.option("--grid-values", type=Numbers(), metavar="V,V,...", help="The values themselves, instead of --grid."),
 )
 
 
-def make_problem(name: str, **given: Any) -> MarkovLagrangian:
-    """The problem of ``solve``; every parameter that it needs, and no other."""
-    kind = KINDS_OF_PROBLEM[name]
+def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The named options, taken out of a command's other options."""
+    return {name: options.pop(name) for name in names}
+
+
+def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
+    """The problem of ``solve``: every option that its family needs must be given, and no other."""
+    family = PROBLEMS[name]
+    needed = _needed(family)
     for key, value in given.items():
-        if value is not None and key not in kind.needs:
-            raise click.UsageError(f"--problem {name} takes {_flags(kind.needs)}, not --{key}.")
-    for key in kind.needs:
+        if value is not None and key not in needed:
+            raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
+    for key in needed:
         if given[key] is None:
-            raise click.UsageError(f"--problem {name} needs --{key}.")
-    return kind.make(**{key: given[key] for key in kind.needs})
+            raise click.UsageError(f"--problem {name} needs {flag_of(key)}.")
+    if family.parameter is None:
+        return MarkovLagrangian(*given["rho"])
+    return family.problem(given[family.parameter], **{key: given[key] for key in family.options})
 
 
 def make_family(
-    name: str, a: float | None, grid: tuple[float, float, int] | None, values: tuple[float, ...] | None
+    name: str, fixed: dict[str, Any], grid: tuple[float, float, int] | None, values: tuple[float, ...] | None
 ) -> tuple[Callable[[float], MarkovLagrangian], Array]:
-    """The family of ``frontier`` and ``compare``, and its grid of parameters."""
-    kind = KINDS_OF_PROBLEM[name]
-    if kind.grid is None:
+    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters."""
+    family = PROBLEMS[name]
+    if family.grid is None:
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
     if grid is not None and values is not None:
-        raise click.UsageError("--grid and --grid-values both name the grid: leave one out.")
-    if ("a" in kind.needs) != (a is not None):
-        raise click.UsageError(f"--problem {name} {'needs' if a is None else 'takes no'} --a.")
-    fixed = {} if a is None else {"a": a}
-    parameters = np.geomspace(*(grid or kind.grid)) if values is None else np.array(values)
+        raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
+    for key, value in fixed.items():
+        if (key in family.options) != (value is not None):
+            raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
+    own = {key: fixed[key] for key in family.options}
 
-    def family(parameter: float) -> MarkovLagrangian:
-        return kind.make(parameter, **fixed)
+    def make(parameter: float) -> MarkovLagrangian:
+        return family.problem(parameter, **own)
 
+    parameters = np.geomspace(*(grid or family.grid)) if values is None else np.array(values)
     for parameter in parameters:
-        family(float(parameter))
-    return family, parameters
-
-
-def _flags(names: tuple[str, ...]) -> str:
-    return " and ".join(f"--{name}" for name in names)
+        make(float(parameter))  # refused here if it cannot be, before any work
+    return make, parameters
 
 
 # -- the solver --------------------------------------------------------------------------------------------------------
 
 
+def has_option(solver: Solver, name: str) -> bool:
+    """Whether the command line has this option for a solver: a field of its class that is not marked `PYTHON_ONLY`."""
+    return any(field.name == name and _has_flag(field) for field in _fields(type(solver)))
+
+
+def _fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:
+    return dataclasses.fields(cls)
+
+
+def _has_flag(field: dataclasses.Field[Any]) -> bool:
+    return bool(field.metadata.get("flag", True))
+
+
+CLASSES = tuple(dict.fromkeys(type(solver) for solver in SOLVERS.values()))
+"""The classes of all registered solvers."""
+
+
+def _solvers_with(name: str) -> list[str]:
+    """The registered solvers that have an option."""
+    return [one for one, solver in SOLVERS.items() if has_option(solver, name)]
+
+
 def _described(cls: type) -> dict[str, str]:
-    """Parameter -> its description, from the Parameters section of a numpy docstring."""
+    """Parameter -> its description, from the Parameters section of a numpy docstring, where one text may describe several."""
     section = (inspect.getdoc(cls) or "").partition("Parameters\n----------\n")[2].split("\n\n")[0]
-    found = re.findall(r"^(\w+)\n((?: {4}.*(?:\n|$))+)", section, flags=re.MULTILINE)
-    return {name: " ".join(text.split()).replace("``", "") for name, text in found}
+    found = re.findall(r"^(\w+(?:, \w+)*)\n((?: {4}.*(?:\n|$))+)", section, flags=re.MULTILINE)
+    texts = {names: " ".join(text.split()).replace("``", "") for names, text in found}
+    return {name: text for names, text in texts.items() for name in names.split(", ")}
 
 
 def _click_type(hint: Any) -> Any:
@@ -222,33 +291,54 @@ def _click_type(hint: Any) -> Any:
     return NumberOr(words) if words else parts[0]
 
 
-def _own_options() -> dict[str, Decorator[Any]]:
-    """Field -> option, over the classes of all registered solvers.
+METAVARS = {bool: "true|false", int: "N", float: "NUMBER"}
 
-    The formulation is what ``--solver`` names, and the gap of a certifying solver what ``--certify`` asks for.
-    """
+
+def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
+    """Field -> option, for the fields of a class that have one; the help begins with ``whose`` it is."""
+    hints, described = get_type_hints(cls), _described(cls)
     options: dict[str, Decorator[Any]] = {}
-    for cls in dict.fromkeys(type(solver) for solver in SOLVERS.values()):
-        hints, described = get_type_hints(cls), _described(cls)
-        for field in dataclasses.fields(cls):  # type: ignore[arg-type]
-            if field.name not in ("formulation", "tol"):
-                flag = "--" + field.name.replace("_", "-")
-                text = f"{cls.__name__}: {described.get(field.name, field.name)}"
-                kind = _click_type(hints[field.name])
-                metavar = kind.name if isinstance(kind, NumberOr) else None
-                options[field.name] = click.option(flag, type=kind, metavar=metavar, help=text)
+    for field in filter(_has_flag, _fields(cls)):
+        kind = _click_type(hints[field.name])
+        metavar = kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind)
+        text = described[field.name]
+        text = f"For {whose}: {text[0].lower()}{text[1:]}"
+        options[field.name] = click.option(flag_of(field.name), type=kind, metavar=metavar, help=text)
     return options
 
 
-OWN_OPTIONS = _own_options()
+def _named(cls: type) -> str:
+    """The registered solvers of a class; if there are many, the first of them."""
+    names = [name for name, solver in SOLVERS.items() if type(solver) is cls]
+    return ", ".join(names if len(names) <= 3 else [*names[:3], "..."])
+
+
+PROOF_LIMITS = _options_of(Limits, "--certify")
+"""Options of the solvers that prove: with ``--certify`` they are the proof's, whatever solver runs before it."""
+
+_own_options = {
+    name: option
+    for cls in CLASSES
+    for name, option in _options_of(cls, _named(cls)).items()
+    if name not in PROOF_LIMITS
+}
+
+IN_PYTHON = {
+    flag_of(field.name): f"{cls.__name__}({field.name}=...)"
+    for cls in CLASSES
+    for field in _fields(cls)
+    if not _has_flag(field)
+}
+"""Flags that the command line does not have, and how the same is said in Python."""
 
 one_solver = several(
     click.option(
         "--solver",
         type=click.Choice(list(SOLVERS)),
-        help="By name (listed below); by default the best for the problem.",
+        metavar="NAME",
+        help="Which solver (listed below)  [default: the best one known for the problem]",
     ),
-    *OWN_OPTIONS.values(),
+    *_own_options.values(),
 )
 
 several_solvers = several(
@@ -257,68 +347,106 @@ several_solvers = several(
         "solvers",
         type=SolverNames(),
         multiple=True,
-        help="By name, between commas or repeated; by default all that can solve the problem.",
+        help="Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
     ),
-    *OWN_OPTIONS.values(),
+    *_own_options.values(),
 )
 
-SOLVER_LIST = "\b\nSolvers:\n" + "\n".join(f"  {name:<16}{text}" for name, text in DESCRIPTIONS.items())
+LISTS = (
+    "\b\nProblems:\n"
+    + "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
+    + "\n\n\b\nSolvers:\n"
+    + "\n".join(f"  {name:<16}{text}" for name, text in DESCRIPTIONS.items())
+)
+"""What ``--problem`` and ``--solver`` can be, for the end of a command's help."""
 
 
 def configured(name: str, options: dict[str, Any]) -> Solver:
-    """A registered solver with the options that were given; refused if it has no such option."""
+    """A registered solver with the options that were given; an option that it does not have is an error."""
     solver = SOLVERS[name]
     given = {key: value for key, value in options.items() if value is not None}
     for key in given:
         if not has_option(solver, key):
-            raise InvalidOptionError(f"the solver {name} has no option --{key.replace('_', '-')}.")
+            advice = ", or --certify" if key in PROOF_LIMITS else ""
+            raise InvalidOptionError(
+                f"the solver {name} has no option {flag_of(key)}; it needs --solver {' or '.join(_solvers_with(key))}{advice}."
+            )
     return dataclasses.replace(solver, **given)  # type: ignore[type-var]
 
 
-def choose(
-    name: str | None,
-    options: dict[str, Any],
-    problem: MarkovLagrangian,
-    certify: float | None,
-    *,
-    letters: int = 0,
-    along_a_path: bool = False,
-) -> Solver:
-    """The solver that a command runs: the one named, or drs if only its options were given, or the default."""
+def choose(name: str | None, options: dict[str, Any]) -> Solver | None:
+    """The solver that was asked for: by name; drs if only options were given; None, the library's default, if nothing was."""
     if name is None and all(value is None for value in options.values()):
-        if certify is not None:
-            return replace(certifier(problem), tol=certify)
-        return resolve(None, problem, letters=letters, along_a_path=along_a_path)
-    return resolve(configured(name or "drs", options), problem)
-
-
-def has_option(solver: Solver, key: str) -> bool:
-    """Whether a solver's class declares the option."""
-    return key in {field.name for field in dataclasses.fields(solver)}  # type: ignore[arg-type]
+        return None
+    return configured(name or "drs", options)
 
 
 # -- the runs ----------------------------------------------------------------------------------------------------------
 
 _count = click.IntRange(min=1)
 
+
 run_options = several(
-    click.option("--clusters", type=_count, metavar="N", help="|Z| at the start  [default: |X|, at most 64]"),
     click.option(
-        "--starts", type=_count, metavar="N", default=16, show_default=True, help="Starts; the best end wins."
+        "--clusters", type=_count, metavar="N", help="Number of clusters |Z| at the start  [default: |X|, at most 64]"
     ),
-    click.option("--seed", type=click.IntRange(min=0), default=0, show_default=True, help="Of the random starts."),
-    click.option("--max-iter", type=_count, default=Stopping.max_iter, show_default=True, help="Iterations a start."),
-    click.option("--tol", type=float, default=Stopping.tol, show_default=True, help="Residuals that are small enough."),
-    click.option("--init", type=click.Choice(KINDS), default=KINDS[0], show_default=True, help="Where starts begin."),
+    click.option(
+        "--starts",
+        type=_count,
+        metavar="N",
+        default=16,
+        show_default=True,
+        help="Runs from different starts; the best one is taken.",
+    ),
+    click.option(
+        "--seed",
+        type=click.IntRange(min=0),
+        metavar="N",
+        default=0,
+        show_default=True,
+        help="Seed of the random starts.",
+    ),
+    click.option(
+        "--max-iter",
+        type=_count,
+        metavar="N",
+        default=Stopping.max_iter,
+        show_default=True,
+        help="Most iterations of a run.",
+    ),
+    click.option(
+        "--tol",
+        type=float,
+        metavar="NUMBER",
+        default=Stopping.tol,
+        show_default=True,
+        help="A run has converged once its residuals are at most this.",
+    ),
+    click.option(
+        "--init",
+        type=click.Choice(KINDS),
+        help=f"Kind of encoders that runs begin from  [default: {_defaults(lambda family: family.init)}]",
+    ),
 )
 
-certify = click.option(
-    "--certify",
-    type=float,
-    is_flag=False,
-    flag_value=Limits.tol,
-    metavar="[NATS]",
-    help=f"Prove the answer globally optimal to a gap in nats  [default gap: {Limits.tol:g}]",
+certify = several(
+    click.option(
+        "--certify",
+        type=float,
+        is_flag=False,
+        flag_value=Limits.tol,
+        metavar="[NATS]",
+        help=f"Prove that no encoder has a loss more than NATS below the answer's  [NATS if left out: {Limits.tol:g}]",
+    ),
+    *PROOF_LIMITS.values(),
 )
+
+
+def make_proof(gap: float | None, options: dict[str, Any]) -> dict[str, Any]:
+    """``certify`` and its limits as `solve` and `sweep` take them; with ``--certify`` the limits are taken out of a solver's options."""
+    if gap is None:
+        return {"certify": False}
+    return {"certify": gap, **taken(options, tuple(PROOF_LIMITS))}
+
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

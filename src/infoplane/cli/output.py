@@ -7,7 +7,7 @@ import math
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,7 +37,7 @@ def note(text: str) -> None:
 
 
 def console() -> Console:
-    """Stdout for tables; labels of the data are never taken for markup, and a pipe gets 120 columns."""
+    """Stdout for tables; labels of the data are never read as markup, and a pipe gets 120 columns."""
     from rich.console import Console
 
     shown = Console(markup=False, highlight=False, emoji=False)
@@ -56,7 +56,7 @@ def table(title: str, columns: tuple[str, ...], *, left: tuple[str, ...] = ()) -
 
 
 def rounded(value: float, digits: int = 6) -> str:
-    """A number with so many digits, and no -0.000000."""
+    """A number with ``digits`` decimals, and no minus sign before zeros."""
     return f"{round(value, digits) + 0.0:.{digits}f}"
 
 
@@ -64,12 +64,12 @@ def rounded(value: float, digits: int = 6) -> str:
 
 
 def print_json(value: dict[str, Any]) -> None:
-    """Exactly one object on stdout."""
+    """Print one JSON object, and nothing else, on stdout."""
     click.echo(json.dumps(plain(value), allow_nan=False))
 
 
 def plain(value: Any) -> Any:
-    """What JSON has words for: arrays and tuples as lists, NaN and infinity as null, labels of other kinds as text."""
+    """A value that JSON can hold: arrays and tuples become lists, NaN and infinity null, objects of other types text."""
     if isinstance(value, dict):
         return {str(key): plain(one) for key, one in value.items()}
     if isinstance(value, (list, tuple)):
@@ -99,7 +99,7 @@ def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
 
 
 def run_records(frontier: Frontier, rows: list[int]) -> list[dict[str, Any]]:
-    """The frontier's frame, a record a run, with the row's number."""
+    """The frontier's frame as records, one per run, with the number of the run."""
     return [
         {"run": row, **record} for row, record in zip(rows, frontier.to_frame(rows).to_dict("records"), strict=True)
     ]
@@ -122,7 +122,7 @@ def check_target(path: Path | None, flag: str, endings: tuple[str, ...]) -> None
 
 
 def check_directory(directory: Path, flag: str) -> None:
-    """A usage error if no file can be made in the directory: found out by making one."""
+    """A usage error if no file can be made in the directory, which is tried with a temporary one."""
     try:
         with tempfile.TemporaryFile(dir=directory):
             pass
@@ -140,7 +140,7 @@ def check_picture(path: Path | None, flag: str = "--plot") -> None:
 
 
 def write_frontier(frontier: Frontier, path: Path) -> None:
-    """A .csv or .parquet with a row a run, or an .npz with everything; whole or not at all."""
+    """A .csv or .parquet with one row per run, or an .npz with everything; an interrupted write leaves no file."""
     kind = path.suffix.lower()
     if kind == ".npz":
         frontier.save(path)
@@ -153,18 +153,25 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
 # -- while it runs -----------------------------------------------------------------------------------------------------
 
 
+def prepare_all(solvers: Iterable[Solver | None], problem: MarkovLagrangian, interruption: Interruption) -> None:
+    """`prepare` for each solver once; None stands for no solver."""
+    for solver in dict.fromkeys(solvers):
+        if solver is not None:
+            prepare(solver, problem, interruption)
+
+
 def prepare(solver: Solver, problem: MarkovLagrangian, interruption: Interruption) -> None:
-    """Compile or load the kernels that a solver needs, so that no run's seconds include it."""
+    """Compile or load the kernels that a solver needs, so that the seconds of its runs do not include it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
-    # solve() takes a Ctrl-C for the end of a run; here it is the end of the command.
+    # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
     interruption.check()
 
 
 @contextmanager
 def one_line_warnings() -> Iterator[None]:
-    """Warnings as one line on stderr, the first of its kind in full; how many more there were is said at the end."""
+    """Warnings on stderr: the first of each category in one line, and at the end how many more there were."""
     told: dict[type[Warning], int] = {}
 
     def show(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:

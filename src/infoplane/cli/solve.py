@@ -9,16 +9,17 @@ import click
 from ..information import bits
 from ..solution import Solution
 from ..solve import solve as run
+from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 
 LETTERS, CLUSTERS = 3, 20
-"""Letters of X shown for a cluster, and clusters shown."""
+"""How many letters of X are shown per cluster, and how many clusters."""
 
 
-@click.command(epilog=options.SOLVER_LIST)
+@click.command(epilog=options.LISTS)
 @joint_options
 @options.one_problem
 @options.one_solver
@@ -37,15 +38,18 @@ def solve(
     seed: int,
     max_iter: int,
     tol: float,
-    init: str,
+    init: str | None,
     certify: float | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
-    r"""Find one encoder p(z|x) for JOINT: the best of several starts.
+    r"""Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
 
-    JOINT is a built-in name (infoplane datasets), a table of samples or counts (.csv or .parquet, with --x and --y), or
-    with --matrix p(x,y) itself. In a .csv table NA and null are words like any other; an empty cell is an error.
+    JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
+    --y; or the matrix p(x,y) itself, with --matrix. In a .csv table NA and null are labels like any other; an empty cell
+    is an error.
+
+    Exit code 4 means that the answer is printed but did not converge, or is not certified as --certify asks.
 
     \b
     Examples:
@@ -55,12 +59,14 @@ def solve(
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
-    wanted = options.make_problem(problem, **{key: rest.pop(key) for key in ("gamma", "beta", "a", "rho")})
-    options.choose(solver, rest, wanted, certify)  # refuses what cannot be, before data is read
+    wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
+    proof = options.make_proof(certify, rest)
+    chosen = options.choose(solver, rest)
+    resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
     joint = source.load()
-    chosen = options.choose(solver, rest, wanted, certify, letters=joint.shape[0])
     with interruptible() as interruption, output.one_line_warnings():
-        output.prepare(chosen, wanted, interruption)
+        solvers = resolve_with_proof(chosen, wanted, **proof, letters=joint.shape[0])
+        output.prepare_all(solvers, wanted, interruption)
         with output.spinner("solving") as tell:
             found = run(
                 joint,
@@ -72,8 +78,8 @@ def solve(
                 max_iter=max_iter,
                 tol=tol,
                 init=init,
-                certify=False if certify is None else certify,
                 callback=tell,
+                **proof,
             )
         interrupted = interruption.seen
     if as_json:
@@ -81,10 +87,10 @@ def solve(
     else:
         show(found, source.title)
     if interrupted or found.status is Status.INTERRUPTED:
-        output.note("Interrupted: this is the best encoder so far.")
+        output.note("Interrupted: this is the best encoder found by then.")
         context.exit(INTERRUPTED)
     if not found.converged:
-        output.note(f"Not converged: {found.status.value}.")
+        output.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
     if certify is not None and found.status is not Status.CERTIFIED:
         output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
@@ -92,12 +98,12 @@ def solve(
 
 
 def record(found: Solution, seed: int) -> dict[str, Any]:
-    """The JSON object of ``solve``; the encoder has a row a cluster, a column an x."""
+    """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
     return {
         "problem": output.problem_record(found.problem),
         "solver": found.solver,
         "status": found.status.name,
-        "message": found.status.value,
+        "message": found.message,
         "converged": found.converged,
         "loss_nats": found.loss,
         "ixz_bits": bits(found.ixz),
@@ -120,7 +126,7 @@ def record(found: Solution, seed: int) -> dict[str, Any]:
 
 
 def show(found: Solution, title: str) -> None:
-    """The numbers, and what each cluster holds."""
+    """Print the numbers, and the letters of each cluster."""
     parameter = "" if found.problem.parameter is None else f" at {found.problem.parameter:g}"
     converged = sum(one.status.converged for one in found.starts)
     residuals = found.residuals
@@ -135,7 +141,7 @@ def show(found: Solution, title: str) -> None:
         ),
         ("I(X;Z)", f"{bits(found.ixz):.9f} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
         ("I(Y;Z)", f"{bits(found.iyz):.9f} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
-        ("status", found.status.value),
+        ("status", found.message),
         (
             "residuals",
             f"primal {residuals.primal:.1e}, dual {residuals.dual:.1e}, stationarity {residuals.stationarity:.1e}",

@@ -40,7 +40,7 @@ SOLVERS: dict[str, Solver] = {
 
 DESCRIPTIONS: dict[str, str] = {
     "portfolio": "the default of solve: annealing for the bottleneck, pooling from all starts",
-    "annealing": "the bottleneck upwards in gamma, each warmed by the one below (the default of its sweeps)",
+    "annealing": "the bottleneck for ascending gamma, each started from the one before (the default of its sweeps)",
     "pooling": "all starts, accelerated, their clusters mixed by a linear programme (the default of funnel sweeps)",
     "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
     "envelope": "the bottleneck with a proof: its dual, branch and bound over the Y-simplex (what --certify runs)",

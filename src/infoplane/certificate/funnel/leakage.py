@@ -124,7 +124,7 @@ def funnel_curve(
 
 def _checked(eps: float) -> float:
     return number(
-        "max_iyz", eps, lambda nats: nats > 0.0, "positive, in nats (for no leakage at all use perfect_privacy)"
+        "max_iyz", eps, lambda nats: nats > 0.0, "a positive number of nats (for no leakage at all use perfect_privacy)"
     )
 
 
