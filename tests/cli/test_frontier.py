@@ -14,7 +14,6 @@ from infoplane.sweep.store.database import StoreError
 from sweeping import Warm
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
-COMPARE = ("compare", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:2")
 
 
 def test_json_has_every_run_and_agrees_with_sweep(run):
@@ -121,21 +120,6 @@ def test_usage_errors_are_2_before_any_work(run, monkeypatch, options, words):
     assert said.code == 2
     assert words in said.err
     assert said.out == ""
-
-
-def test_directory_as_target_is_refused(run, tmp_path):
-    (tmp_path / "f.csv").mkdir()
-    said = run(*FRONTIER, "--out", tmp_path / "f.csv")
-    assert (said.code, "names a directory" in said.err) == (2, True)
-
-
-def test_missing_extras_are_named_before_any_work(run, monkeypatch, tmp_path):
-    monkeypatch.setitem(__import__("sys").modules, "pyarrow.parquet", None)
-    said = run(*FRONTIER, "--out", tmp_path / "f.parquet")
-    assert (said.code, 'pip install "infoplane[parquet]"' in said.err) == (2, True)
-    monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)
-    said = run(*FRONTIER, "--plot", tmp_path / "f.png")
-    assert (said.code, 'pip install "infoplane[plot]"' in said.err) == (2, True)
 
 
 def test_interrupted_sweep_is_130_and_shows_what_there_is(run, monkeypatch, tmp_path):
@@ -265,79 +249,3 @@ def test_a_report_without_its_extra_is_refused_before_any_work(run, monkeypatch,
 
 
 # -- compare -----------------------------------------------------------------------------------------------------------
-
-
-def test_compare_json(run):
-    said = run(*COMPARE, "--solver", "ib-1,blahut-arimoto", "--solver", "merging", "--json")
-    assert said.code == 0
-    found = said.json
-    assert found["solvers"] == ["ib-1", "blahut-arimoto", "merging"]
-    rows = found["comparison"]
-    assert [(row["parameter"], row["solver"]) for row in rows] == [
-        (parameter, solver) for parameter in (0.1, 0.5) for solver in found["solvers"]
-    ]
-    for row in rows:
-        lowest = min(other["loss_nats"] for other in rows if other["parameter"] == row["parameter"])
-        assert row["above_lowest_nats"] == row["loss_nats"] - lowest
-        assert row["winner"] is (row["loss_nats"] <= lowest + 1e-9)
-        assert 0.0 <= row["share_converged"] <= 1.0
-        assert row["runs"] == (1 if row["solver"] == "merging" else 2)
-    direct = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.5], "ib-1", starts=2, rng=0)
-    assert [row["loss_nats"] for row in rows if row["solver"] == "ib-1"] == direct.best()["loss_nats"].tolist()
-
-
-def test_compare_keeps_the_names_asked_for(run):
-    rows = run(*COMPARE, "--solver", "drs,ib-1", "--json").json["comparison"]
-    assert [row["solver"] for row in rows] == ["drs", "ib-1", "drs", "ib-1"]
-
-
-def test_compare_table_and_default_solvers(run, tmp_path):
-    pytest.importorskip("matplotlib")
-    said = run(*COMPARE, "--problem", "funnel", "--grid", "1.5:3:2", "--plot", tmp_path / "p.svg")
-    able = [name for name, one in ip.SOLVERS.items() if name != "drs" and one.refusal(ip.funnel(2.0)) is None]
-    assert f"funnel of paper_uniform: {len(able)} solvers" in said.out
-    for name in ("pf-2 ", "pf-2v", "merging"):
-        assert name in said.out
-    assert "ib-1" not in said.out
-    assert "*" in said.out
-    assert (tmp_path / "p.svg").exists()
-
-
-def test_compare_passes_options_to_solvers_that_have_them(run):
-    said = run(*COMPARE, "--solver", "ib-1,merging", "--relaxation", "1", "--json")
-    assert said.code == 0
-    said = run(*COMPARE, "--solver", "blahut-arimoto,merging", "--relaxation", "1")
-    assert said.code == 2
-    assert "none of blahut-arimoto, merging has an option --relaxation" in said.err
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (("--solver", "ib-1,newton"), "there is no solver 'newton'; the names are"),
-        (("--solver", "ib-1,pf-2"), "pf-2"),
-        (("--problem", "lagrangian"), "no parameter to sweep"),
-        (("--plot", "p.txt"), "--plot must end in"),
-    ],
-)
-def test_compare_usage_errors(run, options, words):
-    said = run("compare", "paper_uniform", *options)
-    assert said.code == 2
-    assert words in said.err
-
-
-def test_compare_not_converged_is_4(run):
-    said = run(*COMPARE, "--solver", "ib-1,ib-2", "--max-iter", "2", "--json")
-    assert said.code == 4
-    assert {row["share_converged"] for row in said.json["comparison"]} == {0.0}
-
-
-def test_compare_interrupted_is_130(run, monkeypatch):
-    def partial(joint, family, parameters, solver, **options):
-        done = ip.sweep(joint, family, parameters[:1], solver, starts=1, rng=0)
-        return ip.Frontier(joint, done.runs, complete=False)
-
-    monkeypatch.setattr("infoplane.cli.compare.sweep", partial)
-    said = run(*COMPARE, "--solver", "ib-1,ib-2", "--json")
-    assert said.code == 130
-    assert [row["solver"] for row in said.json["comparison"]] == ["ib-1"]

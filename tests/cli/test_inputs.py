@@ -148,7 +148,7 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
         (("heart", "--matrix"), "takes no --matrix"),
         (("table.csv",), "name its columns with --x and --y"),
         (("table.csv", "--x", "a"), "name its columns with --x and --y"),
-        (("table.csv", "--x", "a,,b", "--y", "c"), "expected column names between commas"),
+        (("table.csv", "--x", "a,,b", "--y", "c"), "expected column names separated by commas"),
         (("table.csv", "--x", "a", "--y", "c", "--counts"), "--counts goes with --matrix"),
         (("table.csv", "--x", "a", "--y", "c", "--count", "a"), "cannot be part of --x or --y"),
         (("table.csv", "--matrix", "--x", "a"), "no columns to name"),

@@ -1,13 +1,10 @@
 """``infoplane solve``: numbers, exit codes, and what is refused."""
 
-import json
-
 import numpy as np
 import pytest
 
 import infoplane as ip
 import verify
-from infoplane.cli import output
 
 UNIFORM = ("solve", "paper_uniform", "--starts", "2")
 
@@ -111,48 +108,3 @@ def test_usage_errors_are_2_and_say_why(run, options, words):
     assert words in said.err
     assert "Traceback" not in said.err
     assert said.out == ""
-
-
-def test_a_bug_is_1_and_keeps_its_traceback(run, monkeypatch):
-    def broken(*_args, **_options):
-        raise RuntimeError("broken")
-
-    monkeypatch.setattr("infoplane.cli.solve.run", broken)
-    with pytest.raises(RuntimeError, match="broken"):
-        run(*UNIFORM, "--gamma", "0.2")
-
-
-def test_interruption_before_a_result_is_130(run, monkeypatch):
-    def interrupted(*_args, **_options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("infoplane.cli.solve.run", interrupted)
-    said = run(*UNIFORM, "--gamma", "0.2")
-    assert said.code == 130
-    assert "interrupted" in said.err
-
-
-def test_warning_is_one_line(run):
-    said = run(*UNIFORM, "--gamma", "0.2", "--solver", "ib-1", "--penalty", "0.5", "--json")
-    lines = said.err.splitlines()
-    assert lines[0].startswith("Warning: penalty c = 0.5 lies below")
-    assert all(line.startswith(("Warning: ", "Not converged: ")) for line in lines)
-    assert said.json["solver"] == "ib-1"
-
-
-def test_options_come_from_the_solvers_fields(run):
-    said = run("solve", "--help")
-    for flag in ("--step", "--penalty", "--relaxation", "--inner", "--proximal", "--criterion"):
-        assert flag in said.out
-    assert "--formulation" not in said.out
-    assert "Peaceman-Rachford" in said.out
-    assert "blahut-arimoto" in said.out
-
-
-def test_plain_has_no_nan_and_keeps_labels_readable():
-    value = {"a": float("nan"), "b": np.array([1.0, np.inf]), "c": (("x", np.int64(1)), None, True), 2: object}
-    found = output.plain(value)
-    assert found["a"] is None
-    assert found["b"] == [1.0, None]
-    assert found["c"] == [["x", 1], None, True]
-    json.dumps(found, allow_nan=False)

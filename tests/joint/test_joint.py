@@ -59,11 +59,11 @@ def test_names_of_the_labels(build):
         ([], r"x_names must name one or more columns, by text; found \[\]"),
         ([1, 2], r"x_names must name one or more columns, by text; found \[1, 2\]"),
         (3, "x_names must name one or more columns, by text; found 3"),
-        (["drug", "dose", "day"], r"x_labels must be tuples, a value for each of drug, dose, day; found \('a', 1\)"),
+        (["drug", "dose", "day"], r"x_labels must be tuples, one value for each of drug, dose, day; found \('a', 1\)"),
     ):
         with pytest.raises(InvalidJointError, match=message):
             build(P, x_labels=labels, x_names=names)
-    with pytest.raises(InvalidJointError, match="y_labels must be tuples, a value for each of sex, age; found 0"):
+    with pytest.raises(InvalidJointError, match="y_labels must be tuples, one value for each of sex, age; found 0"):
         build(P, y_names=["sex", "age"])
 
 

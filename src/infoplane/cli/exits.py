@@ -43,7 +43,7 @@ COMMANDS = ("solve", "frontier", "compare", "status", "export", "reproduce", "da
 
 
 def documented(command: click.Command) -> str:
-    """The help of a command, with click's mark for paragraphs whose lines are kept: ``\\b`` in a raw docstring, a backspace in click."""
+    r"""The help of a command, where ``\b`` as written in a raw docstring is the character with which click keeps a paragraph's lines."""
     return (command.help or "").replace("\\b", "\b")
 
 
@@ -84,10 +84,11 @@ def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
     """The error, with what to do if Python has the option and the command line has not."""
     from .options import IN_PYTHON
 
-    if said := IN_PYTHON.get(error.option_name):
-        error.message = f"{error.message} It is an option of a solver in Python only: infoplane.{said}."
-        error.possibilities = None
-    return error
+    said = IN_PYTHON.get(error.option_name)
+    if said is None:
+        return error
+    message = f"{error.message} It is an option of a solver in Python only: infoplane.{said}."
+    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 
 class Interruption:

@@ -149,7 +149,7 @@ def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> t
         return ()
     names = tuple(name.strip() for name in next(csv.reader([value], skipinitialspace=True), []))
     if not names or not all(names):
-        raise click.BadParameter(f"expected column names between commas, found {value!r}.", param=parameter)
+        raise click.BadParameter(f"expected column names separated by commas, found {value!r}.", param=parameter)
     return names
 
 

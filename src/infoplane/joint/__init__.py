@@ -1,6 +1,7 @@
-"""p(x, y): what people bring is checked here, once, and copied; behind this door nothing is checked again.
+"""The joint distribution p(x, y), from matrices, counts, samples and frames.
 
-Every refusal is an `InvalidJointError` that says what was expected, what was found and where, and what to do.
+Input is copied and checked here, once; the rest of the package relies on it. Every error is an `InvalidJointError` that says what was
+expected, what was found and where, and what to do.
 """
 
 from .joint import Joint

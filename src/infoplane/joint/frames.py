@@ -1,4 +1,4 @@
-"""Frames of pandas, polars or pyarrow, through narwhals: which columns, and what is in them."""
+"""Frames of pandas, polars or pyarrow, read through narwhals: the columns that are asked for, checked and counted."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def frame_cells(df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any) ->
         _check_values(frame[name])
     for name in weights:
         _check_weights(frame[name])
-    # Names of our own cannot clash. Rows are grouped by weight as well: (rows of that weight) x weight, summed exactly,
-    # does not depend on the order in which a multi-threaded frame visits its rows.
+    # Columns are renamed, so that no name clashes. Rows are grouped by weight as well: (rows of that weight) x weight, summed
+    # exactly, does not depend on the order in which a multi-threaded frame visits its rows.
     keys = [f"c{i}" for i in range(len(x) + len(y))]
     columns = [nw.col(name).alias(key) for name, key in zip((*x, *y), keys, strict=True)]
     amount = nw.lit(1.0) if weight is None else nw.col(weight).cast(nw.Float64)

@@ -1,8 +1,9 @@
-"""Fewer clusters than letters: where to begin when a cluster a letter would be too many.
+"""Letters in groups of similar p(y|x): a start for runs with fewer clusters than letters.
 
-Split and grow. All letters begin in one group; again and again the group that loses most, I(X;Y | group) p(group), is cut in two where
-its letters differ most: at p(group)'s mean of the projections of (p(y|x) - p(y|group)) / sqrt(p(y|group)) on their leading direction. Then
-letters go to whichever half is nearer in KL divergence, a few times. O(|X| |Y| log |Z|) on balanced data, sparse rows stay sparse.
+Divisive clustering. All letters begin in one group. The group with the largest loss p(group) I(X;Y | group) is cut in two, until there
+are enough groups. A cut projects the rows (p(y|x) - p(y|group)) / sqrt(p(y|group)) on their leading direction and separates them at the
+mean; then, a few times, every letter moves to the half that is nearer in KL divergence. O(|X| |Y| log |Z|) if the cuts are balanced;
+sparse rows stay sparse.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from ..information import Array, IntArray
 from .support import Support
 
 POWER_STEPS = 20
-"""Power iterations for a leading direction; a rough one will do, since letters are moved afterwards."""
+"""Power iterations for a leading direction; it may be rough, since letters are moved afterwards."""
 
 MOVES = 5
 """Rounds in which letters choose their half."""
 
 
 def grouped(support: Support, groups: int) -> IntArray:
-    """The group 0, ..., groups - 1 of every letter of positive mass; fewer groups if all letters in one say the same of y."""
+    """The group 0, ..., groups - 1 of every letter of positive mass; fewer groups if within each of them p(y|x) is the same."""
     rows: Any = support.rows if support.sparse else support.P
     labels = np.zeros(len(support.p_x), dtype=np.int64)
     queue: list[tuple[float, int, IntArray]] = []
@@ -50,7 +51,7 @@ def _lost(rows: Any) -> float:
 
 
 def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
-    """Which letters leave for the second half."""
+    """Which letters belong to the second half."""
     p_x, p_y = _sums(rows, 1), _sums(rows, 0)
     mean = p_y / p_y.sum()
     scale = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
@@ -70,7 +71,7 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         halves = [_sums(rows[half], 0) for half in (~second, second)]
         if min(half.sum() for half in halves) == 0.0:
             break
-        # A letter's KL to either half differs by sum_y p(y|x) log of their ratio; unseen y get a little mass from the whole.
+        # The KL divergences of a letter to the halves differ by sum_y p(y|x) log(ratio); y unseen in a half get a little mass.
         first, other = (np.log((half + 1e-9 * p_y) / half.sum() + (p_y == 0.0)) for half in halves)
         moved = np.asarray(rows @ (other - first)) > 0.0
         if (moved == second).all():

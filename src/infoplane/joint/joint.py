@@ -1,9 +1,9 @@
-"""The joint distribution p(x, y): validated once, at the door, and immutable afterwards.
+"""The joint distribution p(x, y): validated once, when it is made, and immutable afterwards.
 
 P[x, y] = p(x, y),  T[y, x] = p(y|x),  K[x, y] = p(x|y)
 
-Every constructor copies its input and refuses what is no joint, see `infoplane.door`. Rows and columns of zero mass are
-legal: see `Joint.support`.
+Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed:
+see `Joint.support`.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Joint:
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         self.__dict__["p_xy"] = sealed(table)
 
-    # -- doors ---------------------------------------------------------------------------------------------------------
+    # -- constructors --------------------------------------------------------------------------------------------------
 
     @classmethod
     def from_matrix(
@@ -93,9 +93,9 @@ class Joint:
         P
             A 2-D table of probabilities: nested lists, an array, or a ``scipy.sparse`` array, which stays sparse.
         x_labels, y_labels
-            One distinct, hashable label a row, a column; 0, 1, 2, ... by default.
+            Distinct, hashable labels, one per row and one per column; 0, 1, 2, ... by default.
         x_names, y_names
-            Names of what the labels are values of. If there are several, each label is a tuple with a value for each.
+            The variables that the labels are values of. If there are several, each label is a tuple, one value per name.
 
         Examples
         --------
@@ -121,8 +121,8 @@ class Joint:
         N
             A 2-D table of counts or other non-negative weights, dense or ``scipy.sparse``.
         smoothing
-            Added to every cell, the empty ones too: a sparse table becomes dense, and may then have 50 million cells at
-            most.
+            Added to every cell, the empty ones too. A sparse table becomes dense, and may then have at most 50 million
+            cells.
         x_labels, y_labels, x_names, y_names
             As in `from_matrix`.
 
@@ -148,7 +148,7 @@ class Joint:
         Parameters
         ----------
         df
-            A pandas, polars or pyarrow frame with one row a sample; or one row a group, with `weight` its size.
+            A pandas, polars or pyarrow frame with one row per sample; or one row per group, with `weight` its size.
         x, y
             A column, or a list of columns that are taken together. Labels are the values of one column, tuples of
             values of several; only combinations that occur get a label. They are sorted if they can be compared,
@@ -193,7 +193,7 @@ class Joint:
         table, x_labels, y_labels = tabulated(sample_cells(x, y))
         return cls.from_counts(table, smoothing, x_labels, y_labels)
 
-    # -- what it holds -------------------------------------------------------------------------------------------------
+    # -- contents ------------------------------------------------------------------------------------------------------
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -256,7 +256,7 @@ class Joint:
             digest.update(np.ascontiguousarray(part, dtype=kind).data)
         return digest.hexdigest()
 
-    # -- manners -------------------------------------------------------------------------------------------------------
+    # -- Python's protocols ----------------------------------------------------------------------------------------------
 
     def __repr__(self) -> str:
         n_x, n_y = self.shape
@@ -284,5 +284,5 @@ class Joint:
     __delattr__ = __setattr__
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Unpickled arrays are writable: going through the door makes them read-only again.
+        # Unpickled arrays are writable: the constructor makes them read-only again.
         return type(self), (self.p_xy, *self._labelling())

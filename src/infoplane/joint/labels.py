@@ -1,4 +1,4 @@
-"""What rows and columns stand for: labels, the names of the columns they came from, and samples of them."""
+"""Labels of rows and columns, the names of the variables that they are values of, and tables of labelled samples."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SPARSE_CELLS, SPARSE_DENSITY = 1_000_000, 0.1
 
 
 def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
-    """One distinct label a row or column, 0, 1, 2, ... by default; tuples with a value for each name if several."""
+    """Distinct labels, one per row or column, 0, 1, 2, ... by default; if there are several names, tuples with one value per name."""
     labels = tuple(range(n) if given is None else listed(given, role))
     if len(labels) != n:
         raise InvalidJointError(f"{role} must have one label each: expected {n}, found {len(labels)}.")
@@ -37,7 +37,9 @@ def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Lab
                 f"{role} must be distinct; found {label!r} at {first[label]} and at {i}. Rename one."
             )
         if len(names) > 1 and not (isinstance(label, tuple) and len(label) == len(names)):
-            raise InvalidJointError(f"{role} must be tuples, a value for each of {', '.join(names)}; found {label!r}.")
+            raise InvalidJointError(
+                f"{role} must be tuples, one value for each of {', '.join(names)}; found {label!r}."
+            )
     return labels
 
 
@@ -59,7 +61,7 @@ def listed(values: Any, role: str) -> list[Hashable]:
     dimensions = getattr(values, "ndim", 1)
     if dimensions != 1:
         raise InvalidJointError(f"{role} must be 1-D; found {dimensions} dimensions. For several columns use tuples.")
-    # numpy lists nanosecond dates as integers, so it is not asked to.
+    # numpy's tolist turns nanosecond dates into integers, so it is not used for dates.
     dates = isinstance(values, np.ndarray) and values.dtype.kind in "mM"
     method = next((m for m in ("to_list", "tolist", "to_pylist") if hasattr(values, m) and not dates), None)
     plain: list[Hashable] = list(values) if method is None else getattr(values, method)()
@@ -83,7 +85,7 @@ def sample_cells(x: Any, y: Any) -> Cells:
     xs, ys = listed(x, "x"), listed(y, "y")
     if len(xs) != len(ys) or not xs:
         raise InvalidJointError(
-            f"x and y must have one value a sample, at least one; found {len(xs)} values of x and {len(ys)} of y. "
+            f"x and y must have one value per sample, and at least one sample; found {len(xs)} values of x and {len(ys)} of y. "
             "Take both from the same rows."
         )
     return Counter(zip(xs, ys, strict=True))

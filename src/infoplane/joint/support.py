@@ -1,4 +1,4 @@
-"""A joint as solvers work on it: its letters of positive mass, as dense tables or as sparse rows, and the way back."""
+"""A joint as solvers use it: restricted to letters of positive mass, dense or sparse; and encoders back on the full alphabet."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ LARGEST_TABLE = 50_000_000
 """Cells of the dense |X| x |Y| table that solvers without a sparse path may make of a sparse joint."""
 
 SPARSE_CELLS, SPARSE_SHARE = 1_000_000, 0.1
-"""A sparse joint is worked on as such from so many cells on, if at most this share of them holds mass: BLAS wins below."""
+"""A sparse joint stays sparse if it has at least so many cells and at most this share of them is not 0; else dense BLAS is faster."""
 
 
 class Rows(NamedTuple):
@@ -29,7 +29,7 @@ class Rows(NamedTuple):
 
 
 class Support:
-    """A joint on its letters of positive mass, as dense C-contiguous tables or as sparse rows; and the way back."""
+    """A joint on its letters of positive mass, as dense C-contiguous tables or as sparse rows; `lift` leads back to all letters."""
 
     def __init__(self, joint: Joint) -> None:
         self.joint = joint
@@ -69,7 +69,7 @@ class Support:
 
     @cached_property
     def T(self) -> Array:
-        """p(y|x), a row a y."""
+        """p(y|x), one row per y."""
         return np.ascontiguousarray((self.P / self.p_x[:, None]).T)
 
     @cached_property
@@ -79,7 +79,7 @@ class Support:
 
     @cached_property
     def K(self) -> Array:
-        """p(x|y), a column a y."""
+        """p(x|y), one column per y."""
         return self.P / self.p_y
 
     def lift(self, W: Array) -> Array:
@@ -95,7 +95,7 @@ class Support:
         return full
 
     def lifted(self, encoders: Sequence[Array]) -> Iterator[list[Array]]:
-        """All of them on the full alphabet, a few at a time: copies of all would need as much room again."""
+        """The encoders on the full alphabet, a few at a time to save memory."""
         step = max(1, BLOCK // max(max((W.size for W in encoders), default=1), 1))
         for first in range(0, len(encoders), step):
             yield [self.lift(W) for W in encoders[first : first + step]]

@@ -1,0 +1,47 @@
+"""``infoplane demo``: two tables, a picture, and commands to go on with."""
+
+import pytest
+
+import infoplane as ip
+from infoplane.cli import demo, output
+
+
+def test_writes_tables_and_a_picture(run, tmp_path, monkeypatch):
+    pytest.importorskip("matplotlib")
+    monkeypatch.setattr(demo, "QUICK", (demo.Part("bottleneck", 2, 1, 50), demo.Part("funnel", 2, 1, 5)))
+    said = run("demo", "--quick", "--out", tmp_path / "new" / "pictures")
+    assert said.code == 0
+    assert "bottleneck frontier of heart: 1 start of annealing" in said.out
+    assert "funnel frontier of heart: 1 start of " in said.out
+    assert "infoplane solve heart" in said.out
+    assert (tmp_path / "new" / "pictures" / demo.PICTURE).read_bytes().startswith(b"\x89PNG")
+
+
+def test_refuses_a_file_as_directory(run, tmp_path):
+    (tmp_path / "file").write_text("")
+    said = run("demo", "--out", tmp_path / "file")
+    assert (said.code, "cannot be made a directory" in said.err) == (2, True)
+
+
+def test_interrupted_is_130(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(demo, "sweep", lambda joint, *_, **__: ip.Frontier(joint, [], complete=False))
+    said = run("demo", "--quick", "--out", tmp_path)
+    assert (said.code, "Interrupted" in said.err) == (130, True)
+
+
+def test_the_commands_that_it_ends_with_can_be_parsed(run, monkeypatch, tmp_path):
+    """Every command line that the demo ends with, up to the point where it would begin to solve."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "YOUR.csv").write_text("COLUMNS,B\n1,2\n2,1\n")
+    began = []
+
+    def stop(*_args, **_options):
+        began.append(True)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(output, "prepare", stop)
+    lines = [line.split("  ")[1].split()[1:] for line in demo.NEXT.splitlines()[1:]]
+    for words in lines:
+        arguments = ["B" if word == "COLUMNS" and words[i - 1] == "--y" else word for i, word in enumerate(words)]
+        assert run(*arguments).code == 130
+    assert len(began) == len(lines) == 4
