@@ -5,7 +5,10 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.checks import number, whole_number
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import tolerance
+from infoplane.checks import number, positive_number, whole_number
+from infoplane.solvers.stopping import Stopping
 
 
 def test_numpy_numbers_count_like_pythons():
@@ -13,6 +16,24 @@ def test_numpy_numbers_count_like_pythons():
     assert (given, meant) == (3, 0.5)
     assert (type(given), type(meant)) == (int, float)
     assert number("r", Fraction(1, 4), lambda _: True, "") == 0.25
+
+
+@pytest.mark.parametrize("value", [True, False, np.bool_(True), "1", None, 1j, [1.0]])
+def test_what_is_no_number_is_refused(value):
+    with pytest.raises(ip.InvalidOptionError, match="r must be a number; found "):
+        number("r", value, lambda _: True, "whatever it is")
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 10**400, 0, np.float32(-1)])
+def test_what_is_no_positive_number_is_refused(value):
+    with pytest.raises(ip.InvalidOptionError, match="r must be a positive number; found "):
+        positive_number("r", value)
+
+
+def test_infinity_where_it_is_allowed():
+    assert positive_number("r", np.inf, finite=False) == np.inf
+    with pytest.raises(ip.InvalidOptionError, match="found nan"):
+        positive_number("r", np.nan, finite=False)
 
 
 @pytest.mark.parametrize("value", [0, -1, True, 2.0, "3", None, np.float64(2), np.bool_(True)])
@@ -46,3 +67,52 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
         return solved.loss, [run.loss for run in frontier.runs]
 
     assert json.dumps(swept(int, float, "python.db")) == json.dumps(swept(np.int64, np.float64, "numpy.db"))
+
+
+UNIFORM = ip.datasets.paper_uniform()
+
+NUMBERS = {
+    "tol": (lambda v: Stopping(tol=v).tol, 1e-6),
+    "tol of a proof": (lambda v: Limits(tol=v).tol, 1e-6),
+    "max_seconds": (lambda v: Limits(max_seconds=v).max_seconds, 2.0),
+    "tol of a proving solver": (lambda v: ip.Columns(tol=v).tol, 1e-6),
+    "penalty": (lambda v: ip.DouglasRachford(penalty=v).penalty, 2.0),
+    "relaxation": (lambda v: ip.DouglasRachford(relaxation=v).relaxation, 1.5),
+    "relaxation of a pair": (lambda v: ip.douglas_rachford(None, None, p0=0.0, q0=0.0, relaxation=v), None),
+    "proximal": (lambda v: ip.DouglasRachford(proximal=v).proximal, 0.5),
+    "depth": (lambda v: ip.Annealing(depth=v).depth, 4.0),
+    "max_iyz": (lambda v: ip.funnel_at_leakage(UNIFORM, v).max_iyz, 0.25),
+    "gamma": (lambda v: ip.bottleneck(v).parameter, 0.25),
+}
+
+
+@pytest.mark.parametrize(("given", "value"), [one for one in NUMBERS.values() if one[1] is not None])
+def test_every_number_may_be_numpys(given, value):
+    found = given(np.float32(value))
+    assert found == pytest.approx(value)
+    assert type(found) is float
+
+
+@pytest.mark.parametrize("given", [given for given, _ in NUMBERS.values()], ids=NUMBERS)
+def test_true_is_no_number(given):
+    with pytest.raises(ip.InvalidOptionError, match=r"number.*; found True"):
+        given(True)
+
+
+def test_certify_is_true_false_or_a_number():
+    assert tolerance(True) == Limits.tol
+    assert tolerance(False) is None
+    assert tolerance(np.float32(0.5)) == 0.5
+    for wrong in (0.0, -1.0, np.inf, np.nan, "yes", np.bool_(True)):
+        with pytest.raises(ip.InvalidOptionError, match="certify must be"):
+            tolerance(wrong)
+
+
+def test_chunk_seconds_and_smoothing():
+    swept = ip.sweep(UNIFORM, ip.bottleneck, [0.2], "merging", chunk_seconds=np.float32(1.0))
+    assert len(swept) == 1
+    with pytest.raises(ip.InvalidOptionError, match="chunk_seconds must be a positive number; found True"):
+        ip.sweep(UNIFORM, ip.bottleneck, [0.2], "merging", chunk_seconds=True)
+    assert ip.Joint.from_counts([[1, 0]], smoothing=np.float32(1.0)).p_xy.tolist() == [[2 / 3, 1 / 3]]
+    with pytest.raises(ip.InvalidJointError, match="smoothing must be a finite number, at least 0; found True"):
+        ip.Joint.from_counts([[1, 0]], smoothing=True)

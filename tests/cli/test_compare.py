@@ -26,6 +26,29 @@ def test_json(run):
     assert [row["loss_nats"] for row in rows if row["solver"] == "ib-1"] == direct.best()["loss_nats"].tolist()
 
 
+def test_certify_adds_the_solver_that_proves_and_every_gap(run):
+    said = run(*COMPARE, "--solver", "ib-1,merging", "--certify", "--json")
+    assert said.code == 0, said.err
+    rows = said.json["comparison"]
+    assert said.json["solvers"] == ["ib-1", "merging", "envelope"]
+    for parameter in (0.1, 0.5):
+        own = {row["solver"]: row for row in rows if row["parameter"] == parameter}
+        bounds = [row["loss_nats"] - row["gap_nats"] for row in own.values()]
+        assert max(bounds) - min(bounds) < 1e-12
+        assert own["ib-1"]["status"] == own["envelope"]["status"] == "CERTIFIED"
+        assert own["merging"]["gap_nats"] > 1e-5
+    table = run(*COMPARE, "--solver", "envelope", "--certify")
+    assert "gap to" in table.out
+    assert "gap to" not in run(*COMPARE, "--solver", "merging").out
+
+
+def test_certify_takes_limits_and_is_4_if_they_are_met(run):
+    said = run("compare", "heart", "--grid-values", "0.2", "--solver", "merging", "--certify", "--max-cells", "10")
+    assert said.code == 4
+    assert "more than max_cells = 10" in said.err
+    assert "Not certified: the best run of 1 of 1 parameters" in said.err
+
+
 def test_keeps_the_names_asked_for(run):
     rows = run(*COMPARE, "--solver", "drs,ib-1", "--json").json["comparison"]
     assert [row["solver"] for row in rows] == ["drs", "ib-1", "drs", "ib-1"]

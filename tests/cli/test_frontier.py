@@ -195,8 +195,7 @@ def test_engines(run):
 
 @pytest.mark.parametrize(("claims", "code"), [(1e-8, 0), (1e-2, 4)])
 def test_certify(run, monkeypatch, claims, code):
-    for module in ("infoplane.sweep.sweep", "infoplane.cli.options"):
-        monkeypatch.setattr(sys.modules[module], "certifier", lambda _, tol: Warm(claims=claims, tol=tol))
+    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(claims=claims))
     monkeypatch.setattr("infoplane.cli.frontier.output.prepare", lambda *_: None)
     said = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "--json")
     assert said.code == code
@@ -208,6 +207,26 @@ def test_certify(run, monkeypatch, claims, code):
         )
     both = run("frontier", "paper_uniform", "--certify", "1e-3", "--solver", "ib-1", "--json")
     assert {one["solver"] for one in both.json["runs"]} == {"warm", "ib-1"}
+
+
+def test_the_limits_of_a_proof_go_with_certify(run):
+    """Also beside another solver, which has no such options."""
+    for solver in ((), ("--solver", "blahut-arimoto", "--starts", "1"), ("--solver", "envelope")):
+        said = run("frontier", "heart", "--grid-values", "0.2", *solver, "--certify", "--max-cells", "10", "--json")
+        assert said.code == 4, said.err
+        assert "more than max_cells = 10" in said.err or solver[1:2] == ("blahut-arimoto",)
+        assert "Not certified: the best run of 1 of 1 parameters" in said.err
+        assert all(one["gap_nats"] > 1e-6 for one in said.json["runs"])
+
+
+def test_starts_are_the_librarys_unless_said(run):
+    """A funnel's starts are spread, a bottleneck's are mixed."""
+    command = ("frontier", "paper_uniform", "--problem", "funnel", "--grid-values", "3", "--solver", "pf-2", "--json")
+    joint = ip.datasets.paper_uniform()
+    for options, init in (((), "spread"), (("--init", "mixed"), "mixed")):
+        found = run(*command, "--starts", "3", "--max-iter", "5", *options).json["runs"]
+        expected = ip.sweep(joint, ip.funnel, [3.0], "pf-2", starts=3, max_iter=5, rng=0, init=init)
+        assert [one["loss_nats"] for one in found] == [one.loss for one in expected.runs]
 
 
 def test_transitions(run, tmp_path):

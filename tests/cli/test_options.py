@@ -1,10 +1,63 @@
 """The options that commands share: read from the records of problems and the fields of solvers."""
 
+import dataclasses
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.cli import options
+from infoplane.problem import FAMILIES
+
 
 def test_options_come_from_the_solvers_fields(run):
     said = run("solve", "--help")
-    for flag in ("--step", "--penalty", "--relaxation", "--inner", "--proximal", "--criterion"):
-        assert flag in said.out
-    assert "--formulation" not in said.out
-    assert "Peaceman-Rachford" in said.out
+    for flag in ("--step", "--penalty", "--relaxation", "--criterion", "--max-cells", "--max-seconds"):
+        assert f"  {flag} " in said.out
+    for flag in options.IN_PYTHON.keys() - {"--tol"}:
+        assert f"  {flag} " not in said.out
+    words = " ".join(said.out.split())
+    assert "For drs, ib-1, ib-2, ...: alpha, 0 < alpha <= 2; 1 is ADMM, 2 is Peaceman-Rachford." in words
+    assert "For --certify: most cells that branch and bound may open, for each parameter." in words
     assert "blahut-arimoto" in said.out
+
+
+@pytest.mark.parametrize("solver", ip.SOLVERS.values(), ids=ip.SOLVERS)
+def test_every_field_is_an_option_or_marked_as_pythons(solver):
+    for field in dataclasses.fields(solver):
+        flag = options.flag_of(field.name)
+        assert options.has_option(solver, field.name) != (flag in options.IN_PYTHON)
+
+
+def test_every_family_is_a_problem_with_its_own_options(run):
+    said = run("solve", "--help")
+    for family in FAMILIES.values():
+        assert family.loss in said.out
+        assert family.name.replace("_", "-") in said.out
+    assert "[default: 0.1:1:16, funnel 0.5:20:20]" in " ".join(run("frontier", "--help").out.split())
+    assert "[default: mixed, funnel spread]" in " ".join(said.out.split())
+
+
+def test_problems_and_families_are_those_of_the_library():
+    nothing = dict.fromkeys(options.PROBLEM_OPTIONS)
+    made = options.make_problem("generalised-bottleneck", {**nothing, "gamma": 0.3, "a": 0.5})
+    assert made == ip.generalised_bottleneck(0.3, 0.5)
+    assert options.make_problem("lagrangian", {**nothing, "rho": (1, -1, 1)}) == ip.MarkovLagrangian(1, -1, 1)
+    family, parameters = options.make_family("funnel", {"a": None}, None, None)
+    assert family(2.0) == ip.funnel(2.0)
+    np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 20))
+
+
+def test_a_solver_is_chosen_only_if_something_was_asked():
+    nothing = {"penalty": None, "relaxation": None}
+    assert options.choose(None, nothing) is None
+    assert options.choose(None, {**nothing, "penalty": 2.0}) == ip.DouglasRachford(penalty=2.0)
+    assert options.choose("ib-1", nothing) == ip.DouglasRachford("ib-1")
+
+
+def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
+    given = {"penalty": 2.0, "max_cells": 5, "max_seconds": None}
+    assert options.make_proof(None, given) == {"certify": False}
+    assert given["max_cells"] == 5
+    assert options.make_proof(1e-3, given) == {"certify": 1e-3, "max_cells": 5, "max_seconds": None}
+    assert given == {"penalty": 2.0}

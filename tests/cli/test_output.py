@@ -19,7 +19,9 @@ def test_plain_has_no_nan_and_keeps_labels_readable():
 
 
 def test_warning_is_one_line(run):
-    said = run("solve", "paper_uniform", "--starts", "2", "--gamma", "0.2", "--solver", "ib-1", "--penalty", "0.5", "--json")
+    said = run(
+        "solve", "paper_uniform", "--starts", "2", "--gamma", "0.2", "--solver", "ib-1", "--penalty", "0.5", "--json"
+    )
     lines = said.err.splitlines()
     assert lines[0].startswith("Warning: penalty c = 0.5 lies below")
     assert all(line.startswith(("Warning: ", "Not converged: ")) for line in lines)

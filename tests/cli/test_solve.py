@@ -60,6 +60,51 @@ def test_lagrangian_is_the_bottleneck_with_its_coefficients(run):
     assert by_rho["loss_nats"] == pytest.approx(by_name["loss_nats"], abs=1e-9)
 
 
+@pytest.mark.parametrize(("options", "init"), [((), "spread"), (("--init", "mixed"), "mixed")])
+def test_starts_are_the_librarys_unless_said(run, options, init):
+    """A funnel's starts are spread; a few iterations leave every run where its start decides."""
+    command = ("solve", "heart", "--problem", "funnel", "--beta", "3", "--solver", "pf-2", "--starts", "3")
+    found = run(*command, "--max-iter", "5", "--json", *options).json
+    expected = ip.solve(
+        ip.datasets.heart(), ip.funnel(3.0), "pf-2", starts=3, max_iter=5, rng=0, **({"init": init} if options else {})
+    )
+    assert [one["loss_nats"] for one in found["starts"]] == [one.loss for one in expected.starts]
+    asked = ip.solve(ip.datasets.heart(), ip.funnel(3.0), "pf-2", starts=3, max_iter=5, rng=0, init=init)
+    assert found["loss_nats"] == asked.loss
+
+
+@pytest.mark.parametrize("solver", [(), ("--solver", "blahut-arimoto"), ("--solver", "envelope")])
+def test_the_limits_of_a_proof_go_with_certify(run, solver):
+    """Also beside another solver, which has no such options."""
+    command = ("solve", "heart", "--gamma", "0.2", "--starts", "1", "--json")
+    said = run(*command, *solver, "--certify", "--max-cells", "10", "--max-seconds", "60")
+    assert said.code == 4
+    assert "more than max_cells = 10" in said.err
+    assert "Not certified: the gap is " in said.err
+    assert said.json["gap_nats"] > 1e-6
+    assert said.json["solver"] == (solver or ("", "envelope"))[1]
+
+
+def test_the_limits_of_a_proving_solver_are_its_own_options(run):
+    said = run("solve", "heart", "--gamma", "0.2", "--solver", "envelope", "--max-cells", "10", "--json")
+    assert said.code == 0
+    assert said.json["gap_nats"] > 1e-6
+
+
+def test_what_is_not_certified_says_so_and_what_is_exits_0(run):
+    said = run(*UNIFORM, "--gamma", "0.2", "--certify", "--json")
+    assert (said.code, said.json["status"]) == (0, "CERTIFIED")
+    assert said.json["gap_nats"] <= 1e-6
+
+
+def test_the_message_fits_the_solver(run):
+    plain = run(*UNIFORM, "--gamma", "0.2", "--solver", "blahut-arimoto", "--max-iter", "2", "--json")
+    assert plain.json["message"].endswith("raise max_iter")
+    fixed = run(*UNIFORM, "--gamma", "0.2", "--solver", "ib-2", "--penalty", "9", "--max-iter", "2", "--json")
+    assert fixed.json["message"].endswith("raise max_iter, or use penalty='auto'")
+    assert fixed.json["message"] in fixed.err
+
+
 def test_table_says_units_status_and_labels(run):
     said = run("solve", "heart", "--gamma", "0.2", "--starts", "1", "--clusters", "3")
     assert said.code == 0
@@ -92,6 +137,11 @@ def test_not_converged_is_4_and_still_prints(run):
         (("--gamma", "0.2", "--solver", "newton"), "'newton' is not one of"),
         (("--gamma", "0.2", "--solver", "blahut-arimoto", "--penalty", "2"), "blahut-arimoto has no option --penalty"),
         (("--gamma", "0.2", "--solver", "ib-1", "--criterion", "lagrangian"), "ib-1 has no option --criterion"),
+        (("--gamma", "0.2", "--max-cells", "9"), "--max-cells; it needs --solver envelope or columns, or --certify"),
+        (("--gamma", "0.2", "--certify", "--max-cells", "0"), "max_cells must be a positive whole number"),
+        (("--gamma", "0.2", "--certify", "0"), "certify must be True, False or a positive gap in nats"),
+        (("--problem", "lagrangian", "--rho", "1,-1,1", "--certify"), "a global certificate needs"),
+        (("--gamma", "0.2", "--criterion", "lagrangian"), "--criterion; it needs --solver merging"),
         (("--gamma", "0.2", "--penalty", "-1"), "penalty must be"),
         (("--gamma", "0.2", "--penalty", "large"), "expected a finite number, found 'large'"),
         (("--gamma", "0.2", "--relaxation", "3"), "relaxation must be in (0, 2]"),

@@ -151,7 +151,11 @@ def test_samples_count(pairs):
 
 
 BAD_SAMPLES = {
-    "unequal lengths": ([1, 2, 3], [1, 2], "one value per sample, and at least one sample; found 3 values of x and 2 of y"),
+    "unequal lengths": (
+        [1, 2, 3],
+        [1, 2],
+        "one value per sample, and at least one sample; found 3 values of x and 2 of y",
+    ),
     "none": ([], [], "one value per sample, and at least one sample; found 0 values of x and 0 of y"),
     "nan": (
         [1.0, nan, 2.0, nan],

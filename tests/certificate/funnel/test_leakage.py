@@ -102,7 +102,26 @@ def test_any_joint(joint, eps):
     assert found.upper_bound >= share * joint.entropy_x - 1e-12
 
 
-@pytest.mark.parametrize("eps", [0.0, -0.1, np.inf, np.nan, "0.1"])
+def test_it_answers_like_a_solution():
+    found = funnel_at_leakage(ip.datasets.heart(), 0.05)
+    verify.check_encoder(found.joint.p_xy, found.encoder)
+    ixz, iyz = verify.mutual_informations(found.joint.p_xy, found.encoder)
+    assert (found.ixz, found.iyz) == (pytest.approx(ixz, abs=1e-10), pytest.approx(iyz, abs=1e-10))
+    assert found.gap == found.upper_bound - found.ixz
+    assert found.clusters == len(found.encoder)
+    np.testing.assert_array_equal(found.p_z, found.encoder @ found.joint.p_x)
+    frame = found.encoder_frame()
+    assert list(frame.index) == list(found.joint.x_labels)
+    np.testing.assert_array_equal(frame.to_numpy(), found.encoder.T)
+    for name in ("encoder", "ixz", "iyz", "status", "converged", "solver", "iterations", "seconds", "residuals"):
+        assert getattr(found, name) is getattr(found.solution, name) or getattr(found, name) == getattr(
+            found.solution, name
+        )
+    assert found.converged
+    assert found.seconds > 0.0
+
+
+@pytest.mark.parametrize("eps", [0.0, -0.1, np.inf, np.nan, "0.1", True])
 def test_a_cap_is_a_positive_number(eps):
     with pytest.raises(ip.InvalidOptionError, match="perfect_privacy"):
         funnel_at_leakage(ip.datasets.paper_uniform(), eps)

@@ -81,6 +81,20 @@ def test_heart():
     assert "1,820 candidate bases" in str(found)
 
 
+def test_it_answers_like_a_solution():
+    found = perfect_privacy(ip.Joint.from_counts([[2, 1], [1, 2], [1, 1], [2, 2]], x_labels=list("abcd")))
+    verify.check_encoder(found.joint.p_xy, found.encoder)
+    assert found.ixz == found.utility
+    assert found.iyz <= 1e-12
+    assert 0.0 <= found.gap <= 1e-9
+    assert found.certified
+    assert found.status is ip.Status.CERTIFIED
+    assert found.converged
+    assert found.clusters == len(found.p_z)
+    assert list(found.encoder_frame().index) == list("abcd")
+    np.testing.assert_array_equal(found.encoder_frame().to_numpy(), found.encoder.T)
+
+
 def test_independent_letters_leave_only_the_trivial_release():
     found = perfect_privacy(ip.datasets.paper_uniform())
     assert found.trivial
