@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -16,6 +17,26 @@ from .status import Residuals, Status
 if TYPE_CHECKING:
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
+
+
+TIE = 1e-9
+"""Losses this close, in nats, count as equal; then a run that converged is better than one that did not."""
+
+
+def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
+    """The runs, by index, of which one is the best, now or once their status is proven: the best as of now comes last.
+
+    They are the run with the lowest loss and, if it is another, the lowest of those that converged within `TIE` of it. Runs of equal
+    loss count in the order given. The best of several groups of runs is among the contenders of its own group.
+    """
+    lowest = min(range(len(losses)), key=lambda index: losses[index])
+    near = [index for index, loss in enumerate(losses) if converged[index] and loss <= losses[lowest] + TIE]
+    return list(dict.fromkeys([lowest, *([min(near, key=lambda index: losses[index])] if near else [])]))
+
+
+def best_of(losses: Sequence[float], converged: Sequence[bool]) -> int:
+    """The index of the best run: the lowest loss; among losses within `TIE` of it, the lowest that converged; then the first."""
+    return contenders(losses, converged)[-1]
 
 
 class Rate(NamedTuple):
@@ -41,14 +62,29 @@ class Trace:
     dual: Array
     stationarity: Array
     penalty: Array
+    iteration: Array | None = None
+    """The numbers of the iterations that were kept, from 1; None if all were."""
 
     def __len__(self) -> int:
         return len(self.loss)
 
     @classmethod
     def from_columns(cls, table: Array) -> Trace:
-        """From a table with a row an iteration, columns in the order of the fields."""
+        """From a table with one row per iteration, columns in the order of the fields."""
         return cls(*np.ascontiguousarray(table.T))
+
+    def columns(self) -> Array:
+        """The table again, one row per iteration kept; a last column has the iterations' numbers if some were left out."""
+        kept = (self.loss, self.augmented, self.primal, self.dual, self.stationarity, self.penalty)
+        return np.column_stack(kept if self.iteration is None else (*kept, self.iteration))
+
+    def thinned(self, most: int) -> Trace:
+        """At most about so many iterations, the first and the last among them, spaced evenly; the same trace if it has no more."""
+        if len(self) <= most:
+            return self
+        kept = np.unique(np.linspace(0, len(self) - 1, most).round().astype(int))
+        numbers = kept + 1.0 if self.iteration is None else self.iteration[kept]
+        return Trace.from_columns(np.column_stack([replace(self, iteration=None).columns()[kept], numbers]))
 
 
 @dataclass(frozen=True)
@@ -180,7 +216,12 @@ class Solution(EncoderView):
         where |L_k - L_end| falls below ``floor`` (rounding). ``r_squared`` says how straight it is; judge the rate by it.
         """
         if self.trace is None:
-            raise ValueError("this run kept no trace; solve() records one, sweep() does not.")
+            raise ValueError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
+        if self.trace.iteration is not None:
+            raise ValueError(
+                f"the sweep kept {len(self.trace)} of the {self.trace.iteration[-1]:.0f} iterations of this run's trace: too few to fit "
+                "a rate. solve() keeps all."
+            )
         return fit_rate(self.trace.loss, floor)
 
     def __str__(self) -> str:

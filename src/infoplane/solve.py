@@ -16,7 +16,7 @@ import numpy as np
 from .errors import PenaltyWarning
 from .information import Array
 from .joint.support import Support
-from .solution import Run, Solution, StartSummary, finished
+from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Batch, Solver, is_path, losses_of
 from .solvers.registry import resolve_with_proof
 from .solvers.starts import Seed, default_init, make_starts, seed_sequence
@@ -124,7 +124,7 @@ def solve(
         proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began)
     if proven.lower_bound is None:
         return found
-    better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - 1e-9 else found
+    better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
     return better.bounded(proven.lower_bound, proof.tol)
 
 
@@ -193,12 +193,8 @@ def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian)
 
 
 def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
-    """The run with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
+    """The best run, by the rule of `best_of`."""
     losses = losses_of(support, problem, [run.encoder for run in runs])
-    lowest = min(losses)
-    best = min(
-        (index for index, loss in enumerate(losses) if loss <= lowest + 1e-9),
-        key=lambda index: (not runs[index].status.converged, losses[index]),
-    )
+    best = best_of(losses, [run.status.converged for run in runs])
     summaries = tuple(StartSummary(loss, run.status, run.iterations) for loss, run in zip(losses, runs, strict=True))
     return finished(support, problem, runs[best], seconds=seconds, start=best, starts=summaries)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import sys
 import tempfile
 import warnings
@@ -13,10 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-import numpy as np
 
 from ..datasets import paper_uniform
-from ..files import write_whole
+from ..files import to_json, write_whole
 from ..frontier.frontier import Frontier
 from ..solve import solve
 from .inputs import require_parquet
@@ -65,20 +63,7 @@ def rounded(value: float, digits: int = 6) -> str:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object, and nothing else, on stdout."""
-    click.echo(json.dumps(plain(value), allow_nan=False))
-
-
-def plain(value: Any) -> Any:
-    """A value that JSON can hold: arrays and tuples become lists, NaN and infinity null, objects of other types text."""
-    if isinstance(value, dict):
-        return {str(key): plain(one) for key, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [plain(one) for one in value]
-    if isinstance(value, (np.ndarray, np.generic)):
-        return plain(value.tolist())
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, (str, int)) else str(value)
+    click.echo(json.dumps(to_json(value), allow_nan=False))
 
 
 def joint_record(joint: Joint) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from ..sweep.ledger import said
+from ..sweep.ledger import readable
 from ..sweep.progress import duration
 from ..sweep.store.reader import StoreStatus, store_status
 from . import options, output
@@ -27,7 +27,7 @@ def status(store: Path, as_json: bool) -> None:
     if as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
-        output.print_json({**said(manifest, manifest["grid"]), **facts, "seconds_left": found.seconds_left})
+        output.print_json({**readable(manifest, manifest["grid"]), **facts, "seconds_left": found.seconds_left})
         return
     made = output.table(f"{store}", ("", " "), left=("", " "))
     made.show_header = False
@@ -37,14 +37,14 @@ def status(store: Path, as_json: bool) -> None:
 
 
 def state(found: StoreStatus) -> str:
-    """In a word."""
+    """Whether it is complete, running or stopped."""
     if found.complete:
         return "complete"
     return "running" if found.running else "stopped; the command that made it continues it"
 
 
 def lines(found: StoreStatus) -> list[tuple[str, str]]:
-    """What a person wants to know of it."""
+    """The rows of the table: what each is, and its value."""
     made = found.manifest
     grid = made["grid"]
     points = "" if made["points"] is None else f", refined to {made['points']}"

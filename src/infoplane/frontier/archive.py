@@ -14,16 +14,16 @@ import numpy as np
 import scipy.sparse
 
 from ..errors import InvalidOptionError
-from ..files import write_whole
+from ..files import to_json, write_whole
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian
-from ..solution import Solution
+from ..solution import Solution, Trace
 from ..status import Residuals, Status
 from .frontier import Frontier
-from .lazy_solution import StoredRun
+from .lazy_solution import LazySolution
 
-FORMAT = 2
-"""1 had an encoder for every run, and no provenance."""
+FORMAT = 3
+"""1 had an encoder for every run, and no provenance; 2 had no traces."""
 
 
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
@@ -43,13 +43,13 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         raise InvalidOptionError(f"{os.fspath(path)} is not a frontier that infoplane saved: {error}.") from error
 
 
-def joint_words(joint: Joint) -> dict[str, Any]:
-    """Shape and labels of a joint, in JSON's words."""
+def joint_meta(joint: Joint) -> dict[str, Any]:
+    """Shape and labels of a joint, as JSON values."""
     return {
         "shape": joint.shape,
         "sparse": joint.is_sparse,
-        "x_labels": _plain(joint.x_labels),
-        "y_labels": _plain(joint.y_labels),
+        "x_labels": _label(joint.x_labels),
+        "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
     }
@@ -61,26 +61,26 @@ def joint_arrays(joint: Joint) -> dict[str, Any]:
     return {"p_row": P.row.astype(np.int64), "p_column": P.col.astype(np.int64), "p_value": P.data}
 
 
-def joint_from(words: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
+def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
     """The joint again, to the bit."""
-    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=tuple(words["shape"]))
+    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=tuple(meta["shape"]))
     return Joint.from_matrix(
-        P.tocsr() if words["sparse"] else P.toarray(),
-        x_labels=_labels(words["x_labels"]),
-        y_labels=_labels(words["y_labels"]),
-        x_names=words["x_names"],
-        y_names=words["y_names"],
+        P.tocsr() if meta["sparse"] else P.toarray(),
+        x_labels=_labels(meta["x_labels"]),
+        y_labels=_labels(meta["y_labels"]),
+        x_names=meta["x_names"],
+        y_names=meta["y_names"],
     )
 
 
 def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     joint, runs = frontier.joint, frontier.runs
-    kept = [not isinstance(run, StoredRun) or run.has_encoder for run in runs]
+    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
     meta = {
         "format": FORMAT,
         "complete": frontier.complete,
         "provenance": frontier.provenance,
-        **joint_words(joint),
+        **joint_meta(joint),
         "families": [run.problem.family for run in runs],
         "problem_parameters": [run.problem.parameter for run in runs],
         "solvers": [run.solver for run in runs],
@@ -88,6 +88,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "lower_bounds": [run.lower_bound for run in runs],
     }
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
+    traces = [run.trace for run in runs]
     return {
         "meta": np.array(json.dumps(meta)),
         **joint_arrays(joint),
@@ -97,7 +98,21 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "counts": np.array([(run.start, run.iterations, run.died, run.clusters) for run in runs]).reshape(-1, 4),
         "kept": np.array(kept, dtype=bool),
         "encoders": np.concatenate(encoders or [np.empty((0, joint.shape[0]))]),
+        "trace_lengths": np.array([0 if trace is None else len(trace) for trace in traces], dtype=np.int64),
+        "traces": np.concatenate([np.empty((0, 7)), *(_numbered(trace) for trace in traces if trace is not None)]),
     }
+
+
+def _numbered(trace: Trace) -> Any:
+    """A trace as rows of its six columns and the iteration's number; 0 as the first number if all iterations are there."""
+    columns = trace.columns()
+    return columns if trace.iteration is not None else np.column_stack([columns, np.arange(len(trace))])
+
+
+def _trace(rows: Any) -> Trace | None:
+    if len(rows) == 0:
+        return None
+    return Trace.from_columns(rows if rows[0, 6] > 0 else rows[:, :6])
 
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
@@ -108,6 +123,11 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     counts = arrays["counts"]
     kept = arrays.get("kept", np.ones(len(counts), dtype=bool))
     rows = np.cumsum([0, *np.where(kept, counts[:, 3], 0).tolist()])
+    traces = arrays.get("traces", np.empty((0, 7)))
+    lengths = arrays.get("trace_lengths", np.zeros(len(counts), dtype=np.int64))
+    ends = np.cumsum(lengths)
+    if lengths.shape != (len(counts),) or (lengths < 0).any() or traces.shape != (lengths.sum(), 7):
+        raise ValueError("its traces do not fit its runs")
     runs = []
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
@@ -124,22 +144,19 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "residuals": Residuals(*(float(r) for r in numbers[2:5])),
             "died": int(counts[index, 2]),
             "lower_bound": meta["lower_bounds"][index],
+            "trace": _trace(traces[ends[index] - lengths[index] : ends[index]]),
         }
         if kept[index]:
             runs.append(Solution(encoder=arrays["encoders"][rows[index] : rows[index + 1]], **fields))
         else:
             loss, ixz, iyz = (float(number) for number in arrays["plane"][index])
-            runs.append(StoredRun.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
+            runs.append(LazySolution.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
     return Frontier(joint, runs, complete=meta["complete"], provenance=meta.get("provenance"))
 
 
-def _plain(label: Any) -> Any:
-    """A label as JSON: tuples become {"tuple": [...]}, numpy scalars their Python value, what JSON has no word for its text."""
-    if isinstance(label, tuple):
-        return {"tuple": [_plain(one) for one in label]}
-    if isinstance(label, np.generic):
-        return _plain(label.item())
-    return label if label is None or isinstance(label, (str, int, float, bool)) else str(label)
+def _label(label: Any) -> Any:
+    """A label as JSON; tuples become {"tuple": [...]}, so that they come back as tuples, and NaN stays NaN."""
+    return to_json(label, tuples=lambda members: {"tuple": members}, nonfinite=float)
 
 
 def _labels(plain: Any) -> Any:

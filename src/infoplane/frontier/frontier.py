@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors import InvalidOptionError
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..solution import Solution
+from ..solution import Solution, best_of
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -101,12 +101,11 @@ class Frontier:
         for row, run in enumerate(self.runs):
             # One NaN for all: as keys, two of them are equal only if they are the same object.
             rows.setdefault(math.nan if math.isnan(run.parameter) else run.parameter, []).append(row)
-        return [self._lowest(rows[parameter]) for parameter in sorted(rows)]
+        return [self._best_of(rows[parameter]) for parameter in sorted(rows)]
 
-    def _lowest(self, rows: list[int]) -> int:
-        lowest = min(self.runs[row].loss for row in rows)
-        near = [row for row in rows if self.runs[row].loss <= lowest + 1e-9]
-        return min(near, key=lambda row: (not self.runs[row].status.converged, self.runs[row].loss))
+    def _best_of(self, rows: list[int]) -> int:
+        runs = [self.runs[row] for row in rows]
+        return rows[best_of([run.loss for run in runs], [run.status.converged for run in runs])]
 
     def best(self) -> Any:
         """The best run of each parameter, as a frame."""
@@ -125,7 +124,7 @@ class Frontier:
         return self.runs[row].encoder.copy()
 
     def solution(self, row: int) -> Solution:
-        """A run, its encoder yours to change (and without a trace: sweeps keep none)."""
+        """A run, its encoder yours to change. Of a sweep, the best runs of each parameter and solver have a trace."""
         return replace(self.runs[row], encoder=self.encoder(row))
 
     def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
@@ -180,8 +179,7 @@ class Frontier:
     def report(self, path: str | os.PathLike[str], *, title: str | None = None, traces: bool = True) -> None:
         """Write one HTML file, under 1.5 MB, that needs nothing else: plane, encoders, traces, table; needs the extra [report].
 
-        With ``traces``, the best runs of a sweep that says how it was made (`provenance`) are run once more, from the same
-        start, to record how they converged.
+        With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged.
         """
         from ..report import write_report
 

@@ -1,45 +1,60 @@
-"""A run of which only the numbers were kept, or whose encoder is fetched when it is asked for."""
+"""A run of which only the numbers are in memory; its encoder and its trace are read when they are asked for."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 from ..errors import InvalidOptionError
 from ..information import Array, PlanePoint
-from ..solution import Solution
+from ..solution import Solution, Trace
 
 
-class StoredRun(Solution):
-    """A `Solution` with its loss, I(X;Z), I(Y;Z) and |Z| as they were stored; ``encoder`` is fetched, or refused if it was not kept."""
+class LazySolution(Solution):
+    """A `Solution` with its loss, I(X;Z), I(Y;Z) and |Z| as they were stored; encoder and trace are read, or were not kept."""
 
     @classmethod
     def of(
-        cls, fetch: Callable[[], Array] | None, *, loss: float, ixz: float, iyz: float, clusters: int, **fields: Any
-    ) -> StoredRun:
-        """A run from its numbers, the other fields of `Solution`, and where its encoder is; None if nowhere."""
+        cls,
+        read_encoder: Callable[[], Array] | None,
+        read_trace: Callable[[], Trace | None] | None = None,
+        *,
+        loss: float,
+        ixz: float,
+        iyz: float,
+        clusters: int,
+        **fields: Any,
+    ) -> LazySolution:
+        """A run from its numbers, the other fields of `Solution`, and how to read its encoder and trace; None if they were not kept."""
         run = object.__new__(cls)
-        # The derived numbers take the place of those that Solution would compute from the encoder, once.
-        known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters, "_fetch": fetch}
-        run.__dict__.update(fields, **known)
+        # The stored numbers take the place of those that Solution would compute from the encoder, once.
+        known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters}
+        run.__dict__.update(fields, **known, _read_encoder=read_encoder, _read_trace=read_trace)
         return run
 
     def __getattr__(self, name: str) -> Any:
-        # Only what is not there comes here: the encoder of a run that was made by `of`, until it was fetched.
+        # Only what is not there comes here: the encoder of a run that was made by `of`, until it was read.
         if name != "encoder" or "_clusters" not in self.__dict__:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        if self.__dict__["_fetch"] is None:
+        if self.__dict__["_read_encoder"] is None:
             raise InvalidOptionError(
                 f"the encoder of start {self.start} at {self.parameter:g} was not kept: of a stored sweep only the best runs have one. "
                 "Frontier.best_rows() numbers them."
             )
-        self.__dict__["encoder"] = self.__dict__["_fetch"]()
+        self.__dict__["encoder"] = self.__dict__["_read_encoder"]()
         return self.__dict__["encoder"]
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """How the run converged; None if no trace was kept."""
+        read = self.__dict__.get("_read_trace")
+        return None if read is None else read()
 
     @property
     def has_encoder(self) -> bool:
         """Whether the encoder was kept."""
-        return "encoder" in self.__dict__ or self.__dict__["_fetch"] is not None
+        return "encoder" in self.__dict__ or self.__dict__["_read_encoder"] is not None
 
     @property
     def clusters(self) -> int:

@@ -77,7 +77,7 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
 
 
 def masses() -> Any:
-    """p(z), a bar a cluster, above the heat maps."""
+    """p(z), one bar per cluster, above the heat maps."""
     return (
         alt.Chart(alt.NamedData(name="masses"))
         .mark_bar(aria=False, color=alt.ExprRef("accent"))
@@ -93,7 +93,7 @@ def masses() -> Any:
 
 
 def heat_map() -> Any:
-    """A column a cluster, a row an x or a y; rows and columns are numbers here, and their labels are looked up."""
+    """One column per cluster, one row per x or y; rows and columns are numbers here, and their labels are looked up."""
     return (
         alt.Chart(alt.NamedData(name="cells"))
         .mark_rect(aria=False)

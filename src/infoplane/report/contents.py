@@ -14,6 +14,7 @@ import numpy as np
 
 from ..encoder import SAME_POSTERIOR
 from ..errors import InfoplaneError
+from ..files import to_json
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..joint.joint import Joint
@@ -37,6 +38,7 @@ class Allowance:
     letters: int = 60
     outcomes: int = 30
     clusters: int = 40
+    traces: int = 100
     points: int = 120
     """Of a trace."""
 
@@ -45,16 +47,14 @@ class Allowance:
         return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
 
 
-def contents(
-    frontier: Frontier, title: str, traces: dict[int, Trace], notes: Sequence[str], allowance: Allowance
-) -> dict[str, Any]:
-    """The page of a frontier; ``traces`` are those of runs that kept none of their own, by row."""
+def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance) -> dict[str, Any]:
+    """The page of a frontier, with the traces of its runs or without."""
     joint, best = frontier.joint, _best_of_each_solver(frontier)
     rows = _thinned_rows(frontier, best, allowance.runs)
     at = {row: index for index, row in enumerate(rows)}
     letters, outcomes = largest(joint.p_x, allowance.letters), largest(joint.p_y, allowance.outcomes)
     encoders = _encoders(frontier, best, letters, outcomes, allowance)
-    recorded = {row: trace for row in rows if (trace := frontier.runs[row].trace or traces.get(row)) is not None}
+    recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion = frontier.suggest()
     return {
         "title": title,
@@ -69,7 +69,7 @@ def contents(
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
         "table": _table(frontier, rows),
-        "residuals": [[_number(r) for r in frontier.runs[row].residuals] for row in rows],
+        "residuals": to_json([frontier.runs[row].residuals for row in rows]),
         "best": [at[row] for row in frontier.best_rows()],
         "best_of_solver": [at[row] for row in best],
         "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
@@ -77,8 +77,11 @@ def contents(
         "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
         "knee": None if suggestion.knee is None else at.get(suggestion.knee.row),
         "suggestion": list(suggestion.sentences),
-        "provenance": {"joint": _identity(joint), **_told(frontier.provenance)},
-        "notes": [*notes, *_omissions(frontier, rows, best, encoders, letters, outcomes, allowance)],
+        "provenance": {"joint": _identity(joint), **_shown_provenance(frontier.provenance)},
+        "notes": [
+            *_omissions(frontier, rows, best, encoders, letters, outcomes, allowance),
+            *(_trace_notes(best, recorded) if traces else ()),
+        ],
     }
 
 
@@ -139,18 +142,32 @@ def _table(frontier: Frontier, rows: list[int]) -> dict[str, Any]:
             names = list(dict.fromkeys(values))
             columns[name] = {"names": names, "values": [names.index(value) for value in values]}
         else:
-            columns[name] = [_number(value) for value in values]
+            columns[name] = to_json(values)
     return columns
 
 
-def _number(value: Any) -> Any:
-    """A number that JSON knows: None for NaN and the infinities."""
-    return value if value is not None and math.isfinite(value) else None
+def _recorded(frontier: Frontier, best: list[int], rows: list[int], most: int) -> dict[int, Trace]:
+    """Traces by row: of the best runs first, then of the others on the page that kept one, as many as there is room for."""
+    found: dict[int, Trace] = {}
+    for group in (best, [row for row in rows if row not in set(best)]):
+        kept = {row: trace for row in group if (trace := frontier.runs[row].trace) is not None}
+        found |= {row: kept[row] for row in _evenly(list(kept), most - len(found))}
+    return found
+
+
+def _trace_notes(best: list[int], recorded: dict[int, Trace]) -> list[str]:
+    """For how many of the best runs a trace is shown, and whether all of it."""
+    shown = [recorded[row] for row in best if row in recorded]
+    notes = [f"How they converged is shown for {len(shown):,} of {len(best):,} best runs."]
+    if any(trace.iteration is not None for trace in shown):
+        notes.append(f"Of long traces {max(map(len, shown)):,} iterations were kept, spaced evenly.")
+    return notes
 
 
 def _trace(trace: Trace, most: int) -> dict[str, Any]:
     """At most so many iterations, evenly; |loss - final loss| and the residuals to three digits."""
     kept = np.array(_evenly(range(len(trace)), most), dtype=int)
+    numbers = kept + 1 if trace.iteration is None else trace.iteration[kept].astype(int)
     lines = {
         "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
         "primal residual": trace.primal,
@@ -163,7 +180,7 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
         for name, values in lines.items()
     }
     return {
-        "iterations": (kept + 1).tolist(),
+        "iterations": numbers.tolist(),
         "lines": {name: values for name, values in shown.items() if any(v is not None for v in values)},
     }
 
@@ -216,21 +233,11 @@ def _identity(joint: Joint) -> dict[str, Any]:
     }
 
 
-def _told(provenance: dict[str, Any]) -> dict[str, Any]:
-    """Without what the joint's identity or a named family says already."""
-    said = {"joint_sha256", "shape", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
-    told = {name: _plain(value) for name, value in provenance.items() if name not in said}
-    return {**told, "parts": [_told(part) for part in told["parts"]]} if "parts" in told else told
-
-
-def _plain(value: Any) -> Any:
-    """Values that JSON has no word for, such as an infinite limit, as text."""
-    if isinstance(value, dict):
-        return {str(name): _plain(one) for name, one in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(one) for one in value]
-    known = value is None or isinstance(value, (str, bool, int)) or (isinstance(value, float) and math.isfinite(value))
-    return value if known else str(value)
+def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
+    known = {"joint_sha256", "shape", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
+    shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
+    return {**shown, "parts": [_shown_provenance(part) for part in shown["parts"]]} if "parts" in shown else shown
 
 
 def _omissions(

@@ -12,7 +12,7 @@ from ..solution import Solution
 
 
 def encoder_columns(run: Solution, letters: Array, outcomes: Array, most: int) -> dict[str, Any]:
-    """p(z), p(z|x) and p(y|z) in thousandths; a column a cluster, or several that coincide, in the order of the letters they hold."""
+    """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
     p_zx, p_zy = W * joint.p_x, W @ joint.p_xy
     differ = distinct_clusters(run.encoder, run.joint.p_x)

@@ -24,7 +24,6 @@ from ..files import write_whole
 from ..frontier.frontier import Frontier
 from ..information import bits
 from .contents import Allowance, contents
-from .replay import replay_best
 
 LARGEST_PAGE = 1_500_000
 """Bytes."""
@@ -46,7 +45,6 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
     from .charts import charts  # after vega_library, which says what is missing
 
     title = _default_title(frontier) if title is None else title
-    replayed, notes = replay_best(frontier) if traces else ({}, [])
     drawn = charts(
         frontier.joint,
         [bits(run.ixz) for run in frontier.runs],
@@ -54,7 +52,7 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
     )
     allowance = Allowance()
     while True:
-        held = contents(frontier, title, replayed, notes, allowance)
+        held = contents(frontier, title, traces, allowance)
         page = _assembled(title, library, {**held, "charts": drawn})
         if len(page) <= LARGEST_PAGE or allowance == allowance.smaller():
             return page

@@ -20,7 +20,7 @@ from ..information import Array, plane_points
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
-from .base import PathBatch, PathSolver
+from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
 from .stopping import Stopping
 
@@ -66,26 +66,15 @@ class Annealing(PathSolver):
             return f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
         return Accelerated().refusal(problem)
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> PathBatch:
-        """One path through the problems."""
-        return PathBatch(self._path(support, problems, starts, stopping, record), len(problems))
-
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
-    ) -> Iterator[Run | None]:
-        """Upwards in gamma, whatever the order asked for."""
-        return self._path(support, problems, starts, stopping, False)
-
-    def _path(
         self,
         support: Support,
         problems: Sequence[MarkovLagrangian],
         starts: Array,
         stopping: Stopping,
-        record: bool,
+        record: bool = False,
     ) -> Iterator[Run | None]:
+        """Upwards in gamma, whatever the order asked for."""
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
         last, clusters = [starts[0]], starts.shape[1]
         del starts  # an encoder may be large: none is kept here while the next is found

@@ -70,19 +70,23 @@ class PathSolver(Solver):
 
     @abstractmethod
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool = False,
     ) -> Iterator[Run | None]:
         """One Run per problem, in order; None after every bounded piece of work, so that a caller can look, or stop, in between.
 
-        ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from.
+        ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from. With ``record`` runs keep traces, if there are any.
         """
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> Batch:
-        """The problems one after another; a path has no traces unless a subclass keeps them."""
-        del record
-        return PathBatch(self.follow(support, problems, starts, stopping), len(problems))
+        """The problems one after another."""
+        return PathBatch(self.follow(support, problems, starts, stopping, record), len(problems))
 
 
 def is_path(solver: Solver) -> TypeGuard[PathSolver]:

@@ -59,7 +59,12 @@ class Columns(PathSolver, Limits):
         return supports.forecast(support, problem, self)
 
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool = False,  # noqa: ARG002
     ) -> Iterator[Run | None]:
         """One Run a problem, columns handed on from each to the next."""
         programme = Programme(support)

@@ -77,7 +77,12 @@ class Envelope(PathSolver, Limits):
         )
 
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool = False,  # noqa: ARG002
     ) -> Iterator[Run | None]:
         """One Run a problem, in order; None after every piece of work."""
         known = Mixture.of(support, np.vstack(list(starts)) / len(starts))

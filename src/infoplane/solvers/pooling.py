@@ -13,7 +13,7 @@ improves. A funnel's pool also has the single letters and all clusters on Merge-
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -91,10 +91,15 @@ class Pooling(PathSolver):
         return PoolingBatch(self, support, problems, starts, stopping, record)
 
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool = False,
     ) -> Iterator[Run | None]:
         """The best run of each problem, from the same starts."""
-        return best_runs(self, support, problems, starts, stopping)
+        return best_runs(self, support, problems, starts, stopping, record)
 
 
 class PoolingBatch:
@@ -180,8 +185,7 @@ def continued(first: Run, then: Run) -> Run:
     """Two runs, the second of which began where the first ended, as one."""
     trace = then.trace
     if trace is not None and first.trace is not None:
-        columns = [np.concatenate(pair) for pair in zip(astuple(first.trace), astuple(trace), strict=True)]
-        trace = Trace(*columns)
+        trace = Trace.from_columns(np.concatenate([first.trace.columns(), trace.columns()]))
     return replace(
         then,
         found_by=f"{first.found_by}, {then.found_by}",
@@ -196,11 +200,16 @@ STRIDE = 100
 
 
 def best_runs(
-    solver: Solver, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+    solver: Solver,
+    support: Support,
+    problems: Sequence[MarkovLagrangian],
+    starts: Array,
+    stopping: Stopping,
+    record: bool,
 ) -> Iterator[Run | None]:
     """What `follow` yields for a solver that looks at all starts of a problem together, one problem after another."""
     for problem in problems:
-        batch = solver.begin(support, [problem] * len(starts), starts, stopping, False)
+        batch = solver.begin(support, [problem] * len(starts), starts, stopping, record)
         while batch.advance(STRIDE):
             yield None
         runs = batch.runs()

@@ -10,7 +10,7 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
 from .annealing import Annealing
-from .base import PathBatch, PathSolver
+from .base import Batch, PathSolver
 from .pooling import Pooling, PoolingBatch, best_runs
 from .stopping import Stopping
 
@@ -40,10 +40,15 @@ class Portfolio(PathSolver):
         return PortfolioBatch(support, problems, starts, stopping, record)
 
     def follow(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping
+        self,
+        support: Support,
+        problems: Sequence[MarkovLagrangian],
+        starts: Array,
+        stopping: Stopping,
+        record: bool = False,
     ) -> Iterator[Run | None]:
         """The best run of each problem, from the same starts."""
-        return best_runs(self, support, problems, starts, stopping)
+        return best_runs(self, support, problems, starts, stopping, record)
 
 
 class PortfolioBatch:
@@ -53,7 +58,7 @@ class PortfolioBatch:
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> None:
         self.starts: PoolingBatch = Pooling().begin(support, problems, starts, stopping, record)
-        self.path: PathBatch | None = (
+        self.path: Batch | None = (
             Annealing().begin(support, problems[:1], starts, stopping, record) if is_bottleneck(problems[0]) else None
         )
 

@@ -29,12 +29,12 @@ from typing import Any
 from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
 from ..threads import all_cores
 from .plan import Chunk, Plan, Problems, Unit
-from .worker import STOPS, Done, work
+from .worker import STOP_EVENTS, ChunkResult, run_chunk
 
 CHUNK_SECONDS = 1.0
 
 AHEAD = 2
-"""Chunks a worker: one that it does, one that waits, so that it is never idle while the results of another are written down."""
+"""Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
 
 SMALLEST = 0.1
 """Share of a chunk's seconds below which none is cut, even at the end."""
@@ -50,7 +50,7 @@ class EngineError(InfoplaneError, RuntimeError):
 
 @dataclass(frozen=True)
 class Engine:
-    """An executor, and how many chunks it does at a time."""
+    """An executor, and how many chunks it runs at a time."""
 
     name: str
     pool: Executor
@@ -58,13 +58,13 @@ class Engine:
 
     @property
     def is_here(self) -> bool:
-        """Whether its workers are threads of this process, which hear the bell."""
+        """Whether its workers are threads of this process, which see its stop events."""
         return isinstance(self.pool, ThreadPoolExecutor)
 
 
 @dataclass
 class Pace:
-    """How many units make up a chunk of so many seconds, from what they took lately."""
+    """How many units make up a chunk of the seconds asked for, from the time that units took lately."""
 
     seconds: float
     unit_seconds: dict[int, float] = field(default_factory=dict)
@@ -77,7 +77,7 @@ class Pace:
         return max(1, int(min(full, max(left / (AHEAD * workers), SMALLEST * full))))
 
     def learn(self, chunk: Chunk, seconds: float) -> None:
-        """A chunk took so long."""
+        """Take note of how long a chunk took."""
         solver, latest = chunk.units[0].solver, seconds / len(chunk.units)
         self.unit_seconds[solver] = (self.unit_seconds.get(solver, latest) + latest) / 2
 
@@ -90,53 +90,53 @@ def completed(
     *,
     seconds: float = CHUNK_SECONDS,
     begin: Callable[[Sequence[Unit]], int] = len,
-) -> Generator[tuple[int, Done]]:
-    """Do the units; yield each chunk's results as it ends, with the number that ``begin`` gave it.
+) -> Generator[tuple[int, ChunkResult]]:
+    """Run the units; yield the result of each chunk as it ends, with the number that ``begin`` gave it.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
-    in threads of this process are stopped at the next look.
+    in threads of this process are stopped after the block of iterations that they are in.
     """
-    queue, running, pace = deque(units), dict[Future[Done], tuple[int, Chunk]](), Pace(seconds)
-    bell = uuid.uuid4().hex
-    STOPS[bell] = threading.Event()
+    queue, running, pace = deque(units), dict[Future[ChunkResult], tuple[int, Chunk]](), Pace(seconds)
+    stop_name = uuid.uuid4().hex
+    STOP_EVENTS[stop_name] = threading.Event()
     try:
         while queue or running:
             workers = engine.workers()
             while queue and len(running) < AHEAD * workers:
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems)
                 number = begin(chunk.units)
-                running[_submitted(engine, plan, chunk, bell)] = number, chunk
+                running[_submitted(engine, plan, chunk, stop_name)] = number, chunk
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in ended:
                 number, chunk = running.pop(future)
-                done = _result(future)
-                pace.learn(chunk, done.seconds)
-                yield number, done
+                result = _result(future)
+                pace.learn(chunk, result.seconds)
+                yield number, result
     finally:
-        STOPS[bell].set()
+        STOP_EVENTS[stop_name].set()
         for future in running:
             future.cancel()
         if engine.is_here:
             wait(running)
-        del STOPS[bell]
+        del STOP_EVENTS[stop_name]
 
 
 def _cut(queue: deque[Unit], size: int, problems: Problems) -> Chunk:
-    """The next units of one solver, at most so many."""
+    """The next units of one solver, at most ``size``."""
     units = [queue.popleft()]
     while queue and len(units) < size and queue[0].solver == units[0].solver:
         units.append(queue.popleft())
-    return Chunk(tuple(units), {place: problems[place] for unit in units for place in unit.places})
+    return Chunk(tuple(units), {index: problems[index] for unit in units for index in unit.indices})
 
 
-def _submitted(engine: Engine, plan: Plan, chunk: Chunk, bell: str) -> Future[Done]:
+def _submitted(engine: Engine, plan: Plan, chunk: Chunk, stop_name: str) -> Future[ChunkResult]:
     try:
-        return engine.pool.submit(work, plan, chunk, bell)
+        return engine.pool.submit(run_chunk, plan, chunk, stop_name)
     except (BrokenExecutor, RuntimeError) as error:
         raise _lost(error) from error
 
 
-def _result(future: Future[Done]) -> Done:
+def _result(future: Future[ChunkResult]) -> ChunkResult:
     try:
         return future.result()
     except (BrokenExecutor, CancelledError) as error:
@@ -148,14 +148,14 @@ def _result(future: Future[Done]) -> Done:
 
 
 def _lost(error: BaseException) -> EngineError:
-    said = f"{type(error).__name__}: {error}".rstrip(": ")
+    message = f"{type(error).__name__}: {error}".rstrip(": ")
     return EngineError(
-        f"the workers of this sweep were lost ({said}). With a store, repeat the call once they are back.",
+        f"the workers of this sweep were lost ({message}). With a store, repeat the call once they are back.",
         resumable=True,
     )
 
 
-# -- which one ---------------------------------------------------------------------------------------------------------
+# -- which engine ------------------------------------------------------------------------------------------------------
 
 
 @contextmanager

@@ -1,30 +1,18 @@
-"""Where results are written down: in memory here, on disk in `store`."""
+"""Where the runs of a sweep are written down: in memory here, on disk in `store`."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from dataclasses import replace
+from typing import Any, Protocol
 
 from ..frontier.frontier import Frontier
-from ..solution import Solution, finished
+from ..solution import Solution, Trace, finished
 from ..version import __version__
-from .plan import Grid, Plan, Unit
-from .worker import Done, Result
-
-TIE = 1e-9
-"""Losses this close, in nats, are equal; then a run that converged is better than one that did not."""
-
-
-class Standing(NamedTuple):
-    """A run in the order of merit: by loss, then by solver and start, so that no two are equal."""
-
-    loss: float
-    solver: int
-    start: int
-    ixz: float
-    iyz: float
-    converged: bool
+from .plan import ParameterGrid, Plan, Unit
+from .record import RunRecord, contending
+from .worker import ChunkResult
 
 
 class Tally:
@@ -33,111 +21,117 @@ class Tally:
     def __init__(self) -> None:
         self.runs = 0
         self.converged = 0
-        self.at_place: Counter[int] = Counter()
-        # Of each place and solver the lowest loss, and the lowest that converged: the best in the end is one of the two.
-        self._lowest: defaultdict[int, dict[int, Standing]] = defaultdict(dict)
-        self._converged: defaultdict[int, dict[int, Standing]] = defaultdict(dict)
+        self.runs_at: Counter[int] = Counter()
+        """Runs of each parameter, by its index."""
+        self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
 
-    def add(self, place: int, run: Standing) -> None:
+    def add(self, record: RunRecord) -> None:
         """One more run."""
         self.runs += 1
-        self.converged += run.converged
-        self.at_place[place] += 1
-        for table in (self._lowest, self._converged) if run.converged else (self._lowest,):
-            table[place][run.solver] = min(run, table[place].get(run.solver, run))
+        self.converged += record.status.converged
+        self.runs_at[record.index] += 1
+        by_solver = self._contenders[record.index]
+        by_solver[record.solver] = contending([*by_solver.get(record.solver, ()), record.without_run()])
 
-    def kept(self, place: int) -> set[tuple[int, int]]:
-        """(solver, start) of the runs at a place that are, or may yet be, the best of their solver."""
-        return {(run.solver, run.start) for table in (self._lowest, self._converged) for run in table[place].values()}
+    def kept(self, index: int) -> set[tuple[int, int, int]]:
+        """Keys of the runs at a parameter that are, or may yet be, the best of their solver."""
+        return {one.key for one in self._at(index)}
 
-    def best(self, place: int) -> Standing:
-        """The lowest loss at a place; among losses equal to `TIE`, the lowest that converged."""
-        lowest = min(self._lowest[place].values())
-        return min((run for run in self._converged[place].values() if run.loss <= lowest.loss + TIE), default=lowest)
+    def best(self, index: int) -> RunRecord:
+        """The best run at a parameter, by the rule of `best_of`."""
+        return contending(self._at(index))[-1]
 
-    def plane_of(self, place: int) -> tuple[float, float]:
-        """I(X;Z) and I(Y;Z) of the best run at a place."""
-        best = self.best(place)
+    def plane_of(self, index: int) -> tuple[float, float]:
+        """I(X;Z) and I(Y;Z) of the best run at a parameter."""
+        best = self.best(index)
         return best.ixz, best.iyz
 
+    def _at(self, index: int) -> list[RunRecord]:
+        return [one for records in self._contenders[index].values() for one in records]
 
-class Book(Protocol):
-    """What a sweep needs of it. ``tally`` counts what was recorded, by this call or by an earlier one."""
+
+class Ledger(Protocol):
+    """What a sweep needs of the place where its runs are written down."""
 
     tally: Tally
+    """Of every run recorded, by this call or by an earlier one."""
 
     def has(self, unit: Unit) -> bool:
-        """Whether the results of a unit are there."""
+        """Whether the runs of a unit are there."""
 
     def begin(self, units: Sequence[Unit]) -> int:
         """A chunk goes to a worker; the number that it gets."""
 
-    def record(self, number: int, done: Done) -> None:
-        """The chunk's results; when this returns, they are safe."""
+    def record(self, number: int, result: ChunkResult) -> None:
+        """The chunk's runs; when this returns, they are safe."""
 
     def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are done."""
+        """All runs of the parameters that are finished."""
 
 
-def standing(result: Result) -> Standing:
-    """A result in the order of merit."""
-    return Standing(result.loss, result.solver, result.start, result.ixz, result.iyz, result.run.status.converged)
+def finished_indices(plan: Plan, grid: ParameterGrid, tally: Tally) -> list[int]:
+    """The parameters that have all their runs, in the order of rows."""
+    return [index for index in grid.order if tally.runs_at[index] == plan.runs_per_parameter]
 
 
-def places_done(plan: Plan, grid: Grid, tally: Tally) -> list[int]:
-    """The places that have all their runs, in the order of rows."""
-    return [place for place in grid.order if tally.at_place[place] == plan.runs_a_place]
+def provenance(plan: Plan, grid: ParameterGrid) -> dict[str, Any]:
+    """What was run, for people and reports: all parameters by index, those that refinement added too."""
+    return readable({"version": __version__, **grid.described(), **plan.described()}, grid.values)
 
 
-def provenance(plan: Plan, grid: Grid) -> dict[str, Any]:
-    """What was run, for people and reports: all parameters by place, those that refinement added too."""
-    return said({"version": __version__, **grid.described(), **plan.described()}, grid.values)
-
-
-def said(manifest: Mapping[str, Any], values: Sequence[float]) -> dict[str, Any]:
+def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> dict[str, Any]:
     """A manifest as people read it: without what follows from the rest."""
     hidden = ("rho", "runs_a_place", "joint")
     return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
 
 
-class Memory:
-    """Every run with its encoder, for as long as the process lives."""
+class MemoryLedger:
+    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
 
-    def __init__(self, plan: Plan, grid: Grid) -> None:
+    def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
         self.plan, self.grid, self.tally = plan, grid, Tally()
         self.runs: dict[tuple[int, int, int], Solution] = {}
+        self.traces: defaultdict[int, dict[tuple[int, int, int], Trace]] = defaultdict(dict)
+        """By the parameter's index, then by run."""
 
     def has(self, unit: Unit) -> bool:
-        """Whether the results of a unit are there."""
-        return (unit.places[0], unit.solver, unit.start) in self.runs
+        """Whether the runs of a unit are there."""
+        return (unit.indices[0], unit.solver, unit.start) in self.runs
 
     def begin(self, units: Sequence[Unit]) -> int:
         """Chunks need no numbers."""
         return len(units)
 
-    def record(self, _number: int, done: Done) -> None:
-        """The chunk's results."""
-        for one in done.results:
-            self.tally.add(one.place, standing(one))
-            self.runs[one.place, one.solver, one.start] = finished(
+    def record(self, _number: int, result: ChunkResult) -> None:
+        """The chunk's runs."""
+        for one in result.records:
+            self.tally.add(one)
+            if one.trace is not None:
+                self.traces[one.index][one.key] = one.trace
+            self.runs[one.key] = finished(
                 self.plan.support,
-                self.grid.problems[one.place],
-                one.run,
+                self.grid.problems[one.index],
+                replace(one.ended, trace=None),
                 seconds=one.seconds,
-                parameter=self.grid.values[one.place],
+                parameter=self.grid.values[one.index],
                 start=one.start,
             )
+        for index in {one.index for one in result.records}:
+            kept = self.tally.kept(index)
+            self.traces[index] = {key: trace for key, trace in self.traces[index].items() if key in kept}
 
     def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are done; where bounds were asked for, each run has its parameter's."""
-        found: dict[int, list[Solution]] = {place: [] for place in places_done(self.plan, self.grid, self.tally)}
+        """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
+        indices = finished_indices(self.plan, self.grid, self.tally)
+        found: dict[int, list[Solution]] = {index: [] for index in indices}
         for key in sorted(self.runs):
             if key[0] in found:
-                found[key[0]].append(self.runs[key])
+                trace = self.traces[key[0]].get(key)
+                found[key[0]].append(self.runs[key] if trace is None else replace(self.runs[key], trace=trace))
         gap = self.plan.gap
         if gap is not None:
-            for place, runs in found.items():
+            for index, runs in found.items():
                 bounds = [run.lower_bound for run in runs if run.lower_bound is not None]
-                found[place] = [run.bounded(max(bounds), gap) for run in runs] if bounds else runs
-        runs = [run for place in found for run in found[place]]
+                found[index] = [run.bounded(max(bounds), gap) for run in runs] if bounds else runs
+        runs = [run for index in found for run in found[index]]
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))

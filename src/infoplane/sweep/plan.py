@@ -1,6 +1,6 @@
 """What a sweep is made of: units of work, each with a result that depends on nothing but the plan.
 
-A unit of an ordinary solver is one start of one parameter: start i of the parameter at place j begins from an encoder that depends
+A unit of an ordinary solver is one start of one parameter: start i of the parameter with index j begins from an encoder that depends
 on (seed, j, i) only. A unit of a path solver is a segment of neighbouring parameters, each warmed by the one before. Which units a
 worker gets in one go, in which order they end and how often the sweep is resumed then changes no bit.
 """
@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,6 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..files import to_json
 from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
@@ -27,17 +27,17 @@ from ..solvers.stopping import Stopping
 from .refine import inserted
 
 Problems = Mapping[int, MarkovLagrangian]
-"""The problem at each place: places of the grid first, then those that refinement added, in the order in which it did."""
+"""The problem of each parameter, by its index: those of the grid first, then those that refinement added, in the order in which it did."""
 
 
-class Seed(NamedTuple):
+class RootSeed(NamedTuple):
     """Where all randomness of a sweep comes from, as `numpy.random.SeedSequence` has it."""
 
     entropy: int | tuple[int, ...]
     spawn_key: tuple[int, ...] = ()
 
     @classmethod
-    def of(cls, sequence: np.random.SeedSequence) -> Seed:
+    def of(cls, sequence: np.random.SeedSequence) -> RootSeed:
         """The root, without what was spawned from it already."""
         entropy: Any = sequence.entropy
         whole = isinstance(entropy, (int, np.integer))
@@ -45,11 +45,11 @@ class Seed(NamedTuple):
 
 
 class Unit(NamedTuple):
-    """Work that is done as a whole: ``solver`` (a number) from ``start`` at one place, or along several."""
+    """Work that is done as a whole: ``solver`` (its number in the plan) from ``start`` at one parameter, or along several."""
 
     solver: int
     start: int
-    places: tuple[int, ...]
+    indices: tuple[int, ...]
 
 
 @dataclass(frozen=True)
@@ -62,12 +62,12 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that the results of a sweep depend on, but its problems, which `Grid` has."""
+    """Everything that the results of a sweep depend on, except its problems, which `ParameterGrid` has."""
 
     joint: Joint
     solvers: tuple[Solver, ...]
     stopping: Stopping
-    seed: Seed
+    seed: RootSeed
     starts: int
     clusters: int | None
     init: str | Array | None
@@ -76,11 +76,11 @@ class Plan:
 
     @cached_property
     def support(self) -> Support:
-        """The joint, as solvers want it."""
+        """The joint without its empty letters, as solvers need it."""
         return Support(self.joint)
 
     def __getstate__(self) -> dict[str, Any]:
-        # Workers need no labels, which may be anything; and make their own support.
+        # Workers make their own support, and need no labels, which may be anything.
         kept = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
         return {**kept, "joint": Joint.from_matrix(self.joint.p_xy)}
 
@@ -89,49 +89,49 @@ class Plan:
         """Whether ``init`` says what all starts are, so that their number is not ``starts``."""
         return self.init == "identity" if self.init is None or isinstance(self.init, str) else True
 
-    def encoders(self, place: int, first: int = 0, count: int | None = None) -> Array:
-        """Where so many starts of a place begin, counted from ``first``: (count, |Z|, |X|) on the letters of positive mass."""
+    def encoders(self, index: int, first: int = 0, count: int | None = None) -> Array:
+        """Where so many starts of a parameter begin, counted from ``first``: (count, |Z|, |X|) on the letters of positive mass."""
         count = self.starts - first if count is None else count
         if self.brings_starts:
-            return make_starts(self.joint, self.clusters, 1, self._seed(place, 0), self.init)[first : first + count]
+            return make_starts(self.joint, self.clusters, 1, self._seed(index, 0), self.init)[first : first + count]
         # Spawning goes on from the number of children, so that start i is made without those before it.
         kind = "random" if first > 0 and self.init in (None, "mixed") else self.init
-        return make_starts(self.joint, self.clusters, count, self._seed(place, first), kind)
+        return make_starts(self.joint, self.clusters, count, self._seed(index, first), kind)
 
-    def _seed(self, place: int, spawned: int) -> np.random.SeedSequence:
+    def _seed(self, index: int, spawned: int) -> np.random.SeedSequence:
         seed = self.seed
-        return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, place), n_children_spawned=spawned)
+        return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, index), n_children_spawned=spawned)
 
     @cached_property
     def runs_of(self) -> tuple[int, ...]:
-        """How many runs each solver makes at a place."""
+        """How many runs each solver makes at a parameter."""
         starts = len(self.encoders(0)) if self.brings_starts else self.starts
         return tuple(1 if is_path(solver) or solver.deterministic else starts for solver in self.solvers)
 
     @property
-    def runs_a_place(self) -> int:
-        """How many runs there are at a place, of all solvers."""
+    def runs_per_parameter(self) -> int:
+        """How many runs there are at a parameter, of all solvers."""
         return sum(self.runs_of)
 
-    def units(self, places: Sequence[int]) -> list[Unit]:
-        """All units at some places, which are neighbours in the order given."""
+    def units(self, indices: Sequence[int]) -> list[Unit]:
+        """All units at some parameters, which are neighbours in the order given."""
         found: list[Unit] = []
         for number, solver in enumerate(self.solvers):
             if is_path(solver):
-                length = solver.segment or len(places)
-                found += [Unit(number, 0, tuple(places[at : at + length])) for at in range(0, len(places), length)]
+                length = solver.segment or len(indices)
+                found += [Unit(number, 0, tuple(indices[at : at + length])) for at in range(0, len(indices), length)]
             else:
                 starts = range(self.runs_of[number])
-                found += [Unit(number, start, (place,)) for place in places for start in starts]
+                found += [Unit(number, start, (index,)) for index in indices for start in starts]
         return found
 
     def described(self) -> dict[str, Any]:
-        """The plan in JSON's words: what two sweeps must share to be one."""
+        """The plan as JSON values: what two sweeps must share to be the same one."""
         return {
             "joint_sha256": self.joint.fingerprint,
             "shape": list(self.joint.shape),
-            **_solver_words(self.solvers[0]),
-            **({} if len(self.solvers) == 1 else {"certifier": _solver_words(self.solvers[1])}),
+            **_solver_options(self.solvers[0]),
+            **({} if len(self.solvers) == 1 else {"certifier": _solver_options(self.solvers[1])}),
             "certify_nats": self.gap,
             "seed": list(self.seed.entropy) if isinstance(self.seed.entropy, tuple) else self.seed.entropy,
             "spawn_key": list(self.seed.spawn_key),
@@ -143,8 +143,8 @@ class Plan:
         }
 
 
-class Grid:
-    """The parameters by place, their problems, and what refinement adds to them."""
+class ParameterGrid:
+    """The parameters by index, their problems, and what refinement adds to them."""
 
     def __init__(
         self, family: Callable[[float], MarkovLagrangian], values: Sequence[float], points: int | None
@@ -155,11 +155,11 @@ class Grid:
         self.given = self.add(values)
 
     def add(self, values: Sequence[float]) -> list[int]:
-        """The places of further parameters."""
-        places = list(range(len(self.values), len(self.values) + len(values)))
+        """The indices of further parameters."""
+        indices = list(range(len(self.values), len(self.values) + len(values)))
         self.values += [float(value) for value in values]
-        self.problems |= {place: self.family(self.values[place]) for place in places}
-        return places
+        self.problems |= {index: self.family(self.values[index]) for index in indices}
+        return indices
 
     @property
     def total(self) -> int:
@@ -168,41 +168,32 @@ class Grid:
 
     @property
     def order(self) -> list[int]:
-        """Places as a frontier has them: as given, or ascending if refinement may have added some."""
-        places = list(range(len(self.values)))
-        return places if self.points is None else sorted(places, key=lambda place: (self.values[place], place))
+        """Indices as a frontier has them: as given, or ascending if refinement may have added some."""
+        indices = list(range(len(self.values)))
+        return indices if self.points is None else sorted(indices, key=lambda index: (self.values[index], index))
 
     def refined(self, plane_of: Callable[[int], tuple[float, float]]) -> list[int]:
-        """The places of the next round, now that all others have a best run; none if there is nothing left to insert."""
+        """The indices of the next round, now that all others have a best run; none if there is nothing left to insert."""
         if self.points is None:
             return []
-        plane = np.array([plane_of(place) for place in self.order])
-        return self.add(inserted(np.array([self.values[place] for place in self.order]), plane, self.points))
+        plane = np.array([plane_of(index) for index in self.order])
+        return self.add(inserted(np.array([self.values[index] for index in self.order]), plane, self.points))
 
     def described(self) -> dict[str, Any]:
-        """The grid as given, in JSON's words."""
-        problems = [self.problems[place] for place in self.given]
+        """The grid as given, as JSON values."""
+        problems = [self.problems[index] for index in self.given]
         return {
             "family": problems[0].family,
-            "grid": [self.values[place] for place in self.given],
+            "grid": [self.values[index] for index in self.given],
             "rho": [list(problem.rho) for problem in problems],
             "points": self.points,
         }
 
 
-def _solver_words(solver: Solver) -> dict[str, Any]:
+def _solver_options(solver: Solver) -> dict[str, Any]:
     fields: Any = dataclasses.fields(solver) if dataclasses.is_dataclass(solver) else ()
-    return {"solver": solver.name, "options": {field.name: _word(getattr(solver, field.name)) for field in fields}}
-
-
-def _word(value: Any) -> Any:
-    if isinstance(value, float) and not math.isfinite(value):
-        return repr(value)  # JSON has no word for it
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (list, tuple)):
-        return [_word(one) for one in value]
-    return _digest(value) if isinstance(value, np.ndarray) else repr(value)
+    options = {field.name: getattr(solver, field.name) for field in fields}
+    return {"solver": solver.name, "options": to_json(options, nonfinite=repr, arrays=_digest, others=repr)}
 
 
 def _digest(array: Array) -> str:

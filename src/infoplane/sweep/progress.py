@@ -1,4 +1,4 @@
-"""How far a sweep has come: what a callback is told, and a bar on stderr that is silent when stderr is not a terminal."""
+"""How far a sweep has come: what a callback gets, and a bar on stderr, shown only if stderr is a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """What a progress callback sees; nats."""
+    """What a progress callback gets; losses in nats."""
 
     done: int
     """Parameters with all their runs done."""
@@ -27,7 +27,7 @@ class SweepProgress:
     seconds: float
     """Since this call began."""
     rate: float
-    """Runs a second of this call."""
+    """Runs per second of this call."""
 
     @property
     def seconds_left(self) -> float:
@@ -35,25 +35,25 @@ class SweepProgress:
         return (self.total_runs - self.runs) / self.rate if self.rate > 0 else float("inf")
 
 
-class Progress(Protocol):
-    """A plain callback, for notebooks and services."""
+class ProgressCallback(Protocol):
+    """A function of the user's, for notebooks and services."""
 
     def __call__(self, progress: SweepProgress, /) -> object:
         """Called in the thread of `sweep` after every parameter, and after every 100 runs in between."""
 
 
 BETWEEN = 100
-"""Runs between two calls of a plain callback, where no parameter ends."""
+"""Runs between two calls of a callback, as long as no parameter is finished."""
 
 
 class Bar:
-    """A callback that wants to hear of every chunk."""
+    """A callback that is called after every chunk."""
 
     def __init__(self, show: Callable[[SweepProgress], None]) -> None:
         self.show = show
 
     def __call__(self, progress: SweepProgress, /) -> None:
-        """Move on."""
+        """Show how far the sweep has come."""
         self.show(progress)
 
 
@@ -68,21 +68,21 @@ def bar(total: int, title: str = "sweep") -> Iterator[Bar]:
         TextColumn("{task.description}"),
         BarColumn(),
         MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}"),
+        TextColumn("{task.fields[text]}"),
         TimeElapsedColumn(),
     )
     with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task(title, total=total, said="")
+        task = shown.add_task(title, total=total, text="")
 
         def show(one: SweepProgress) -> None:
             share = one.runs / max(one.total_runs, 1)
-            shown.update(task, completed=share * one.total, total=one.total, said=sentence(one))
+            shown.update(task, completed=share * one.total, total=one.total, text=sentence(one))
 
         yield Bar(show)
 
 
 def sentence(progress: SweepProgress) -> str:
-    """The bar's words."""
+    """The text beside the bar."""
     return (
         f"{progress.rate:.3g} runs/s, {duration(progress.seconds_left)} left, "
         f"{progress.converged / max(progress.runs, 1):.0%} converged, "
@@ -91,7 +91,7 @@ def sentence(progress: SweepProgress) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Seconds as people say them."""
+    """Seconds in words: hours and minutes, or minutes and seconds."""
     if not seconds < 359_999:
         return "long"
     minutes, rest = divmod(round(seconds), 60)

@@ -23,12 +23,12 @@ from ..solvers.starts import Seed, default_init, make_starts, seed_sequence
 from ..solvers.stopping import Stopping
 from ..threads import one_blas_thread
 from .engine import CHUNK_SECONDS, Engine, completed, opened
-from .ledger import Book, Memory, Tally, places_done
-from .plan import Grid, Plan
-from .plan import Seed as Root
-from .progress import BETWEEN, Bar, Progress, SweepProgress, bar
+from .ledger import Ledger, MemoryLedger, finished_indices
+from .plan import ParameterGrid, Plan, RootSeed
+from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar
 from .store.reader import seed_of
 from .store.writer import Store
+from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
 
@@ -54,10 +54,10 @@ def sweep(
     max_cells: int | None = None,
     max_seconds: float | None = None,
     points: int | None = None,
-    progress: bool | Progress = False,
+    progress: bool | ProgressCallback = False,
     chunk_seconds: float = CHUNK_SECONDS,
 ) -> Frontier:
-    """Solve ``family(parameter)`` for every parameter, from every start, and keep all of it.
+    """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
     Parameters
     ----------
@@ -72,7 +72,7 @@ def sweep(
     store
         A file, such as ``"runs.db"``, that every finished chunk of runs is written to. The same call with the same store
         continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
-        encoders of the best run of each parameter and solver, and the numbers of all.
+        encoders and traces of the best runs of each parameter and solver, and the numbers of all.
     certify
         True, or a gap in nats: prove lower bounds along the grid, as in `solve`. Without a solver the certifying one runs alone.
     max_cells, max_seconds
@@ -88,7 +88,8 @@ def sweep(
     Returns
     -------
     Frontier
-        Every run; after Ctrl-C those of the parameters that were finished, and ``complete`` is False.
+        Every run, the best of each parameter and solver with its trace; after Ctrl-C those of the parameters that were finished, and
+        ``complete`` is False.
 
     Examples
     --------
@@ -104,7 +105,7 @@ def sweep(
     if points is not None and (points := whole_number("points", points)) < values.size:
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
-    grid = Grid(family, values.tolist(), points)
+    grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
     chosen, proof = resolve_with_proof(
         solver, *problems, certify=certify, max_cells=max_cells, max_seconds=max_seconds, along_a_path=True
@@ -117,7 +118,7 @@ def sweep(
         joint=joint,
         solvers=solvers,
         stopping=Stopping(tol=tol, max_iter=max_iter),
-        seed=(seed_of(store) if store is not None and rng is None else None) or Root.of(seed_sequence(rng)),
+        seed=(seed_of(store) if store is not None and rng is None else None) or RootSeed.of(seed_sequence(rng)),
         starts=int(starts),
         clusters=None if clusters is None else int(clusters),
         init=init,
@@ -127,79 +128,87 @@ def sweep(
         warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ExitStack() as stack:
         workers = stack.enter_context(opened(executor, engine))
-        book: Book = Memory(plan, grid)
+        ledger: Ledger = MemoryLedger(plan, grid)
         if store is not None:
-            book = stack.enter_context(Store(store, plan, grid, workers.name))
+            ledger = stack.enter_context(Store(store, plan, grid, workers.name))
         stack.enter_context(one_blas_thread())
-        tell = stack.enter_context(_listener(progress, grid.total))
+        callback = stack.enter_context(_callback(progress, grid.total))
         complete = True
         try:
-            _run(plan, grid, book, workers, tell, chunk_seconds)
+            _run(plan, grid, ledger, workers, callback, chunk_seconds)
         except KeyboardInterrupt:
             complete = False
-        return book.frontier(complete)
+        return ledger.frontier(complete)
 
 
-def _run(plan: Plan, grid: Grid, book: Book, workers: Engine, tell: Progress | None, chunk_seconds: float) -> None:
+def _run(
+    plan: Plan,
+    grid: ParameterGrid,
+    ledger: Ledger,
+    workers: Engine,
+    callback: ProgressCallback | None,
+    chunk_seconds: float,
+) -> None:
     """Round after round, until there is nothing left to insert; the first is the grid as given."""
-    told = Account(plan, grid, book.tally)
-    places = grid.given
-    while places:
-        units = [unit for unit in plan.units(places) if not book.has(unit)]
-        chunks = completed(workers, plan, grid.problems, units, seconds=chunk_seconds, begin=book.begin)
+    reporter = None if callback is None else ProgressReporter(callback, plan, grid, ledger)
+    indices = grid.given
+    while indices:
+        units = [unit for unit in plan.units(indices) if not ledger.has(unit)]
+        chunks = completed(workers, plan, grid.problems, units, seconds=chunk_seconds, begin=ledger.begin)
         with closing(chunks):
-            for number, chunk in chunks:
-                book.record(number, chunk)
-                if tell is not None:
-                    _tell(tell, told, [one.place for one in chunk.results])
-        places = grid.refined(book.tally.plane_of)
+            for number, result in chunks:
+                ledger.record(number, result)
+                if reporter is not None:
+                    reporter.report(result)
+        indices = grid.refined(ledger.tally.plane_of)
 
 
-class Account:
-    """What a callback is told from: the tally, since when, and what was there before."""
+class ProgressReporter:
+    """Calls the callback: after every parameter that is finished, and every `BETWEEN` runs in between; a bar after every chunk."""
 
-    def __init__(self, plan: Plan, grid: Grid, tally: Tally) -> None:
-        self.plan, self.grid, self.tally = plan, grid, tally
-        self.began, self.before = time.perf_counter(), tally.runs
-        self.done = len(places_done(plan, grid, tally))
-        self.heard = tally.runs
+    def __init__(self, callback: ProgressCallback, plan: Plan, grid: ParameterGrid, ledger: Ledger) -> None:
+        self.callback, self.plan, self.grid, self.tally = callback, plan, grid, ledger.tally
+        self.began, self.runs_before = time.perf_counter(), self.tally.runs
+        self.done = len(finished_indices(plan, grid, self.tally))
+        self.runs_reported = self.tally.runs
 
+    def report(self, result: ChunkResult) -> None:
+        """After a chunk was recorded."""
+        indices = list(dict.fromkeys(one.index for one in result.records))
+        ended = [index for index in indices if self.tally.runs_at[index] == self.plan.runs_per_parameter]
+        for index in ended:
+            self.done += 1
+            self._call(index)
+        overdue = isinstance(self.callback, Bar) or self.tally.runs - self.runs_reported >= BETWEEN
+        if indices and not ended and overdue:
+            self._call(result.records[-1].index)
 
-def _tell(tell: Progress, account: Account, places: list[int]) -> None:
-    """After a chunk with runs at these places: once for each that is now done; if there is none, a bar, or those who wait long."""
-    tally, full = account.tally, account.plan.runs_a_place
-    ended = [place for place in dict.fromkeys(places) if tally.at_place[place] == full]
-    for place in ended:
-        account.done += 1
-        tell(_told(account, place))
-    if places and not ended and (isinstance(tell, Bar) or tally.runs - account.heard >= BETWEEN):
-        tell(_told(account, places[-1]))
-
-
-def _told(account: Account, place: int) -> SweepProgress:
-    grid, tally = account.grid, account.tally
-    account.heard = tally.runs
-    seconds = time.perf_counter() - account.began
-    return SweepProgress(
-        done=account.done,
-        total=grid.total,
-        parameter=grid.values[place],
-        best_loss=tally.best(place).loss,
-        converged=tally.converged,
-        runs=tally.runs,
-        total_runs=grid.total * account.plan.runs_a_place,
-        seconds=seconds,
-        rate=(tally.runs - account.before) / max(seconds, 1e-9),
-    )
+    def _call(self, index: int) -> None:
+        grid, tally = self.grid, self.tally
+        self.runs_reported = tally.runs
+        seconds = time.perf_counter() - self.began
+        self.callback(
+            SweepProgress(
+                done=self.done,
+                total=grid.total,
+                parameter=grid.values[index],
+                best_loss=tally.best(index).loss,
+                converged=tally.converged,
+                runs=tally.runs,
+                total_runs=grid.total * self.plan.runs_per_parameter,
+                seconds=seconds,
+                rate=(tally.runs - self.runs_before) / max(seconds, 1e-9),
+            )
+        )
 
 
 @contextmanager
-def _listener(progress: bool | Progress, total: int) -> Iterator[Progress | None]:
+def _callback(progress: bool | ProgressCallback, total: int) -> Iterator[ProgressCallback | None]:
     """The user's callback, a bar, or nothing."""
     if progress is False:
         yield None
     elif progress is True:
-        with bar(total) as tell:
-            yield tell
+        with bar(total) as shown:
+            yield shown
     else:
         yield progress

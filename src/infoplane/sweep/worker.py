@@ -1,4 +1,9 @@
-"""What a worker does with a chunk: a few units, one after another, in one call. Module-level and picklable, so that any executor can."""
+"""What a worker does with a chunk: a few units, one after another, in one call. Module-level and picklable, so that any executor can.
+
+Traces are recorded for the runs of a batch that may turn out to be the best of their parameter and solver. To record every iteration
+of every run would cost a quarter of the sweep's time and more, so a large batch runs without, and its best run once more, from the
+same start and to the same end, with a trace. The time of that is part of no run's seconds.
+"""
 
 from __future__ import annotations
 
@@ -8,84 +13,100 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 
-from ..information import encoder_entropies, plane_points
+import numpy as np
+
+from ..information import Array, encoder_entropies, plane_points
+from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..solve import block_length
 from ..solvers.base import PathSolver, Solver, is_path
 from ..threads import one_blas_thread
 from .plan import Chunk, Plan, Problems, Unit
+from .record import RunRecord, contending
 
-STOPS: dict[str, threading.Event] = {}
-"""Bells by name. Who rings lives in this process, and so do workers that are threads; others never hear, and end their chunk."""
+STOP_EVENTS: dict[str, threading.Event] = {}
+"""Stop events by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
 
-
-@dataclass(frozen=True)
-class Result:
-    """One run with the numbers that a sweep needs of it; nats."""
-
-    solver: int
-    place: int
-    start: int
-    run: Run
-    seconds: float
-    loss: float
-    ixz: float
-    iyz: float
+SMALL_BATCH = 3
+"""Runs that are recorded while they run; of a larger batch, running the best again costs less."""
 
 
 @dataclass(frozen=True)
-class Done:
-    """What became of a chunk: the results of its units, all of them unless the bell rang."""
+class ChunkResult:
+    """The runs of a chunk's units, of all of them unless the worker was stopped; and how long the chunk took."""
 
-    results: tuple[Result, ...]
+    records: tuple[RunRecord, ...]
     seconds: float
 
 
-def work(plan: Plan, chunk: Chunk, bell: str) -> Done:
-    """The results of the chunk's units, in order; those that the bell interrupts are left out."""
+def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
+    """Run the chunk's units in order; those that a stop interrupts are left out."""
     began = time.perf_counter()
-    stop = STOPS.get(bell, threading.Event())
-    results: list[Result] = []
+    stop = STOP_EVENTS.get(stop_name, threading.Event())
+    records: list[RunRecord] = []
     with one_blas_thread():
         for batch in _batches(chunk.units):
             solver = plan.solvers[batch[0].solver]
             if is_path(solver):
-                results += _follow(solver, plan, chunk.problems, batch[0], stop)
+                records += _follow(solver, plan, chunk.problems, batch[0], stop)
             else:
-                results += _batch(solver, plan, chunk.problems, batch, stop)
+                records += _run_batch(solver, plan, chunk.problems, batch, stop)
             if stop.is_set():
                 break
-    return Done(tuple(results), time.perf_counter() - began)
+    return ChunkResult(tuple(records), time.perf_counter() - began)
 
 
 def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
-    """Neighbouring starts of one solver and place together."""
-    numbered = groupby(enumerate(units), key=lambda one: (one[1].solver, one[1].places, one[1].start - one[0]))
+    """Neighbouring starts of one solver and parameter together."""
+    numbered = groupby(enumerate(units), key=lambda one: (one[1].solver, one[1].indices, one[1].start - one[0]))
     return [[unit for _, unit in group] for _, group in numbered]
 
 
-def _batch(
+def _run_batch(
     solver: Solver, plan: Plan, problems: Problems, units: list[Unit], stop: threading.Event
-) -> Iterator[Result]:
-    """All or none of the batch; a share of its time by iterations is each run's own."""
-    place = units[0].places[0]
+) -> list[RunRecord]:
+    """All runs of the batch, or none; the batch's time is shared out in proportion to iterations."""
+    index, count = units[0].indices[0], len(units)
     began = time.perf_counter()
-    W = plan.encoders(place, units[0].start, len(units))
-    batch = solver.begin(plan.support, [problems[place]] * len(units), W, plan.stopping, False)
-    while batch.advance(block_length(W)):
-        if stop.is_set():
-            return
-    runs = batch.runs()
+    W = plan.encoders(index, units[0].start, count)
+    runs = _ended(solver, plan, problems[index], W, count <= SMALL_BATCH, stop)
+    if runs is None:
+        return []
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     shares = [seconds * run.iterations / iterations for run in runs]
-    yield from _results(plan, problems, units, [place] * len(units), runs, shares)
+    records = list(_records(plan, problems, units, [index] * count, runs, shares))
+    best = {one.start for one in contending(records)}
+    for place, record in enumerate(records):
+        trace = record.trace
+        if record.start in best and count > SMALL_BATCH:
+            again = _ended(solver, plan, problems[index], np.ascontiguousarray(W[place : place + 1]), True, stop)
+            if again is None:
+                return []
+            # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
+            same = len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes()
+            trace = again[0].trace if same else None
+        records[place] = record.with_trace(trace if record.start in best else None)
+    return records
 
 
-def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event) -> Iterator[Result]:
-    """The whole segment or nothing of it."""
-    W = plan.encoders(unit.places[0], 0, 1 if solver.deterministic else None)
-    path = solver.follow(plan.support, [problems[place] for place in unit.places], W, plan.stopping)
+def _ended(
+    solver: Solver, plan: Plan, problem: MarkovLagrangian, W: Array, record: bool, stop: threading.Event
+) -> list[Run] | None:
+    """Every run from the starts W, at its end; None if stopped before."""
+    batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, record)
+    while batch.advance(block_length(W)):
+        if stop.is_set():
+            return None
+    return batch.runs()
+
+
+def _follow(
+    solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event
+) -> Iterator[RunRecord]:
+    """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
+    W = plan.encoders(unit.indices[0], 0, 1 if solver.deterministic else None)
+    path = solver.follow(plan.support, [problems[index] for index in unit.indices], W, plan.stopping, True)
     found: list[Run] = []
     seconds: list[float] = []
     began = time.perf_counter()
@@ -95,22 +116,30 @@ def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop
             found.append(run)
             seconds.append(ended - began)
             began = ended
-        if len(found) == len(unit.places):
-            yield from _results(plan, problems, [unit] * len(found), unit.places, found, seconds)
+        if len(found) == len(unit.indices):
+            for record in _records(plan, problems, [unit] * len(found), unit.indices, found, seconds):
+                yield record.with_trace(record.trace)
             return
         if stop.is_set():
             return
 
 
-def _results(
-    plan: Plan, problems: Problems, units: Sequence[Unit], places: Sequence[int], runs: list[Run], seconds: list[float]
-) -> Iterator[Result]:
-    """Runs with their numbers."""
+def _records(
+    plan: Plan,
+    problems: Problems,
+    units: Sequence[Unit],
+    indices: Sequence[int],
+    runs: list[Run],
+    seconds: list[float],
+) -> Iterator[RunRecord]:
+    """Runs with their loss and their point on the plane."""
     number, joint = 0, plan.support.joint
     for encoders in plan.support.lifted([run.encoder for run in runs]):
         entropies = encoder_entropies(joint, encoders)
         for h, point in zip(entropies, plane_points(joint, encoders), strict=True):
-            unit, place = units[number], places[number]
-            loss = problems[place].of_entropies(h)
-            yield Result(unit.solver, place, unit.start, runs[number], seconds[number], loss, point.ixz, point.iyz)
+            unit, index, run = units[number], indices[number], runs[number]
+            loss = problems[index].of_entropies(h)
+            yield RunRecord(
+                index, unit.solver, unit.start, loss, point.ixz, point.iyz, run.status, seconds[number], run
+            )
             number += 1

@@ -1,8 +1,9 @@
 """The file of a store: SQLite, opened without trusting it, written by one process at a time, readable meanwhile.
 
-Before SQLite sees a file, its first bytes must say that it is a store of a schema that is known; then its tables must be the ones below,
-word for word, so that nothing in it (a view, a trigger, a default) can be executed. Readers open it read-only. The writer uses a
-write-ahead log and waits for the disk at every commit, so that what is committed survives whatever ends the process.
+Before SQLite sees a file, its first bytes must say that it is a store of a schema that is known; then its tables must be those of that
+schema, word for word, so that nothing in it (a view, a trigger, a default) can be executed. Readers open it read-only. The writer uses a
+write-ahead log and waits for the disk at every commit, so that what is committed survives whatever ends the process. Stores of a
+former schema can be read, but not continued. In all tables ``place`` is the index of the parameter in the grid.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import struct
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -19,9 +21,9 @@ from urllib.parse import quote
 from ...errors import InfoplaneError
 
 APPLICATION_ID = int.from_bytes(b"ipln", "big")
-SCHEMA = 1
+SCHEMA = 2
 
-TABLES = (
+TABLES_1 = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
     "CREATE TABLE arrays (name TEXT PRIMARY KEY, dtype TEXT NOT NULL, data BLOB NOT NULL) WITHOUT ROWID",
     "CREATE TABLE parameters (place INTEGER PRIMARY KEY, value REAL NOT NULL, family TEXT NOT NULL, parameter REAL, "
@@ -37,6 +39,15 @@ TABLES = (
     "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
 )
 
+TABLES = (
+    *TABLES_1,
+    "CREATE TABLE traces (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, "
+    "data BLOB NOT NULL, PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
+)
+
+SCHEMAS = {1: TABLES_1, SCHEMA: TABLES}
+"""Tables by schema; the first had no traces."""
+
 T = TypeVar("T")
 
 
@@ -48,7 +59,7 @@ class StoreError(InfoplaneError, OSError):
         self.resumable = resumable
 
 
-# -- is it one? --------------------------------------------------------------------------------------------------------
+# -- is it a store? ------------------------------------------------------------------------------------------------------
 
 
 def check_header(path: Path) -> None:
@@ -75,9 +86,14 @@ def _number(header: bytes, at: int) -> int:
     return int(struct.unpack(">I", header[at : at + 4])[0])
 
 
+def schema_of(connection: sqlite3.Connection) -> int:
+    """The schema that a store says it has."""
+    return int(connection.execute("PRAGMA user_version").fetchone()[0])
+
+
 def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
     found = {sql for (sql,) in connection.execute("SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL")}
-    if found != set(TABLES):
+    if found != set(SCHEMAS.get(schema_of(connection), ())):
         raise StoreError(f"{path} has other tables than a store of infoplane; it was left as it is.")
 
 
@@ -85,11 +101,11 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
 
 
 def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """What ``look`` finds, as of one moment; a store at rest is not touched, nor is anything beside it."""
+    """What ``look`` finds, as of one moment. A store that nobody writes to is not touched, nor is anything beside it."""
     while True:
         check_header(path)
         before = _stamp(path)
-        # Without a log nobody is writing. If somebody begins meanwhile, what was read may not fit together: once more.
+        # Without a log nobody is writing. If a writer begins meanwhile, what was read may be inconsistent, and is read again.
         resting = not _beside(path, "-wal").exists()
         try:
             with closing(_connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection:
@@ -110,11 +126,11 @@ def unreadable(path: Path, error: Exception) -> StoreError:
 
 
 @contextmanager
-def making_sense(path: Path) -> Iterator[None]:
-    """Contents that cannot be understood are a damaged store."""
+def damage_refused(path: Path) -> Iterator[None]:
+    """Contents that make no sense are reported as a damaged store."""
     try:
         yield
-    except (LookupError, TypeError, ValueError) as error:
+    except (LookupError, TypeError, ValueError, zlib.error) as error:
         raise StoreError(f"{path} is damaged: {type(error).__name__}, {error}. It was left as it is.") from error
 
 
@@ -147,22 +163,31 @@ def _connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def writing(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Iterator[sqlite3.Connection]:
-    """The one writer's connection; a file that is not there is made and filled, and appears only once it is whole."""
+def open_for_writing(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Iterator[sqlite3.Connection]:
+    """The connection of the only writer; a file that is not there is made and filled, and appears only once it is whole."""
     with ExitStack() as stack:
-        stack.enter_context(_alone(path))
+        stack.enter_context(_exclusive_lock(path))
         if path.exists():
             # Looked at read-only first: a damaged file is not even repaired.
             sound = read(path, lambda connection: connection.execute("PRAGMA quick_check(1)").fetchone())
             if sound != ("ok",):
                 raise StoreError(f"{path} is damaged ({sound[0]}); it was left as it is.")
+            _refuse_former_schema(path, read(path, schema_of))
         else:
             _create(path, fill)
         connection = stack.enter_context(closing(_connect(path, "mode=rw")))
-        with trouble(path, "opened for writing"):
+        with sqlite_errors(path, "opened for writing"):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
         yield connection
+
+
+def _refuse_former_schema(path: Path, schema: int) -> None:
+    if schema < SCHEMA:
+        raise StoreError(
+            f"{path} has schema {schema}, and this version of infoplane writes {SCHEMA}: it can be read and exported, but not continued. "
+            "Continue it with the version that made it, or name another file."
+        )
 
 
 @contextmanager
@@ -179,7 +204,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 
 @contextmanager
-def trouble(path: Path, what: str, resumable: bool = False) -> Iterator[None]:
+def sqlite_errors(path: Path, what: str, resumable: bool = False) -> Iterator[None]:
     """SQLite's errors, such as a full disk, as a `StoreError`."""
     try:
         yield
@@ -196,7 +221,7 @@ def trouble(path: Path, what: str, resumable: bool = False) -> Iterator[None]:
 
 def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     new = _beside(path, "-new")
-    with trouble(path, "made"):
+    with sqlite_errors(path, "made"):
         new.unlink(missing_ok=True)
         try:
             with closing(_connect(new, "mode=rwc")) as connection:
@@ -213,20 +238,20 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
 
 
 @contextmanager
-def _alone(path: Path) -> Iterator[None]:
-    """The right to write, or a refusal: an exclusive lock on an empty database beside the store, which ends with the process."""
+def _exclusive_lock(path: Path) -> Iterator[None]:
+    """The right to write, or a refusal: an exclusive lock on an empty database beside the store, released when the process ends."""
     beside = _beside(path, "-lock")
     while True:
-        with trouble(path, "written"):
-            # Somebody who asks whether it is locked holds it for a moment; a writer holds it for long.
+        with sqlite_errors(path, "written"):
+            # `is_being_written` holds the lock for a moment; a writer holds it for as long as it writes.
             lock = sqlite3.connect(beside, isolation_level=None, timeout=1.0)
         with closing(lock):
             try:
-                mine = beside.stat().st_ino
+                file_number = beside.stat().st_ino
                 lock.execute("PRAGMA journal_mode = OFF")
                 lock.execute("BEGIN EXCLUSIVE")
-                # Its last owner may have removed it just before: then this is a lock on nothing.
-                if beside.stat().st_ino != mine:
+                # The last owner may have removed the file just before: then this is a lock on nothing.
+                if beside.stat().st_ino != file_number:
                     continue
             except FileNotFoundError:
                 continue

@@ -8,7 +8,6 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -19,10 +18,10 @@ from ...frontier.frontier import Frontier
 from ...joint.joint import Joint
 from ...problem import MarkovLagrangian
 from ...status import Status
-from ..ledger import said
-from ..plan import Seed
-from .database import is_being_written, making_sense, read
-from .writer import encoder_of, manifest_of, runs_of
+from ..ledger import readable
+from ..plan import RootSeed
+from .database import damage_refused, is_being_written, read
+from .rows import Reading, manifest_of, runs_of
 
 T = TypeVar("T")
 
@@ -30,12 +29,12 @@ T = TypeVar("T")
 def read_store(path: str | os.PathLike[str]) -> Frontier:
     """The frontier that a store holds: every run of the parameters that are done; ``complete`` if the sweep is.
 
-    Encoders are read from the file when they are asked for. Nothing in the file is executed, and nothing is written.
+    Encoders and traces are read from the file when they are asked for. Nothing in the file is executed, and nothing is written.
 
     Examples
     --------
     >>> import tempfile, infoplane as ip
-    >>> from infoplane.shelf import read_store
+    >>> from infoplane.sweep.store.reader import read_store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
     ...     read_store(f"{folder}/runs.db")
@@ -58,10 +57,9 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
         ]
         if manifest["points"] is not None:
             done.sort(key=lambda place: (fields[place]["parameter"], place))
-        fetch = partial(encoder_of, where, joint.shape[0])
-        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], fetch)
+        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], Reading(where, joint.shape[0]))
         values = [fields[place]["parameter"] for place in sorted(fields)]
-        return Frontier(joint, runs, complete=_is_complete(connection), provenance=said(manifest, values))
+        return Frontier(joint, runs, complete=_is_complete(connection), provenance=readable(manifest, values))
 
     return _read(where, look)
 
@@ -86,7 +84,7 @@ class StoreStatus:
     sessions: int
     """Calls that have worked on it."""
     rate: float | None
-    """Runs a second of the latest call; None before its first chunk has ended."""
+    """Runs per second of the latest call; None before its first chunk has ended."""
     best_loss: float | None
     """The lowest, in nats, of the parameter that was worked on last."""
     parameter: float | None
@@ -108,7 +106,7 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
 
         manifest = manifest_of(connection)
         del manifest["joint"]
-        runs_a_place = manifest["runs_a_place"]
+        runs_per_parameter = manifest["runs_a_place"]
         total = manifest["points"] or len(manifest["grid"])
         counts = Counter(dict(connection.execute("SELECT status, count(*) FROM runs GROUP BY status")))
         session, began = one("SELECT max(session), max(began) FROM sessions")
@@ -128,12 +126,12 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
             complete=complete,
             running=is_being_written(where),
             parameters=one(
-                "SELECT count(*) FROM (SELECT place FROM runs GROUP BY place HAVING count(*) = ?)", runs_a_place
+                "SELECT count(*) FROM (SELECT place FROM runs GROUP BY place HAVING count(*) = ?)", runs_per_parameter
             )[0],
             # Refinement may end with fewer than were asked for, which is known only then.
             total_parameters=one("SELECT count(*) FROM parameters")[0] if complete else total,
             runs=counts.total(),
-            total_runs=counts.total() if complete else total * runs_a_place,
+            total_runs=counts.total() if complete else total * runs_per_parameter,
             converged=sum(count for status, count in counts.items() if Status[status].converged),
             under_way=0 if complete else sum(len(json.loads(units)) for (units,) in begun),
             sessions=one("SELECT count(*) FROM sessions")[0],
@@ -145,18 +143,18 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     return _read(where, look)
 
 
-def seed_of(path: str | os.PathLike[str]) -> Seed | None:
+def seed_of(path: str | os.PathLike[str]) -> RootSeed | None:
     """The seed that a store was begun with; None if there is no such file yet."""
     where = Path(path)
     if not where.exists():
         return None
     manifest = _read(where, manifest_of)
     entropy = manifest["seed"]
-    return Seed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
+    return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
 
 
 def _read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    with making_sense(path):
+    with damage_refused(path):
         return read(path, look)
 
 
