@@ -7,6 +7,10 @@ import numpy as np
 import infoplane as ip
 from infoplane.solution import Run
 from infoplane.solvers.base import PathSolver
+from infoplane.solvers.stopping import Stopping
+from infoplane.sweep.plan import Plan, RootSeed
+
+UNIFORM = ip.datasets.paper_uniform()
 
 NUMBERS = (
     "parameter",
@@ -24,7 +28,7 @@ NUMBERS = (
 
 
 def assert_same_runs(found, expected, encoders="best"):
-    """The same runs in the same order, every number to the bit; encoders of the best runs, or of all."""
+    """The same runs in the same order, every number to the bit; encoders of the best runs, or of all; the same traces of the same runs."""
     assert len(found) == len(expected)
     for one, other in zip(found.runs, expected.runs, strict=True):
         for name in NUMBERS:
@@ -34,6 +38,14 @@ def assert_same_runs(found, expected, encoders="best"):
     for row in expected.best_rows() if encoders == "best" else range(len(expected)):
         ours, theirs = found.runs[row].encoder, expected.runs[row].encoder
         assert (ours.shape, ours.tobytes()) == (theirs.shape, theirs.tobytes())
+    assert [run.trace is None for run in found.runs] == [run.trace is None for run in expected.runs]
+    for one, other in zip(found.runs, expected.runs, strict=True):
+        assert one.trace is None or one.trace.columns().tobytes() == other.trace.columns().tobytes()
+
+
+def planned(solver=None, joint=UNIFORM, starts=6, stopping=None):
+    """A plan with one solver, from seed 3."""
+    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), stopping or Stopping(), RootSeed(3), starts, None, None)
 
 
 @dataclass(frozen=True)
@@ -50,10 +62,10 @@ class Warm(PathSolver):
     def begin(self, support, problems, starts, stopping, record):
         raise AssertionError("a sweep follows a path")
 
-    def follow(self, support, problems, starts, stopping):
+    def follow(self, support, problems, starts, stopping, record=False):
         W = starts[:1]
         for problem in problems:
-            batch = ip.DouglasRachford().begin(support, [problem], W, stopping, False)
+            batch = ip.DouglasRachford().begin(support, [problem], W, stopping, record)
             while batch.advance(50):
                 yield None
             run = batch.runs()[0]
@@ -62,9 +74,7 @@ class Warm(PathSolver):
             bound = None
             if self.claims is not None:
                 bound = problem.value(support.joint, support.lift(run.encoder)) - self.claims
-            yield Run(
-                run.encoder, run.status, run.iterations, run.residuals, run.died, found_by="warm", lower_bound=bound
-            )
+            yield Run(run.encoder, run.status, run.iterations, run.residuals, run.died, run.trace, "warm", bound)
 
 
 def _padded(W, clusters):

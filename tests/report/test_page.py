@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from infoplane.report.replay import replay_best
 
 import infoplane as ip
 from infoplane.frontier.lazy_solution import StoredRun
@@ -16,7 +17,6 @@ from infoplane.report import page as module
 from infoplane.report.contents import Allowance, contents, label_text
 from infoplane.report.encoders import encoder_columns, largest
 from infoplane.report.page import LARGEST_PAGE, as_json, report_page
-from infoplane.report.replay import replay_best
 from infoplane.solution import Solution
 from infoplane.status import Residuals, Status
 

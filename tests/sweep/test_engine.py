@@ -3,7 +3,6 @@
 import json
 import multiprocessing
 import os
-import pickle
 import signal
 import sqlite3
 import sys
@@ -16,11 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane import threads
 from infoplane.solvers.stopping import Stopping
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
-from infoplane.sweep.plan import Chunk, Plan, Seed, Unit
-from infoplane.sweep.worker import STOPS, work
+from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -70,7 +67,7 @@ def test_the_pace_follows_what_chunks_took():
 
 
 def test_chunks_cover_the_units_once_and_are_numbered():
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), Stopping(), Seed(0), 7, None, None)
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), Stopping(), RootSeed(0), 7, None, None)
     problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
     begun = []
 
@@ -82,53 +79,11 @@ def test_chunks_cover_the_units_once_and_are_numbered():
         found = dict(completed(engine, plan, problems, plan.units([0, 1]), seconds=1e-9, begin=begin))
     assert sorted(found) == list(range(101, 101 + len(begun)))
     assert [unit for units in begun for unit in units] == plan.units([0, 1])
-    for number, done in found.items():
-        assert [(one.place, one.start) for one in done.results] == [(u.places[0], u.start) for u in begun[number - 101]]
-        assert done.seconds > 0
-
-
-# -- what travels --------------------------------------------------------------------------------------------------------
-
-
-def test_a_plan_travels_without_labels_and_works_the_same():
-    labelled = ip.Joint.from_matrix(HEART.p_xy, x_labels=[f"letter {x} " + "!" * 1000 for x in range(16)])
-    plan = Plan(labelled, (ip.SOLVERS["ib-1"],), Stopping(), Seed(0), 2, None, None)
-    assert plan.support.T.shape == (4, 16)  # made before it travels, and not sent
-    sent = pickle.dumps(plan)
-    assert b"letter" not in sent
-    assert len(sent) < 3_000
-    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.4)})
-    here, there = work(plan, chunk, "").results, work(pickle.loads(sent), pickle.loads(pickle.dumps(chunk)), "").results
-    assert [one.run.encoder.tobytes() for one in here] == [one.run.encoder.tobytes() for one in there]
-    assert [(one.loss, one.ixz, one.iyz) for one in here] == [(one.loss, one.ixz, one.iyz) for one in there]
-
-
-def test_a_rung_bell_ends_a_chunk_between_blocks():
-    plan = Plan(HEART, (ip.SOLVERS["pf-2v"],), Stopping(tol=1e-15), Seed(0), 2, None, None)
-    chunk = Chunk(tuple(plan.units([0, 1])), {0: ip.funnel(50.0), 1: ip.funnel(5.0)})
-    import threading
-
-    STOPS["rung"] = threading.Event()
-    STOPS["rung"].set()
-    try:
-        assert len(work(plan, chunk, "rung").results) in (0, 2)  # a batch that ends in its first block is done
-    finally:
-        del STOPS["rung"]
-
-
-def test_one_blas_thread_is_counted():
-    from threadpoolctl import threadpool_info
-
-    def most():
-        return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)
-
-    before = most()
-    with threads.one_blas_thread(), ThreadPoolExecutor(2) as pool:
-        with threads.one_blas_thread():
-            assert most() == 1
-        list(pool.map(lambda _: work, range(4)))
-        assert most() == 1
-    assert most() == before
+    for number, result in found.items():
+        assert [(one.index, one.start) for one in result.records] == [
+            (u.indices[0], u.start) for u in begun[number - 101]
+        ]
+        assert result.seconds > 0
 
 
 # -- processes -----------------------------------------------------------------------------------------------------------

@@ -13,12 +13,9 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.solvers.starts import make_starts
-from infoplane.solvers.stopping import Stopping
 from infoplane.sweep import engine
-from infoplane.sweep import worker as work
-from infoplane.sweep.ledger import Standing, Tally
-from infoplane.sweep.plan import Chunk, Grid, Plan, Seed, Unit
-from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence
+from infoplane.sweep.progress import Bar
+from infoplane.sweep.worker import STOP_EVENTS
 from strategies import joints
 from sweeping import Warm, assert_same_runs
 
@@ -28,10 +25,6 @@ GRID = np.geomspace(0.1, 0.9, 5)
 
 def swept(**options):
     return ip.sweep(UNIFORM, ip.bottleneck, GRID, **{"solver": "ib-1", "starts": 6, "rng": 3} | options)
-
-
-def planned(solver=None, joint=UNIFORM, starts=6, init=None, clusters=None):
-    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), Stopping(), Seed(3), starts, clusters, init)
 
 
 class Shuffled(Executor):
@@ -69,53 +62,6 @@ def test_results_do_not_depend_on_threads_or_chunks(workers, chunk_seconds):
 @pytest.mark.parametrize("seed", [0, 1])
 def test_results_do_not_depend_on_the_order_of_completion(seed):
     assert_same_runs(swept(executor=Shuffled(seed), chunk_seconds=0.001), swept(), encoders="all")
-
-
-@pytest.mark.parametrize("name", [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")])
-def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
-    """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
-    solver = ip.SOLVERS[name]
-    problem = ip.funnel(1.7) if solver.refusal(ip.bottleneck(0.3)) else ip.bottleneck(0.3)
-    plan, problems = planned(solver), {0: problem, 1: problem}
-    units = tuple(plan.units([0, 1]))
-    together = {(one.place, one.start): one for one in work.work(plan, Chunk(units, problems), "").results}
-    assert len(together) == 2 * plan.runs_a_place
-    for some in (units[::2], *((unit,) for unit in units)):
-        for one in work.work(plan, Chunk(tuple(some), problems), "").results:
-            same = together[one.place, one.start]
-            assert one.run.encoder.tobytes() == same.run.encoder.tobytes()
-            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (
-                same.loss,
-                same.ixz,
-                same.iyz,
-                same.run.iterations,
-            )
-
-
-def test_a_start_depends_on_seed_place_and_number_only():
-    plan = planned(starts=8)
-    all_of_them = plan.encoders(2)
-    for first, count in ((0, 1), (0, 8), (3, 2), (7, 1)):
-        assert plan.encoders(2, first, count).tobytes() == all_of_them[first : first + count].tobytes()
-    # As numpy itself would spawn them, which is what a script of one's own would write.
-    theirs = make_starts(UNIFORM, None, 8, np.random.SeedSequence(3).spawn(3)[2], None)
-    assert all_of_them.tobytes() == theirs.tobytes()
-    assert plan.encoders(1).tobytes() != all_of_them.tobytes()
-
-
-@settings(max_examples=25, deadline=None)
-@given(places=st.integers(1, 9), starts=st.integers(1, 5), segment=st.one_of(st.none(), st.integers(1, 4)))
-def test_units_cover_every_run_once(places, starts, segment):
-    ordinary, path = planned(starts=starts), planned(Warm(segment), starts=starts)
-    units = ordinary.units(range(places))
-    assert sorted((unit.places[0], unit.start) for unit in units) == [
-        (j, i) for j in range(places) for i in range(starts)
-    ]
-    assert ordinary.runs_a_place == starts
-    segments = [unit.places for unit in path.units(range(places))]
-    assert [place for one in segments for place in one] == list(range(places))
-    assert all(len(one) == (segment or places) for one in segments[:-1])
-    assert path.runs_a_place == 1
 
 
 @pytest.mark.parametrize("init", ["random", "identity", "mixed", "given"])
@@ -248,26 +194,6 @@ def test_a_bar_hears_of_every_chunk():
     assert [one.runs for one in seen] == list(range(1, 31))
 
 
-def test_the_bar_on_a_terminal(monkeypatch, capsys):
-    import rich.console
-
-    real = rich.console.Console
-    monkeypatch.setattr(
-        rich.console, "Console", lambda **options: real(**options, force_terminal=True, width=150, color_system=None)
-    )
-    with bar(5, "bottleneck") as tell:
-        swept(progress=tell)
-    said = capsys.readouterr().err
-    for words in ("bottleneck", "5/5", "runs/s", "left", "100% converged", "nats at"):
-        assert words in said
-
-
-def test_words_of_the_bar():
-    progress = SweepProgress(1, 4, 0.25, -0.125, 6, 8, 32, 2.0, 4.0)
-    assert sentence(progress) == "4 runs/s, 6 s left, 75% converged, best loss -0.1250 nats at 0.25"
-    assert [duration(s) for s in (59.6, 61, 3_700, float("inf"))] == ["1 min 00 s", "1 min 01 s", "1 h 01 min", "long"]
-
-
 # -- interruption --------------------------------------------------------------------------------------------------------
 
 
@@ -280,7 +206,7 @@ def test_control_c_keeps_what_was_finished_and_stops_the_threads():
     assert not found.complete
     assert len({run.parameter for run in found.runs}) * 6 == len(found)
     assert 12 <= len(found) < 30
-    assert work.STOPS == {}
+    assert STOP_EVENTS == {}
 
 
 def test_an_exception_of_the_callback_stops_the_sweep():
@@ -289,14 +215,14 @@ def test_an_exception_of_the_callback_stops_the_sweep():
 
     with pytest.raises(RuntimeError, match="enough"):
         swept(progress=fail)
-    assert work.STOPS == {}
+    assert STOP_EVENTS == {}
 
 
 def test_an_error_of_a_worker_is_the_sweeps(monkeypatch):
     def broken(*_arguments):
         raise ZeroDivisionError("in a worker")
 
-    monkeypatch.setattr(engine, "work", broken)
+    monkeypatch.setattr(engine, "run_chunk", broken)
     with pytest.raises(ZeroDivisionError, match="in a worker"):
         swept()
 
@@ -339,44 +265,3 @@ def test_provenance_says_what_was_run():
     assert (said["seed"], said["starts"], said["clusters"], said["init"]) == (3, 6, 3, "mixed")
     assert (said["tol"], said["max_iter"], said["version"]) == (1e-8, 20_000, ip.__version__)
     assert said["joint_sha256"] == UNIFORM.fingerprint
-
-
-# -- the tally -----------------------------------------------------------------------------------------------------------
-
-
-standings = st.builds(
-    Standing,
-    loss=st.sampled_from([0.0, 4e-10, 8e-10, 1.2e-9, 0.5]),
-    solver=st.integers(0, 1),
-    start=st.integers(0, 10**6),
-    ixz=st.just(0.0),
-    iyz=st.just(0.0),
-    converged=st.booleans(),
-)
-
-
-@given(
-    runs=st.lists(standings, min_size=1, max_size=12, unique_by=lambda one: (one.solver, one.start)), seed=st.integers()
-)
-def test_the_best_of_a_tally_is_the_frontiers_whatever_the_order(runs, seed):
-    """Against the rule of `Frontier.best_rows`, spelled out: the lowest; among those within 1e-9, converged ones first."""
-    rows = sorted(runs, key=lambda one: (one.solver, one.start))
-    lowest = min(one.loss for one in rows)
-    expected = min((one for one in rows if one.loss <= lowest + 1e-9), key=lambda one: (not one.converged, one.loss))
-    tally = Tally()
-    random.Random(seed).shuffle(runs)
-    for one in runs:
-        tally.add(7, one)
-    assert tally.best(7) == expected
-    assert (expected.solver, expected.start) in tally.kept(7)
-    assert len(tally.kept(7)) <= 4
-    assert (tally.runs, tally.converged) == (len(runs), sum(one.converged for one in runs))
-
-
-def test_grid_keeps_places_and_orders_rows():
-    grid = Grid(ip.bottleneck, [0.9, 0.1], 4)
-    assert grid.add([0.5, 0.2]) == [2, 3]
-    assert grid.order == [1, 3, 2, 0]
-    assert grid.problems[3] == ip.bottleneck(0.2)
-    assert Grid(ip.bottleneck, [0.9, 0.1], None).order == [0, 1]
-    assert Unit(0, 1, (2,)) == (0, 1, (2,))

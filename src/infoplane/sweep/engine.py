@@ -7,6 +7,7 @@ together. Its size follows the time that units took so far, and changes no resul
 from __future__ import annotations
 
 import importlib
+import math
 import os
 import signal
 import threading
@@ -90,8 +91,11 @@ def completed(
     *,
     seconds: float = CHUNK_SECONDS,
     begin: Callable[[Sequence[Unit]], int] = len,
+    lowest: Callable[[int, int], float] = lambda _solver, _index: math.inf,
 ) -> Generator[tuple[int, ChunkResult]]:
     """Run the units; yield the result of each chunk as it ends, with the number that ``begin`` gave it.
+
+    ``lowest`` says what loss a solver has reached at a parameter so far; workers record the traces of runs that reach it.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
     in threads of this process are stopped after the block of iterations that they are in.
@@ -103,7 +107,7 @@ def completed(
         while queue or running:
             workers = engine.workers()
             while queue and len(running) < AHEAD * workers:
-                chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems)
+                chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
                 running[_submitted(engine, plan, chunk, stop_name)] = number, chunk
             ended, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -121,12 +125,15 @@ def completed(
         del STOP_EVENTS[stop_name]
 
 
-def _cut(queue: deque[Unit], size: int, problems: Problems) -> Chunk:
+def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[int, int], float]) -> Chunk:
     """The next units of one solver, at most ``size``."""
     units = [queue.popleft()]
     while queue and len(units) < size and queue[0].solver == units[0].solver:
         units.append(queue.popleft())
-    return Chunk(tuple(units), {index: problems[index] for unit in units for index in unit.indices})
+    indices = dict.fromkeys(index for unit in units for index in unit.indices)
+    solver = units[0].solver
+    known = {(solver, index): loss for index in indices if (loss := lowest(solver, index)) < math.inf}
+    return Chunk(tuple(units), {index: problems[index] for index in indices}, known)
 
 
 def _submitted(engine: Engine, plan: Plan, chunk: Chunk, stop_name: str) -> Future[ChunkResult]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -36,6 +37,10 @@ class Tally:
     def kept(self, index: int) -> set[tuple[int, int, int]]:
         """Keys of the runs at a parameter that are, or may yet be, the best of their solver."""
         return {one.key for one in self._at(index)}
+
+    def lowest(self, solver: int, index: int) -> float:
+        """The lowest loss of a solver at a parameter; infinite before its first run."""
+        return min((one.loss for one in self._contenders[index].get(solver, ())), default=math.inf)
 
     def best(self, index: int) -> RunRecord:
         """The best run at a parameter, by the rule of `best_of`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -58,6 +58,8 @@ class Chunk:
 
     units: tuple[Unit, ...]
     problems: Problems
+    lowest: Mapping[tuple[int, int], float] = field(default_factory=dict)
+    """Lowest losses known so far, by solver and index: a run that does not reach them needs no trace. No result depends on them."""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ class Plan:
 
     def __getstate__(self) -> dict[str, Any]:
         # Workers make their own support, and need no labels, which may be anything.
-        kept = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        kept = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
         return {**kept, "joint": Joint.from_matrix(self.joint.p_xy)}
 
     @property
@@ -192,7 +194,7 @@ class ParameterGrid:
 
 def _solver_options(solver: Solver) -> dict[str, Any]:
     fields: Any = dataclasses.fields(solver) if dataclasses.is_dataclass(solver) else ()
-    options = {field.name: getattr(solver, field.name) for field in fields}
+    options = {one.name: getattr(solver, one.name) for one in fields}
     return {"solver": solver.name, "options": to_json(options, nonfinite=repr, arrays=_digest, others=repr)}
 
 

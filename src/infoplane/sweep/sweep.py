@@ -154,7 +154,15 @@ def _run(
     indices = grid.given
     while indices:
         units = [unit for unit in plan.units(indices) if not ledger.has(unit)]
-        chunks = completed(workers, plan, grid.problems, units, seconds=chunk_seconds, begin=ledger.begin)
+        chunks = completed(
+            workers,
+            plan,
+            grid.problems,
+            units,
+            seconds=chunk_seconds,
+            begin=ledger.begin,
+            lowest=ledger.tally.lowest,
+        )
         with closing(chunks):
             for number, result in chunks:
                 ledger.record(number, result)

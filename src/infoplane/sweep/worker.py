@@ -1,12 +1,14 @@
 """What a worker does with a chunk: a few units, one after another, in one call. Module-level and picklable, so that any executor can.
 
-Traces are recorded for the runs of a batch that may turn out to be the best of their parameter and solver. To record every iteration
-of every run would cost a quarter of the sweep's time and more, so a large batch runs without, and its best run once more, from the
-same start and to the same end, with a trace. The time of that is part of no run's seconds.
+Traces are kept of the runs that may turn out to be the best of their parameter and solver. To record every iteration of every run would
+cost a quarter of the sweep's time and more, so a batch runs without, and its best run once more, from the same start and to the same end,
+with a trace, unless a better one is known already. The time of that is part of no run's seconds. Where a solver makes only
+one run per parameter, that one is recorded at once.
 """
 
 from __future__ import annotations
 
+import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -17,7 +19,7 @@ import numpy as np
 
 from ..information import Array, encoder_entropies, plane_points
 from ..problem import MarkovLagrangian
-from ..solution import Run
+from ..solution import TIE, Run
 from ..solve import block_length
 from ..solvers.base import PathSolver, Solver, is_path
 from ..threads import one_blas_thread
@@ -26,9 +28,6 @@ from .record import RunRecord, contending
 
 STOP_EVENTS: dict[str, threading.Event] = {}
 """Stop events by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
-
-SMALL_BATCH = 3
-"""Runs that are recorded while they run; of a larger batch, running the best again costs less."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +49,8 @@ def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
             if is_path(solver):
                 records += _follow(solver, plan, chunk.problems, batch[0], stop)
             else:
-                records += _run_batch(solver, plan, chunk.problems, batch, stop)
+                lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
+                records += _run_batch(solver, plan, chunk.problems, batch, lowest, stop)
             if stop.is_set():
                 break
     return ChunkResult(tuple(records), time.perf_counter() - began)
@@ -63,30 +63,34 @@ def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _run_batch(
-    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], stop: threading.Event
+    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, stop: threading.Event
 ) -> list[RunRecord]:
-    """All runs of the batch, or none; the batch's time is shared out in proportion to iterations."""
+    """All runs of the batch, or none; the batch's time is shared out in proportion to iterations.
+
+    ``lowest`` is the lowest loss that this solver is known to have reached at the parameter; only runs that reach it get a trace.
+    """
     index, count = units[0].indices[0], len(units)
+    at_once = plan.runs_of[units[0].solver] == 1
     began = time.perf_counter()
     W = plan.encoders(index, units[0].start, count)
-    runs = _ended(solver, plan, problems[index], W, count <= SMALL_BATCH, stop)
+    runs = _ended(solver, plan, problems[index], W, at_once, stop)
     if runs is None:
         return []
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     shares = [seconds * run.iterations / iterations for run in runs]
     records = list(_records(plan, problems, units, [index] * count, runs, shares))
-    best = {one.start for one in contending(records)}
+    if at_once:
+        return [record.with_trace(record.trace) for record in records]
+    worth_recording = {one.start for one in contending(records) if one.loss <= lowest + TIE}
     for place, record in enumerate(records):
-        trace = record.trace
-        if record.start in best and count > SMALL_BATCH:
+        if record.start in worth_recording:
             again = _ended(solver, plan, problems[index], np.ascontiguousarray(W[place : place + 1]), True, stop)
             if again is None:
                 return []
             # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
-            same = len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes()
-            trace = again[0].trace if same else None
-        records[place] = record.with_trace(trace if record.start in best else None)
+            if len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes():
+                records[place] = record.with_trace(again[0].trace)
     return records
 
 

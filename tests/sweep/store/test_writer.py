@@ -182,7 +182,7 @@ def test_interrupted_again_and_again_it_ends_the_same(engine, expected, tmp_path
 
 
 def test_a_finished_store_computes_nothing(store, expected, monkeypatch):
-    monkeypatch.setattr("infoplane.sweep.engine.work", None)
+    monkeypatch.setattr("infoplane.sweep.engine.run_chunk", None)
     assert_same_runs(swept(store), expected)
 
 
@@ -381,7 +381,7 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
 
 def test_a_read_only_store_is_refused_before_any_work(store, monkeypatch):
     connecting(monkeypatch, how="mode=ro")
-    monkeypatch.setattr("infoplane.sweep.engine.work", None)
+    monkeypatch.setattr("infoplane.sweep.engine.run_chunk", None)
     with pytest.raises(StoreError, match="cannot be written: attempt to write a readonly database"):
         swept(store)
 
@@ -394,7 +394,7 @@ def test_a_read_only_directory(tmp_path):
 
 
 def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("infoplane.sweep.store.writer.joint_words", lambda _: {}["gone"])
+    monkeypatch.setattr("infoplane.sweep.store.writer.joint_meta", lambda _: {}["gone"])
     with pytest.raises(KeyError):
         swept(tmp_path / "runs.db")
     assert os.listdir(tmp_path) == []

@@ -1,0 +1,122 @@
+"""Workers: runs of a batch do not depend on each other nor on recording; the best of a batch have their traces; a stop ends the chunk."""
+
+import threading
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.solve import block_length
+from infoplane.solvers.base import is_path
+from infoplane.solvers.stopping import Stopping
+from infoplane.sweep import record, worker
+from infoplane.sweep.plan import Chunk
+from infoplane.sweep.worker import STOP_EVENTS, run_chunk
+from sweeping import planned
+
+HEART = ip.datasets.heart()
+NAMES = [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")]
+TRACELESS = ("envelope", "columns", "merging")
+
+
+def problem_for(solver):
+    return ip.funnel(1.7) if solver.refusal(ip.bottleneck(0.3)) else ip.bottleneck(0.3)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
+    """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
+    solver = ip.SOLVERS[name]
+    problem = problem_for(solver)
+    plan, problems = planned(solver), {0: problem, 1: problem}
+    units = tuple(plan.units([0, 1]))
+    together = {(one.index, one.start): one for one in run_chunk(plan, Chunk(units, problems), "").records}
+    assert len(together) == 2 * plan.runs_per_parameter
+    for some in (units[::2], *((unit,) for unit in units)):
+        for one in run_chunk(plan, Chunk(tuple(some), problems), "").records:
+            same = together[one.index, one.start]
+            assert one.run.encoder.tobytes() == same.run.encoder.tobytes()
+            assert (one.loss, one.ixz, one.iyz, one.run.iterations) == (
+                same.loss,
+                same.ixz,
+                same.iyz,
+                same.run.iterations,
+            )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
+    """Against the solver itself, without a trace."""
+    solver = ip.SOLVERS[name]
+    problem, plan = problem_for(solver), planned(solver)
+    found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: problem}), "").records
+    W = plan.encoders(0)
+    if is_path(solver):
+        path = solver.follow(plan.support, [problem], W[:1] if solver.deterministic else W, plan.stopping)
+        plain = [run for run in path if run is not None]
+    else:
+        W = W[: len(found)]
+        batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, False)
+        while batch.advance(block_length(W)):
+            pass
+        plain = batch.runs()
+    for one, other in zip(found, plain, strict=True):
+        assert one.run.encoder.tobytes() == other.encoder.tobytes()
+        assert (one.run.status, one.run.iterations, one.run.residuals) == (
+            other.status,
+            other.iterations,
+            other.residuals,
+        )
+    best = record.contending(found)
+    assert 1 <= len(best) <= 2
+    traced = [one for one in found if one.trace is not None]
+    assert traced == ([] if name in TRACELESS else sorted(best, key=lambda one: one.start))
+    for one in traced:
+        assert np.isfinite(one.trace.loss).all()
+        assert one.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
+        assert is_path(solver) or 0 <= len(one.trace) - one.run.iterations <= (name == "blahut-arimoto")
+
+
+def test_long_traces_are_thinned(monkeypatch):
+    plan = planned(ip.SOLVERS["ib-1"])
+    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)})
+    whole = record.contending(run_chunk(plan, chunk, "").records)[-1].trace
+    monkeypatch.setattr(record, "LONGEST_TRACE", 5)
+    thin = record.contending(run_chunk(plan, chunk, "").records)[-1].trace
+    assert whole.iteration is None
+    assert len(thin) == 5 < len(whole)
+    assert (thin.iteration[0], thin.iteration[-1]) == (1, len(whole))
+    np.testing.assert_array_equal(thin.loss, whole.loss[thin.iteration.astype(int) - 1])
+
+
+def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
+    plan = planned(ip.SOLVERS["ib-1"])
+    units, problems = tuple(plan.units([0])), {0: ip.bottleneck(0.3)}
+    best = record.contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
+    for lowest, traced in ((best.loss + 0.5e-9, True), (best.loss, True), (best.loss - 2e-9, False)):
+        found = run_chunk(plan, Chunk(units, problems, {(0, 0): lowest}), "").records
+        assert any(one.trace is not None for one in found) == traced
+
+
+def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
+    """A solver that does not keep the runs of a batch apart: what was recorded is another run."""
+    plan = planned(ip.SOLVERS["ib-1"])
+    real = worker._ended
+
+    def ended(solver, plan, problem, W, recorded, stop):
+        return real(solver, plan, problem, 0.9 * W + 0.1 / W.shape[1] if recorded else W, recorded, stop)
+
+    monkeypatch.setattr(worker, "_ended", ended)
+    found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
+    assert [one.trace for one in found] == [None] * 6
+
+
+def test_a_stop_ends_a_chunk_between_blocks():
+    plan = planned(ip.SOLVERS["pf-2v"], joint=HEART, starts=2, stopping=Stopping(tol=1e-15))
+    chunk = Chunk(tuple(plan.units([0, 1])), {0: ip.funnel(50.0), 1: ip.funnel(5.0)})
+    STOP_EVENTS["stopped"] = threading.Event()
+    STOP_EVENTS["stopped"].set()
+    try:
+        assert len(run_chunk(plan, chunk, "stopped").records) in (0, 2)  # a batch that ends in its first block is done
+    finally:
+        del STOP_EVENTS["stopped"]
