@@ -1,13 +1,18 @@
-"""A solution: what follows from its encoder, and what it says of how it ended."""
+"""A solution: what follows from its encoder, what it says of how it ended, its trace; and which of several runs is the best."""
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.solution import TIE, best_of, contenders
 
 UNIFORM, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
 RUN = {"starts": 1, "rng": 0, "max_iter": 2}
+
+ENDS = st.lists(st.tuples(st.sampled_from([0.0, 4e-10, 8e-10, 1.2e-9, 0.5]), st.booleans()), min_size=1, max_size=9)
 
 
 def test_numbers_and_frame_follow_from_the_encoder():
@@ -58,3 +63,37 @@ def test_a_proof_at_its_limit_advises_to_raise_it():
     found = ip.solve(ip.datasets.heart(), ip.funnel(3.5), ip.Columns(max_cells=1), tol=1e-12)
     assert not found.converged
     assert found.message.endswith("or raise max_cells or max_seconds")
+
+
+@given(ENDS)
+def test_the_lowest_is_best_and_among_equals_one_that_converged(ends):
+    losses, converged = zip(*ends, strict=True)
+    near = [index for index, loss in enumerate(losses) if loss <= min(losses) + TIE]
+    assert best_of(losses, converged) == min(near, key=lambda index: (not converged[index], losses[index]))
+
+
+@given(ENDS, ENDS)
+def test_the_best_of_two_groups_is_a_contender_of_its_own(first, second):
+    together = [*first, *second]
+    best = best_of(*zip(*together, strict=True))
+    group, index = (first, best) if best < len(first) else (second, best - len(first))
+    assert index in contenders(*zip(*group, strict=True))
+
+
+def test_a_thinned_trace_keeps_its_ends_and_says_which_iterations_it_has():
+    run = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    thin = run.trace.thinned(10)
+    assert len(thin) == 10
+    assert (thin.iteration[0], thin.iteration[-1]) == (1, run.iterations)
+    rows = thin.iteration.astype(int) - 1
+    np.testing.assert_array_equal(thin.columns()[:, :6], run.trace.columns()[rows])
+    np.testing.assert_array_equal(thin.thinned(3).iteration, thin.iteration[[0, 4, 9]])
+    assert run.trace.thinned(run.iterations) is run.trace
+
+
+def test_a_thinned_trace_has_no_rate():
+    run = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    assert 0 < run.rate().factor < 1
+    thin = ip.solution.replace(run, trace=run.trace.thinned(10))
+    with pytest.raises(ValueError, match=f"kept 10 of the {run.iterations} iterations"):
+        thin.rate()

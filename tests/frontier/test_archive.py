@@ -1,6 +1,7 @@
 """`Frontier.save` and `Frontier.load`: every bit comes back, bad files are refused, and half a file is never seen."""
 
 import dataclasses
+import json
 import os
 from pathlib import Path
 
@@ -52,7 +53,10 @@ def assert_same(found, expected):
     for one, other in zip(found.runs, expected.runs, strict=True):
         for field in dataclasses.fields(other):
             a, b = getattr(one, field.name), getattr(other, field.name)
-            if field.name == "encoder":
+            if field.name == "trace":
+                assert (a is None) == (b is None)
+                assert a is None or a.columns().tobytes() == b.columns().tobytes()
+            elif field.name == "encoder":
                 assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
             else:
                 assert a == b, field.name
@@ -81,6 +85,30 @@ def test_bounds_interruption_and_clusters_of_different_numbers_come_back(small, 
     expected = ip.Frontier(small.joint, runs, complete=False)
     expected.save(tmp_path / "f.npz")
     assert_same(ip.Frontier.load(tmp_path / "f.npz"), expected)
+
+
+def test_traces_come_back_whole_or_thinned(small, tmp_path):
+    runs = list(small.runs)
+    traced = [row for row, run in enumerate(runs) if run.trace is not None]
+    assert traced == small.best_rows()
+    runs[traced[0]] = dataclasses.replace(runs[traced[0]], trace=runs[traced[0]].trace.thinned(3))
+    expected = ip.Frontier(small.joint, runs)
+    expected.save(tmp_path / "f.npz")
+    found = ip.Frontier.load(tmp_path / "f.npz")
+    assert_same(found, expected)
+    assert [run.trace is None or run.trace.iteration is None for run in found.runs] == [
+        row != traced[0] for row in range(len(runs))
+    ]
+
+
+def test_an_archive_of_the_former_format_has_no_traces(small, tmp_path):
+    small.save(tmp_path / "new.npz")
+    with np.load(tmp_path / "new.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files if not name.startswith("trace")}
+    meta = json.loads(str(arrays["meta"])) | {"format": 2}
+    np.savez(tmp_path / "old.npz", **arrays | {"meta": np.array(json.dumps(meta))})
+    found = ip.Frontier.load(tmp_path / "old.npz")
+    assert_same(found, ip.Frontier(small.joint, [dataclasses.replace(run, trace=None) for run in small.runs]))
 
 
 def test_no_runs_at_all(small, tmp_path):
@@ -146,6 +174,13 @@ def other_meta(path, good):
         np.savez(file, meta=np.array("[1, 2]"))
 
 
+def more_trace_than_runs(path, good):
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    with path.open("wb") as file:
+        np.savez(file, **arrays | {"trace_lengths": arrays["trace_lengths"] + 1})
+
+
 def newer_format(path, good):
     with path.open("wb") as file:
         np.savez(file, meta=np.array('{"format": 999}'))
@@ -170,6 +205,7 @@ BAD = (
     another_npz,
     an_array,
     other_meta,
+    more_trace_than_runs,
     newer_format,
     objects,
     pickled,

@@ -9,10 +9,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.report.replay import replay_best
 
 import infoplane as ip
-from infoplane.frontier.lazy_solution import StoredRun
+from infoplane.frontier.lazy_solution import LazySolution
 from infoplane.report import page as module
 from infoplane.report.contents import Allowance, contents, label_text
 from infoplane.report.encoders import encoder_columns, largest
@@ -222,8 +221,9 @@ def test_encoders_that_were_not_kept_are_left_out(swept):
     """A store keeps the encoders of the best runs only."""
     best = set(swept.best_rows())
     runs = [
-        StoredRun.of(
+        LazySolution.of(
             (lambda run=run: run.encoder) if row in best else None,
+            (lambda run=run: run.trace) if row in best else None,
             loss=run.loss,
             ixz=run.ixz,
             iyz=run.iyz,
@@ -231,7 +231,7 @@ def test_encoders_that_were_not_kept_are_left_out(swept):
             **{
                 name: getattr(run, name)
                 for name in vars(run)
-                if name in Solution.__dataclass_fields__ and name != "encoder"
+                if name in Solution.__dataclass_fields__ and name not in ("encoder", "trace")
             },
         )
         for row, run in enumerate(swept.runs)
@@ -266,52 +266,52 @@ def test_columns_add_up_whatever_is_merged(seed, clusters, most):
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 
-def test_replayed_traces_end_where_the_runs_did(swept):
-    traces, notes = replay_best(swept)
-    assert set(traces) == set(swept.best_rows())
-    for row, trace in traces.items():
+def test_traces_of_the_best_runs_are_shown(swept):
+    shown = held(report_page(swept))
+    assert set(shown["traces"]) == {str(row) for row in swept.best_rows()}
+    for row in swept.best_rows():
         run = swept.runs[row]
-        assert len(trace) == run.iterations
-        assert trace.loss[-1] == pytest.approx(run.loss, abs=1e-9)
-        assert trace.stationarity[-1] == run.residuals.stationarity
-    assert notes[0].startswith("Traces come from 3 of 3 best runs, run once more from the same start to the same end")
-    assert set(held(report_page(swept))["traces"]) == {str(row) for row in swept.best_rows()}
+        assert len(run.trace) == run.iterations
+        assert run.trace.loss[-1] == pytest.approx(run.loss, abs=1e-9)
+        assert shown["traces"][str(row)]["iterations"][-1] == run.iterations
+    assert "How they converged is shown for 3 of 3 best runs." in shown["notes"]
 
 
-@pytest.mark.parametrize(
-    "change", [{"seed": 6}, {"tol": 1e-4}, {"clusters": 2}, {"max_iter": 3}, {"starts": 1}, {"tol": None}]
-)
-def test_a_replay_that_ends_elsewhere_is_not_shown(swept, change):
-    rows = [row for row in swept.best_rows() if swept.runs[row].start > 0]
-    other = ip.Frontier(swept.joint, swept.runs, provenance={**swept.provenance, **change})
-    assert not set(replay_best(other)[0]) & set(rows)
+def test_where_there_is_no_trace_the_page_says_so(swept):
+    bare = [replace(run, trace=None) for run in swept.runs]
+    shown = held(report_page(ip.Frontier(swept.joint, [*bare[:3], *swept.runs[3:]])))
+    assert len(shown["traces"]) == 2
+    assert "How they converged is shown for 2 of 3 best runs." in shown["notes"]
+    without = held(report_page(swept, traces=False))
+    assert without["traces"] == {}
+    assert not any("converged is shown" in note for note in without["notes"])
 
 
-def test_nobody_said_how_it_was_made(swept):
-    assert replay_best(ip.Frontier(swept.joint, swept.runs)) == ({}, [])
-    assert held(report_page(ip.Frontier(swept.joint, swept.runs)))["traces"] == {}
-    assert held(report_page(swept, traces=False))["traces"] == {}
+def test_the_traces_of_many_runs_are_limited(swept):
+    found = contents(swept, "t", True, Allowance(traces=2))
+    assert len(found["traces"]) == 2
+    assert "How they converged is shown for 2 of 3 best runs." in found["notes"]
 
 
-def test_runs_that_were_long_are_not_run_again(swept):
-    runs = [replace(run, iterations=10**9) if run.parameter == 0.2 else run for run in swept.runs]
-    found, notes = replay_best(ip.Frontier(swept.joint, runs, provenance=swept.provenance))
-    assert sorted(swept.runs[row].parameter for row in found) == [0.1, 0.4]
-    assert "2 of 3 best runs" in notes[0]
+def test_a_thinned_trace_shows_its_iterations_numbers(swept):
+    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    thin = replace(run, trace=run.trace.thinned(20))
+    found = contents(ip.Frontier(swept.joint, [thin]), "t", True, Allowance(points=10))
+    assert found["traces"][0]["iterations"][-1] == run.iterations > 20
+    assert "Of long traces 20 iterations were kept, spaced evenly." in found["notes"]
 
 
-def test_two_solvers_on_one_plane_are_both_replayed(swept):
+def test_two_solvers_on_one_plane_both_have_traces(swept):
     both = swept + ip.sweep(swept.joint, ip.bottleneck, [0.15, 0.3], "ib-1", starts=2, rng=1)
-    traces, _ = replay_best(both)
-    assert set(traces) == set(both.best_rows())
-    parts = held(report_page(both))["provenance"]["parts"]
-    assert [part["solver"] for part in parts] == ["blahut-arimoto", "ib-1"]
+    shown = held(report_page(both))
+    assert {int(row) for row in shown["traces"]} == set(both.best_rows())
+    assert [part["solver"] for part in shown["provenance"]["parts"]] == ["blahut-arimoto", "ib-1"]
 
 
 def test_a_trace_of_its_own_is_thinned_and_kept(swept):
     run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
     frontier = ip.Frontier(swept.joint, [run])
-    found = contents(frontier, "t", {}, [], Allowance(points=10))["traces"][0]
+    found = contents(frontier, "t", True, Allowance(points=10))["traces"][0]
     assert found["iterations"][0] == 1
     assert found["iterations"][-1] == len(run.trace)
     assert len(found["iterations"]) <= 10

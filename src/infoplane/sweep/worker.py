@@ -19,7 +19,7 @@ import numpy as np
 
 from ..information import Array, encoder_entropies, plane_points
 from ..problem import MarkovLagrangian
-from ..solution import TIE, Run
+from ..solution import TIE, Run, Trace
 from ..solve import block_length
 from ..solvers.base import PathSolver, Solver, is_path
 from ..threads import one_blas_thread
@@ -90,8 +90,13 @@ def _run_batch(
                 return []
             # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
             if len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes():
-                records[place] = record.with_trace(again[0].trace)
+                records[place] = record.with_trace(_first(again[0].trace, runs[place].iterations))
     return records
+
+
+def _first(trace: Trace | None, iterations: int) -> Trace | None:
+    """So many iterations of a trace: a recorded run may look once more at where it has ended."""
+    return None if trace is None else Trace.from_columns(trace.columns()[:iterations])
 
 
 def _ended(

@@ -14,7 +14,8 @@ from scipy import sparse
 
 import infoplane as ip
 import verify
-from infoplane.sweep.store import database as storefile
+from infoplane.sweep import engine
+from infoplane.sweep.store import database, writer
 from infoplane.sweep.store.database import SCHEMA, StoreError, is_being_written
 from infoplane.sweep.store.reader import read_store, store_status
 from sweeping import Warm, assert_same_runs
@@ -108,6 +109,49 @@ def test_encoders_of_the_best_are_kept_and_no_others(made):
     assert not hasattr(found.runs[dropped], "no_such_thing")
 
 
+def test_traces_of_the_best_are_kept_and_no_others(made, expected):
+    found = read_store(made)
+    assert ask(made, "SELECT place, solver, start FROM traces") == ask(
+        made, "SELECT place, solver, start FROM encoders"
+    )
+    traced = [row for row in range(len(found)) if found.runs[row].trace is not None]
+    assert set(found.best_rows()) <= set(traced)
+    assert traced == [row for row in range(len(expected)) if expected.runs[row].trace is not None]
+    run = found.solution(found.best_rows()[0])
+    assert len(run.trace) == run.iterations
+    assert run.trace.loss[-1] == pytest.approx(run.loss, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    "spoil", ["data = x'00'", "length = length + 1", "length = 0", "length = -1", "data = zeroblob(9)"]
+)
+def test_a_damaged_trace_is_refused(spoil, store):
+    change(store, f"UPDATE traces SET {spoil}")
+    found = read_store(store)
+    with pytest.raises(StoreError, match="is damaged"):
+        _ = found.runs[found.best_rows()[0]].trace
+
+
+def test_a_trace_that_was_dropped_meanwhile_is_none(store):
+    found = read_store(store)
+    change(store, "DELETE FROM traces")
+    assert found.runs[found.best_rows()[0]].trace is None
+
+
+def test_a_store_of_the_former_schema_is_read_but_not_continued(store, expected):
+    change(store, "DROP TABLE traces", "PRAGMA user_version = 1")
+    before = store.read_bytes()
+    found = read_store(store)
+    assert found.to_frame().equals(read_store(store).to_frame())
+    assert [run.loss for run in found.runs] == [run.loss for run in expected.runs]
+    assert all(run.trace is None for run in found.runs)
+    assert found.encoder(found.best_rows()[0]).tobytes() == expected.encoder(expected.best_rows()[0]).tobytes()
+    assert store_status(store).complete
+    with pytest.raises(StoreError, match=r"has schema 1.* read and exported, but not continued.*name another file"):
+        swept(store)
+    assert store.read_bytes() == before
+
+
 def test_best_of_every_solver_is_kept(tmp_path, monkeypatch):
     monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(2, claims=1e-7))
     found = swept(tmp_path / "runs.db", certify=True)
@@ -153,8 +197,7 @@ def test_any_file_name(name, tmp_path, expected):
 # -- going on ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("engine", [None, "threads"])
-def test_interrupted_again_and_again_it_ends_the_same(engine, expected, tmp_path):
+def test_interrupted_again_and_again_it_ends_the_same(expected, tmp_path):
     path = tmp_path / "runs.db"
     calls = 0
     while True:
@@ -165,7 +208,7 @@ def test_interrupted_again_and_again_it_ends_the_same(engine, expected, tmp_path
             if len(heard) > calls % 2:
                 raise KeyboardInterrupt
 
-        found = swept(path, progress=press, engine=engine)
+        found = swept(path, progress=press)
         calls += 1
         if found.complete:
             break
@@ -182,7 +225,7 @@ def test_interrupted_again_and_again_it_ends_the_same(engine, expected, tmp_path
 
 
 def test_a_finished_store_computes_nothing(store, expected, monkeypatch):
-    monkeypatch.setattr("infoplane.sweep.engine.run_chunk", None)
+    monkeypatch.setattr(engine, "run_chunk", None)
     assert_same_runs(swept(store), expected)
 
 
@@ -249,7 +292,7 @@ def test_a_store_of_another_sweep_is_refused(options, words, store):
 
 
 def test_another_version_is_refused(store, monkeypatch):
-    monkeypatch.setattr(ip, "__version__", "0.2.0.dev")
+    monkeypatch.setattr(writer, "__version__", "0.2.0.dev")
     with pytest.raises(StoreError, match=r'version is ".*" there, "0\.2\.0\.dev" here'):
         swept(store)
 
@@ -350,7 +393,7 @@ def test_an_encoder_whose_file_is_gone(store):
 
 def connecting(monkeypatch, *pragmas, how=None):
     """Let the writer's connection be of another kind."""
-    real = storefile._connect
+    real = database._connect
 
     def connect(path, given):
         connection = real(path, given if how is None or given != "mode=rw" else how)
@@ -358,7 +401,7 @@ def connecting(monkeypatch, *pragmas, how=None):
             connection.execute(f"PRAGMA {pragma}")
         return connection
 
-    monkeypatch.setattr(storefile, "_connect", connect)
+    monkeypatch.setattr(database, "_connect", connect)
 
 
 def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkeypatch):
@@ -381,7 +424,7 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
 
 def test_a_read_only_store_is_refused_before_any_work(store, monkeypatch):
     connecting(monkeypatch, how="mode=ro")
-    monkeypatch.setattr("infoplane.sweep.engine.run_chunk", None)
+    monkeypatch.setattr(engine, "run_chunk", None)
     with pytest.raises(StoreError, match="cannot be written: attempt to write a readonly database"):
         swept(store)
 
@@ -394,7 +437,7 @@ def test_a_read_only_directory(tmp_path):
 
 
 def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("infoplane.sweep.store.writer.joint_meta", lambda _: {}["gone"])
+    monkeypatch.setattr(writer, "joint_meta", lambda _: {}["gone"])
     with pytest.raises(KeyError):
         swept(tmp_path / "runs.db")
     assert os.listdir(tmp_path) == []
@@ -442,7 +485,7 @@ def test_a_store_that_changes_under_a_reader_is_read_again(store):
             swept(store)
         return looks[-1]
 
-    assert storefile.read(store, look) == 2
+    assert database.read(store, look) == 2
     assert looks == [1, 2]
 
 
