@@ -177,8 +177,8 @@ class Family:
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
     init: str | None = "mixed"
     """The kind of starts that was measured to work (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
-    grid: tuple[float, float, int] | None = None
-    """Lowest and highest parameter of the default sweep, and how many, spaced geometrically."""
+    points: int | None = None
+    """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
 
     @property
     def title(self) -> str:
@@ -222,7 +222,7 @@ _GAMMA: dict[str, Any] = {
     "symbol": "γ",
     "most": 1.0,
     "expected": "in (0, 1]; above 1 only the trivial encoder is optimal",
-    "grid": (0.1, 1.0, 16),
+    "points": 16,
 }
 
 BOTTLENECK = Family(
@@ -248,7 +248,7 @@ FUNNEL = Family(
     sweep_solver="pooling",
     certifier="columns",
     init="spread",
-    grid=(0.5, 20.0, 20),
+    points=20,
 )
 
 DETERMINISTIC_BOTTLENECK = Family(

@@ -8,12 +8,14 @@ from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
+from ..sweep.range import natural_range
 from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
@@ -84,7 +86,7 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
     """
     family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
-    problems = [family(float(parameter)) for parameter in parameters]
+    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
     names = list(dict.fromkeys(name for group in solvers for name in group)) or [
         name for name, one in SOLVERS.items() if name != "drs" and not any(one.refusal(each) for each in problems)
     ]
@@ -98,6 +100,9 @@ def compare(
     joint = source.load()
     found: dict[str, Frontier] = {}
     with interruptible() as interruption, output.one_line_warnings():
+        if parameters is None:
+            parameters = np.geomspace(*natural_range(joint, family), options.PROBLEMS[problem].points or 0)
+            output.note(f"{options.range_text(problem, parameters)}, {len(parameters)} points spaced geometrically")
         for name, solver in chosen.items():
             output.prepare(solver, problems[0], interruption)
             with bar(len(parameters), name) as tell:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
-import numpy as np
 
 from ..datasets import heart
 from ..frontier.frontier import Frontier
@@ -17,7 +16,7 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output
+from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import as_table
 
@@ -82,14 +81,14 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            low, high, _ = family.grid or (1.0, 1.0, 1)
-            output.prepare(part.solver, family.problem(high), interruption)
+            output.prepare(part.solver, family.problem(options.SAMPLE), interruption)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
                     family.problem,
-                    np.geomspace(low, high, part.points),
+                    None,
                     part.solver,
+                    points=part.points,
                     starts=part.starts,
                     max_iter=part.max_iter,
                     rng=0,

@@ -18,6 +18,7 @@ from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
+from ..sweep.range import default_grid
 from ..sweep.store.database import StoreError
 from ..sweep.sweep import sweep
 from . import options, output
@@ -120,10 +121,8 @@ def frontier(
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    if points is not None and grid is None and grid_values is None:
-        grid = coarse_grid(problem, points)
     family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
-    problems = [family(float(parameter)) for parameter in parameters]
+    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)
@@ -135,6 +134,10 @@ def frontier(
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         output.prepare_all(solvers, problems[0], interruption)
+        if parameters is None:
+            points = points or options.PROBLEMS[problem].points or 0
+            parameters = default_grid(joint, family, points)
+            output.note(f"{options.range_text(problem, parameters)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem) as tell:
             found = sweep(
                 joint,
@@ -175,12 +178,6 @@ def frontier(
         context.exit(INTERRUPTED)
     exit_unless_converged(context, found)
     exit_unless_certified(context, found, certify)
-
-
-def coarse_grid(problem: str, points: int) -> tuple[float, float, int] | None:
-    """A quarter of the points over the problem's own range; refinement places the others."""
-    default = options.PROBLEMS[problem].grid
-    return None if default is None else (default[0], default[1], min(points, max(3, points // 4)))
 
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:

@@ -179,12 +179,12 @@ one_problem = several(
 PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
 
 
-def _grid_text(family: Family) -> str | None:
-    return None if family.grid is None else ":".join(f"{number:g}" for number in family.grid)
+def _points_text(family: Family) -> str | None:
+    return None if family.points is None else str(family.points)
 
 
 def _defaults(text_of: Callable[[Family], str | None]) -> str:
-    """The default that most problems share, and the problems with another one: ``0.1:1:16, funnel 0.5:20:20``."""
+    """The default that most problems share, and the problems with another one: ``16, funnel 20``."""
     problems: dict[str, list[str]] = {}
     for name, family in PROBLEMS.items():
         if (text := text_of(family)) is not None:
@@ -200,7 +200,7 @@ family_of_problems = several(
     click.option(
         "--grid",
         type=Grid(),
-        help=f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(_grid_text)}]",
+        help=f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(_points_text)} over the joint's own range]",
     ),
     click.option("--grid-values", type=Numbers(), metavar="V,V,...", help="The values themselves, instead of --grid."),
 )
@@ -228,10 +228,10 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
 
 def make_family(
     name: str, fixed: dict[str, Any], grid: tuple[float, float, int] | None, values: tuple[float, ...] | None
-) -> tuple[Callable[[float], MarkovLagrangian], Array]:
-    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters."""
+) -> tuple[Callable[[float], MarkovLagrangian], Array | None]:
+    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters; None if it is to follow from the joint."""
     family = PROBLEMS[name]
-    if family.grid is None:
+    if family.points is None:
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
     if grid is not None and values is not None:
         raise click.UsageError("--grid and --grid-values both give the grid: leave one out.")
@@ -243,10 +243,21 @@ def make_family(
     def make(parameter: float) -> MarkovLagrangian:
         return family.problem(parameter, **own)
 
-    parameters = np.geomspace(*(grid or family.grid)) if values is None else np.array(values)
+    if grid is None and values is None:
+        return make, None
+    parameters = np.array(values) if grid is None else np.geomspace(*grid)
     for parameter in parameters:
         make(float(parameter))  # refused here if it cannot be, before any work
     return make, parameters
+
+
+SAMPLE = 0.5
+"""A parameter that every family has, for what must be known before the joint is read."""
+
+
+def range_text(problem: str, parameters: Array) -> str:
+    """The range of a grid that follows from the joint: ``gamma from 0.00772 to 0.304``."""
+    return f"{PROBLEMS[problem].parameter} from {parameters[0]:.3g} to {parameters[-1]:.3g}"
 
 
 # -- the solver --------------------------------------------------------------------------------------------------------

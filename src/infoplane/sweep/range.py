@@ -17,12 +17,13 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from ..frontier.transitions import local_onset
-from ..information import plane_points
+from ..information import Array, plane_points
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, family_of
-from ..solvers.base import is_path
-from ..solvers.registry import resolve
+from ..solvers.annealing import Annealing
+from ..solvers.base import losses_of
+from ..solvers.fixed_point.accelerated import Accelerated
 from ..solvers.starts import default_init, make_starts, seed_sequence
 from ..solvers.stopping import Stopping
 from ..threads import one_blas_thread
@@ -37,7 +38,7 @@ BRIEF = Stopping(tol=1e-4, max_iter=200)
 """Enough to place a point on the plane to a percent."""
 
 STARTS = 2
-"""Starts of each brief run, where the solver takes any."""
+"""Starts of each brief run off a path."""
 
 
 def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> tuple[float, float]:
@@ -67,22 +68,36 @@ def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> 
     return float(grid[first]), float(grid[max(last, first + 1)])
 
 
-def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> np.ndarray[tuple[int, ...], np.dtype[np.float64]]:
-    """I(Y;Z) of a brief run of each problem by the solver that a sweep would take, in nats."""
-    solver = resolve(None, *problems, letters=len(support.p_x), along_a_path=True)
-    init = default_init(problems[0])
-    W = make_starts(support.joint, None, STARTS, seed_sequence(0), init, first_only=solver.deterministic)
+def default_grid(joint: Joint, family: Callable[[float], MarkovLagrangian], points: int) -> Array:
+    """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; `refine` places the others."""
+    return np.geomspace(*natural_range(joint, family), min(points, max(3, points // 4)))
+
+
+def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> Array:
+    """I(Y;Z) of a brief run of each problem, in nats: one annealed path of a bottleneck, else the better of a few starts."""
+    annealing = Annealing()
+    on_a_path = annealing.refusal(problems[0]) is None
+    W = make_starts(
+        support.joint,
+        None,
+        STARTS,
+        seed_sequence(0),
+        default_init(problems[0]),
+        first_only=annealing.deterministic and on_a_path,
+    )
     with one_blas_thread():
-        if is_path(solver):
-            runs = [run for run in solver.follow(support, problems, W, BRIEF) if run is not None]
+        if on_a_path:
+            encoders = [run.encoder for run in annealing.follow(support, problems, W, BRIEF) if run is not None]
         else:
-            runs = []
-            for problem in problems:
-                batch = solver.begin(support, [problem] * len(W), W, BRIEF, False)
-                while batch.advance(BRIEF.max_iter):
-                    pass
-                runs.append(min(batch.runs(traces=False), key=lambda run: run.residuals.largest))
-    points = [
-        point for some in support.lifted([run.encoder for run in runs]) for point in plane_points(support.joint, some)
-    ]
+            encoders = [_better(support, problem, W) for problem in problems]
+    points = [point for some in support.lifted(encoders) for point in plane_points(support.joint, some)]
     return np.array([point.iyz for point in points])
+
+
+def _better(support: Support, problem: MarkovLagrangian, W: Array) -> Array:
+    """The encoder of lowest loss after a brief run from each start."""
+    batch = Accelerated().begin(support, [problem] * len(W), W, BRIEF, False)
+    while batch.advance(BRIEF.max_iter):
+        pass
+    encoders = [run.encoder for run in batch.runs(traces=False)]
+    return encoders[int(np.argmin(losses_of(support, problem, encoders)))]

@@ -16,7 +16,7 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, family_of
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, seed_sequence
@@ -26,6 +26,7 @@ from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .ledger import Ledger, MemoryLedger, finished_indices
 from .plan import ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar
+from .range import default_grid
 from .store.reader import seed_of
 from .store.writer import Store
 from .worker import ChunkResult
@@ -38,7 +39,7 @@ Family = Callable[[float], MarkovLagrangian]
 def sweep(
     joint: Joint,
     family: Family,
-    parameters: Sequence[float] | Array,
+    parameters: Sequence[float] | Array | None = None,
     solver: Solver | str | None = None,
     *,
     clusters: int | None = None,
@@ -62,7 +63,9 @@ def sweep(
     Parameters
     ----------
     joint, family, parameters
-        p(x, y); a function from a parameter to a problem, such as `bottleneck` or `funnel`; the grid.
+        p(x, y); a function from a parameter to a problem, such as `bottleneck` or `funnel`; the grid. Without a grid, 16 parameters
+        (20 for the funnel), or ``points``, are spaced along the curve, from where the trade-off begins to where 99% of I(X;Y) is kept
+        or hidden.
     solver, clusters, starts, rng, max_iter, tol, init
         As in `solve`. Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are
         the same to the bit whatever the engine, the number of its workers and of resumes.
@@ -99,6 +102,9 @@ def sweep(
     >>> ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4), "ib-1", starts=2, rng=0)
     Frontier(4 parameters, 8 runs, 8 converged)
     """
+    if parameters is None:
+        points = _default_points(family) if points is None else whole_number("points", points)
+        parameters = default_grid(joint, family, points)
     values = np.array(parameters, dtype=float)
     if values.ndim != 1 or values.size == 0:
         raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
@@ -139,6 +145,14 @@ def sweep(
         except KeyboardInterrupt:
             complete = False
         return ledger.frontier(complete)
+
+
+def _default_points(family: Family) -> int:
+    """How many parameters the family is swept over if nobody says."""
+    points = family_of(family(0.5)).points
+    if points is None:
+        raise InvalidOptionError("this family has no name, and so no default grid: give the parameters.")
+    return points
 
 
 def _run(
