@@ -1,7 +1,6 @@
-"""Joints from frames and samples, and what is refused."""
+"""Joints from frames, and what is refused."""
 
-from collections import Counter
-from math import inf, log, nan
+from math import inf, nan
 
 import numpy as np
 import pandas as pd
@@ -98,91 +97,7 @@ def test_frame_accepts_categories_dates_and_nullable_columns():
     assert Joint.from_frame(arrow, "x", "y").x_labels == ("u", "v")
 
 
-def test_labels_that_cannot_be_compared_keep_the_order_of_first_appearance():
-    assert Joint.from_frame(pd.DataFrame({"x": ["b", 1, "a"], "y": [0, 0, 1]}), "x", "y").x_labels == ("b", 1, "a")
-    assert Joint.from_samples(["b", 1, "a", "b"], [0, 0, 1, 1]).x_labels == ("b", 1, "a")
-    mixed = [*"zyxwvu", 6, 5, 4, 3, 2, 1]
-    frame = pl.DataFrame({"x": pl.Series(mixed, dtype=pl.Object), "y": [0, 1] * 6})
-    assert Joint.from_frame(frame, "x", "y").x_labels == tuple(mixed)
-
-
-def test_large_and_empty_tables_are_stored_sparse():
-    n = 1100
-    joint = Joint.from_samples(range(n), range(n))
-    assert joint.is_sparse
-    assert joint.shape == (n, n)
-    assert joint.mutual_information == pytest.approx(log(n))
-    assert not Joint.from_samples(range(n), [0] * n).is_sparse
-
-
-# -- samples -----------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    "convert", [list, tuple, np.array, pd.Series, pl.Series, pa.array, iter], ids=lambda c: getattr(c, "__name__", "?")
-)
-def test_samples_of_any_sequence(convert):
-    x, y = [3, 1, 3, 3], ["u", "v", "u", "v"]
-    joint = Joint.from_samples(convert(x), convert(y))
-    assert joint.x_labels == (1, 3)
-    assert [type(label) for label in joint.x_labels] == [int, int]
-    assert joint.y_labels == ("u", "v")
-    assert np.array_equal(joint.p_xy, [[0.0, 0.25], [0.5, 0.25]])
-
-
-def test_samples_with_smoothing_tuples_and_dates():
-    joint = Joint.from_samples([(0, "a"), (0, "b")], np.array(["2020-01-02", "2020-01-01"], "M8[ns]"), smoothing=1.0)
-    assert joint.x_labels == ((0, "a"), (0, "b"))
-    assert joint.y_labels == (np.datetime64("2020-01-01"), np.datetime64("2020-01-02"))
-    np.testing.assert_allclose(joint.p_xy * 6, [[1, 2], [2, 1]])
-
-
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 3)), min_size=1, max_size=40))
-@FAST
-def test_samples_count(pairs):
-    joint = Joint.from_samples(*zip(*pairs, strict=True))
-    for (x, y), n in Counter(pairs).items():
-        i, j = joint.x_labels.index(x), joint.y_labels.index(y)
-        assert joint.p_xy[i, j] == pytest.approx(n / len(pairs), abs=1e-15)
-    assert np.count_nonzero(joint.p_xy) == len(set(pairs))
-
-
 # -- bad input ---------------------------------------------------------------------------------------------------------
-
-
-BAD_SAMPLES = {
-    "unequal lengths": (
-        [1, 2, 3],
-        [1, 2],
-        "one value per sample, and at least one sample; found 3 values of x and 2 of y",
-    ),
-    "none": ([], [], "one value per sample, and at least one sample; found 0 values of x and 0 of y"),
-    "nan": (
-        [1.0, nan, 2.0, nan],
-        [0, 0, 0, 0],
-        r"x must have no missing values; found 2, the first at position 1 .*Drop",
-    ),
-    "numpy nan": ([0, 0], np.array([1.0, nan]), "y must have no missing values; found 1, the first at position 1"),
-    "None": ([0, 0], ["a", None], "y must have no missing values; found 1, the first at position 1"),
-    "pandas NA": ([0, 0], pd.array([pd.NA, 1], dtype="Int64"), "y must have no missing values; found 1, .*position 0"),
-    "NaT": ([0, 0], np.array(["NaT", "2020-01-01"], "M8[ns]"), "y must have no missing values; found 1, .*position 0"),
-    "nan in a tuple": ([(1, nan)], [0], "x must have no missing values; found 1, the first at position 0"),
-    "unhashable": (
-        [0, 0],
-        [{}, 1],
-        "y must hold hashable values; found an unhashable type: 'dict'.*Turn lists into tuples",
-    ),
-    "two dimensions": (np.zeros((2, 2)), [0, 0], "x must be 1-D; found 2 dimensions.*use tuples"),
-    "a column name": ("drug", "sexs", r"x must be a sequence, in order; found 'drug'\. Pass a list"),
-    "a number": ([1], 1, "y must be a sequence, in order; found 1"),
-    "a set": ({1, 2}, [1, 2], "x must be a sequence, in order; found {1, 2}"),
-}
-
-
-@pytest.mark.parametrize(("x", "y", "message"), BAD_SAMPLES.values(), ids=BAD_SAMPLES)
-def test_bad_samples(x, y, message):
-    with pytest.raises(InvalidJointError, match=message):
-        Joint.from_samples(x, y)
 
 
 BAD_COLUMNS = {

@@ -1,7 +1,6 @@
 """What a joint holds, and that nothing changes it."""
 
 import copy
-import doctest
 import math
 import pickle
 import re
@@ -12,8 +11,6 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
-import infoplane.joint
-from infoplane.errors import InvalidJointError
 from infoplane.joint.joint import Joint
 from records import ROWS
 from strategies import joints
@@ -25,10 +22,6 @@ P = np.array([[0.125, 0.25], [0.0, 0.5], [0.125, 0.0]])
 
 def as_sparse(joint):
     return Joint.from_matrix(sparse.csr_array(joint.p_xy), joint.x_labels, joint.y_labels, joint.x_names, joint.y_names)
-
-
-def test_docstrings_run():
-    assert doctest.testmod(infoplane.joint).failed == 0
 
 
 # -- what a joint holds ------------------------------------------------------------------------------------------------
@@ -44,27 +37,6 @@ def test_matrix_marginals_and_labels():
     assert joint.x_labels == ("a", "b", "c")
     assert joint.y_labels == (0, 1)
     assert (joint.x_names, joint.y_names) == (("x",), ("y",))
-
-
-@pytest.mark.parametrize("build", [Joint, Joint.from_matrix, Joint.from_counts], ids=["Joint", "matrix", "counts"])
-def test_names_of_the_labels(build):
-    labels = [("a", 1), ("a", 2), ("b", 1)]
-    joint = build(P, x_labels=labels, x_names=["drug", "dose"], y_names="sex")
-    assert joint.x_labels == tuple(labels)
-    assert joint.x_names == ("drug", "dose")
-    assert joint.y_names == ("sex",)
-    assert joint != build(P, x_labels=labels, x_names=["drug", "dose"])
-    assert joint.fingerprint == build(P).fingerprint
-    for names, message in (
-        ([], r"x_names must name one or more columns, by text; found \[\]"),
-        ([1, 2], r"x_names must name one or more columns, by text; found \[1, 2\]"),
-        (3, "x_names must name one or more columns, by text; found 3"),
-        (["drug", "dose", "day"], r"x_labels must be tuples, one value for each of drug, dose, day; found \('a', 1\)"),
-    ):
-        with pytest.raises(InvalidJointError, match=message):
-            build(P, x_labels=labels, x_names=names)
-    with pytest.raises(InvalidJointError, match="y_labels must be tuples, one value for each of sex, age; found 0"):
-        build(P, y_names=["sex", "age"])
 
 
 @pytest.mark.parametrize(

@@ -180,30 +180,3 @@ def test_conditional_of_a_sparse_table_with_too_many_labels_of_zero_mass():
     with pytest.raises(InvalidJointError, match=r"at most 50,000,000 cells; found 89,990,000\. .*support says"):
         _ = joint.p_y_given_x
     assert joint.p_x_given_y.shape == (9_000, 10_000)
-
-
-BAD_LABELS = {
-    "too few": (["a", "b"], "x_labels must have one label each: expected 3, found 2"),
-    "too many": (range(4), "x_labels must have one label each: expected 3, found 4"),
-    "repeated": (["a", "b", "a"], "x_labels must be distinct; found 'a' at 0 and at 2. Rename one"),
-    "missing": (["a", nan, None], "x_labels must have no missing values; found 2, the first at position 1"),
-    "unhashable": ([1, [2], 3], "x_labels must hold hashable values; found an unhashable type: 'list'"),
-    "text": ("abc", "x_labels must be a sequence, in order; found 'abc'"),
-    "set": ({"a"}, "x_labels must be a sequence, in order; found {'a'}"),
-    "number": (3, "x_labels must be a sequence, in order; found 3"),
-    "two dimensions": (np.zeros((3, 2)), "x_labels must be 1-D; found 2 dimensions"),
-}
-
-
-@pytest.mark.parametrize("build", [Joint.from_matrix, Joint.from_counts], ids=["matrix", "counts"])
-@pytest.mark.parametrize(("labels", "message"), BAD_LABELS.values(), ids=BAD_LABELS)
-def test_bad_labels(build, labels, message):
-    with pytest.raises(InvalidJointError, match=message):
-        build(P, x_labels=labels)
-
-
-def test_bad_y_labels():
-    with pytest.raises(InvalidJointError, match="y_labels must have one label each: expected 2, found 3"):
-        Joint.from_matrix(P, y_labels=["a", "b", "c"])
-    with pytest.raises(InvalidJointError, match="y_labels must be distinct; found 'a' at 0 and at 1"):
-        Joint.from_matrix(P, y_labels=["a", "a"])
