@@ -12,7 +12,7 @@ from . import options, output
 @click.command()
 @options.as_json
 def datasets(as_json: bool) -> None:
-    r"""List the built-in joints, whose names JOINT can be.
+    r"""List the built-in joints: their names can be given as JOINT to the other commands.
 
     \b
     Example:

@@ -31,7 +31,7 @@ NEXT = """Go on with:
 
 @dataclass(frozen=True)
 class Part:
-    """One of the demo's two frontiers; the iteration limit keeps it short, and the table says who reached it."""
+    """One of the demo's two frontiers; the iteration limit keeps it short, and the table says which runs reached it."""
 
     problem: str
     points: int
@@ -40,7 +40,7 @@ class Part:
 
     @property
     def solver(self) -> Solver:
-        """The default of a sweep; for the funnel without its splitting, whose kernels would take half a minute more to compile."""
+        """The default solver of a sweep; for the funnel without splitting iterations, whose kernels take long to compile."""
         return Pooling(splitting=0) if self.problem == "funnel" else Annealing()
 
 
