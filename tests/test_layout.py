@@ -163,6 +163,7 @@ LAZY = {
     "joint.joint": "frames load when a frame is brought",
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
+    "cli.exits": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "cli.output": "matplotlib is an extra",
     "report.page": "altair is an extra",
