@@ -2,8 +2,9 @@
 
     python benchmarks/bench_sweep.py --out sweep.json --table docs/benchmarks/sweep.md
 
-The heart bottleneck of the paper, 64 gammas x 16 starts = 1,024 runs. "bare" begins and advances the same batches, one a parameter, in a
-pool of two threads and does nothing with them. All variants run in turns in one process, each round is compared with its own bare
+The heart bottleneck of the paper, 64 gammas x 16 starts = 1,024 runs. "bare" begins and advances the same batches, one per parameter, in a
+pool of two threads and does nothing with them. A sweep records the trace of the best start of each parameter by running it again;
+"no traces" leaves that out. All variants run in turns in one process, each round is compared with its own bare
 run, and the median of the ratios is reported with its range. Results of every variant are compared with each other to the bit before
 a time counts. Memory is the largest resident set of a process of its own; its runs stop after a few iterations, which changes neither
 their number nor what is kept of them.
@@ -23,6 +24,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from statistics import median
+from unittest.mock import patch
 
 import numpy as np
 
@@ -31,8 +33,9 @@ from infoplane.joint.support import Support
 from infoplane.solve import block_length
 from infoplane.solvers.starts import make_starts
 from infoplane.solvers.stopping import Stopping
+from infoplane.sweep import worker
 from infoplane.sweep.engine import Engine, completed
-from infoplane.sweep.plan import Grid, Plan, Seed
+from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
 from infoplane.sweep.store.writer import Store
 from infoplane.threads import one_blas_thread
 
@@ -76,7 +79,13 @@ def overheads(solver: str, rounds: int, client: object) -> dict[str, object]:
             with ThreadPoolExecutor(WORKERS) as pool:
                 return swept(solver, executor=pool, **options)
 
+        def untraced() -> ip.Frontier:
+            """No run is the best of its batch, so that none is run again to record its trace."""
+            with patch.object(worker, "contending", lambda _: []):
+                return threads()
+
         variants: dict[str, Callable[[], ip.Frontier]] = {
+            "threads, no traces": untraced,
             "threads": threads,
             "threads + store": lambda: threads(store=store()),
         }
@@ -119,8 +128,8 @@ def spread(values: list[float], bare: list[float]) -> dict[str, float]:
 
 def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
     """What one chunk costs by itself: so many of them with one run of one iteration each, one worker, none waiting ahead."""
-    joint, grid = ip.datasets.heart(), Grid(ip.bottleneck, [0.5], None)
-    plan = Plan(joint, (ip.SOLVERS["ib-1"],), Stopping(max_iter=1), Seed(0), chunks, None, "random")
+    joint, grid = ip.datasets.heart(), ParameterGrid(ip.bottleneck, [0.5], None)
+    plan = Plan(joint, (ip.SOLVERS["ib-1"],), Stopping(max_iter=1), RootSeed(0), chunks, None, "random")
     units = plan.units([0])
     found: dict[str, float] = {}
     with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as folder:
@@ -132,11 +141,13 @@ def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
                 began = time.perf_counter()
                 if stored:
                     with (
-                        Store(Path(folder) / f"{name}.db", plan, grid) as book,
-                        closing(completed(engine, plan, grid.problems, units, seconds=1e-9, begin=book.begin)) as done,
+                        Store(Path(folder) / f"{name}.db", plan, grid) as ledger,
+                        closing(
+                            completed(engine, plan, grid.problems, units, seconds=1e-9, begin=ledger.begin)
+                        ) as done,
                     ):
                         for number, chunk in done:
-                            book.record(number, chunk)
+                            ledger.record(number, chunk)
                 else:
                     for _ in completed(engine, plan, grid.problems, units, seconds=1e-9):
                         pass
