@@ -119,11 +119,11 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     A straight line is linear convergence; `Solution.rate` fits it.
     """
     if solution.trace is None:
-        raise InvalidOptionError("this run kept no trace; solve() records one, sweep() does not.")
+        raise InvalidOptionError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
     if ax is None:
         ax = _figure(6.4, 4.2).add_subplot()
     trace = solution.trace
-    iterations = np.arange(1, len(trace) + 1)
+    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
     lines: tuple[tuple[str, Array, str, float], ...] = (
         ("|loss − final loss|, nats", np.abs(trace.loss - trace.loss[-1]), COLOURS[0], 1.8),
         ("primal residual", trace.primal, COLOURS[1], 1.0),

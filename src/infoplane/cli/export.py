@@ -16,7 +16,7 @@ from . import output
     "--out",
     type=click.Path(path_type=Path),
     required=True,
-    help="Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders of the best.",
+    help="Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders and traces of the best.",
 )
 def export(store: Path, out: Path) -> None:
     r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
