@@ -86,3 +86,15 @@ def encoder_argmin_convex(P, M, a, d, x, s, c, W):
 
     found = minimize(objective, np.log(W).ravel(), jac=True, method="BFGS", options={"gtol": 1e-12, "maxiter": 5000})
     return softmax(found.x.reshape(W.shape))
+
+
+def second_correlations(P, W):
+    """Squared maximal correlation of X and Y inside each cluster: the second eigenvalue of its correlation matrix."""
+    found = []
+    for w in W:
+        joint = w[:, None] * P
+        joint = joint[joint.sum(1) > 0][:, joint.sum(0) > 0] / joint.sum()
+        scaled = joint / np.sqrt(np.outer(joint.sum(1), joint.sum(0)))
+        values = np.linalg.svd(scaled, compute_uv=False)
+        found.append(values[1] ** 2 if len(values) > 1 else 0.0)
+    return np.array(found)

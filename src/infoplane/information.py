@@ -35,7 +35,7 @@ def entr(p: Array) -> Array:
 
 
 def rel_entr(p: Array, q: Array) -> Array:
-    """P log(p / q), entry by entry; infinite where q = 0 < p."""
+    """p log(p / q), entry by entry; infinite where q = 0 < p."""
     with np.errstate(all="ignore"):
         plain: Array = p * np.log(p / q)
     if np.isfinite(plain).all():

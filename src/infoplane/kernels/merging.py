@@ -30,13 +30,15 @@ class Clusters(NamedTuple):
     """What is known between two merges; cluster c is dead once it has been merged into a smaller one."""
 
     p_zy: Array  # (n, |Y|)  p(c, y)
-    phi_zy: Array  # (n, |Y|)  p(c, y) log p(c, y): a pair then costs one logarithm a y, that of the sum
+    phi_zy: Array  # (n, |Y|)  p(c, y) log p(c, y): a pair then costs one logarithm per y, that of the sum
     p_z: Array  # (n,)
     phi_z: Array  # (n,)
     alive: Integers  # (n,)  the living, ascending, in its first `count` places
     bound: Array  # (n,)  no pair (c, j), j > c, costs less
     partner: Integers  # (n,)  the first j with cost(c, j) = bound[c], or STALE
-    table: Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; or empty: computed when asked for
+    table: (
+        Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; or empty: then costs are computed when needed
+    )
 
 
 def singletons(p_xy: Array, *, remember: bool) -> Clusters:

@@ -1,4 +1,4 @@
-"""The accelerated solver: each of its steps against what defines it, and whole runs against plain iteration of the same map."""
+"""The accelerated solver: whole runs against plain iteration of the same map. Its steps are tested in tests/kernels/fixed_point."""
 
 import tracemalloc
 
@@ -9,13 +9,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import infoplane as ip
+import twins
 import verify
 from infoplane.joint.support import Support
-from infoplane.kernels.fixed_point.clusters import reduce
-from infoplane.kernels.fixed_point.extrapolation import anderson, squarem
-from infoplane.kernels.fixed_point.newton import newton
-from infoplane.kernels.fixed_point.split_test import split_clusters
-from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
@@ -46,122 +42,6 @@ def starts_of(joint, runs, clusters=None, seed=0):
     return make_starts(joint, clusters, runs, seed_sequence(seed), "random")
 
 
-def second_correlations(P, W):
-    """Squared maximal correlation of X and Y inside each cluster: the second eigenvalue of its correlation matrix."""
-    found = []
-    for w in W:
-        joint = w[:, None] * P
-        joint = joint[joint.sum(1) > 0][:, joint.sum(0) > 0] / joint.sum()
-        scaled = joint / np.sqrt(np.outer(joint.sum(1), joint.sum(0)))
-        values = np.linalg.svd(scaled, compute_uv=False)
-        found.append(values[1] ** 2 if len(values) > 1 else 0.0)
-    return np.array(found)
-
-
-# -- the steps ---------------------------------------------------------------------------------------------------------
-
-
-def test_squarem_finds_the_limit_of_a_single_mode():
-    limit, mode = np.array([-1.0, -2.0]), np.array([0.3, -0.1])
-    u0, u1, u2 = (limit + 0.8**k * mode for k in range(3))
-    out = np.empty_like(limit)
-    a = squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 100.0, out)
-    assert a == pytest.approx(5.0)
-    np.testing.assert_allclose(out, limit, atol=1e-14)
-    assert squarem(u0, u1 - u0, u2 - u1, np.full_like(limit, 0.5), 3.0, out) == 3.0
-
-
-def test_anderson_solves_a_linear_map_once_it_has_seen_every_direction():
-    rng = np.random.default_rng(0)
-    M, b, q = 0.25 * rng.random((4, 4)), rng.random(4), rng.random(4)
-    fixed = np.linalg.solve(np.eye(4) - M, b)
-    points = rng.random((6, 4))
-    f = points @ M.T + b - points
-    D_F, D_G = np.diff(f, axis=0), np.diff(points @ M.T, axis=0)
-    out = np.empty(4)
-    anderson(points[5], f[5], q, D_F, D_G, 5, out)
-    np.testing.assert_allclose(out, fixed, atol=1e-6)  # the ridge
-
-
-def log_map(support, u, problem):
-    """T(u) = log(W P) for W = softmax of the scores, and W."""
-    n_y = len(support.p_y)
-    log_z = np.log(np.exp(u[:, :n_y]).sum(1))[:, None]
-    score = (problem.rho_z * log_z + problem.rho_zy * u[:, :n_y]) @ support.T / problem.width
-    W = np.exp(score - score.max(0))
-    W /= W.sum(0)
-    out = u.copy()
-    out[:, :n_y] = np.log(W @ support.P)
-    return out, W
-
-
-@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.generalised_bottleneck(0.3, 0.6)], ids=["ib", "gib"])
-@pytest.mark.parametrize("name", ["paper_nonuniform", "heart"])
-def test_newton_solves_the_linearised_equation(name, problem):
-    """(I - T') d = T(u) - u, with T' by central differences of the slow map."""
-    support = Support(ip.datasets.load(name))
-    channel, n_y = channel_of(support), len(support.p_y)
-    W = np.random.default_rng(0).dirichlet(np.ones(3), size=len(support.p_x)).T
-    u = np.full((3, len(channel.p_y)), -690.0)
-    u[:, :n_y] = np.log(W @ support.P)
-    for _ in range(6):  # near enough for a step of ordinary length
-        u = log_map(support, u, problem)[0]
-    mapped, W = log_map(support, u, problem)
-    slope = np.empty((3 * n_y, 3 * n_y))
-    for k, index in enumerate(np.ndindex(3, n_y)):
-        ahead, back = u.copy(), u.copy()
-        ahead[index] += 1e-5
-        back[index] -= 1e-5
-        slope[:, k] = (
-            (log_map(support, ahead, problem)[0] - log_map(support, back, problem)[0])[:, :n_y] / 2e-5
-        ).ravel()
-    f, out = mapped - u, np.empty_like(u)
-    blocks = blocks_of(W, channel.p_x.shape[1])
-    q, q_new, rho = np.exp(u), np.exp(mapped), np.array(problem.rho)
-    assert newton(channel, rho, problem.width, blocks, u.ravel(), f.ravel(), q, q_new, out.ravel())
-    step = (out - u)[:, :n_y].ravel()
-    np.testing.assert_allclose(step - slope @ step, f[:, :n_y].ravel(), atol=1e-7)
-
-
-def test_equal_clusters_are_merged_and_shrinking_ones_pruned():
-    q = np.array([[0.2, 0.1], [0.1, 0.05], [0.05, 0.5 - 1e-7], [4e-8, 6e-8]])
-    before, keep = q.copy(), np.empty(4, dtype=bool)
-    before[3] *= 2.0
-    assert reduce(q, before, 1e-6, keep) == 2
-    assert keep.tolist() == [True, False, True, False]
-    np.testing.assert_allclose(q[0], [0.3, 0.15])
-    growing = np.array([[0.2, 0.1], [0.2, 0.5 - 1e-7], [4e-8, 6e-8]])
-    assert reduce(growing.copy(), 0.5 * growing, 1e-6, keep[:3]) == 3
-
-
-@settings(max_examples=60, deadline=None)
-@given(joint=joints(max_x=6, max_y=4), gamma=st.floats(0.05, 0.95), seed=st.integers(0, 20))
-def test_a_cluster_is_split_if_and_only_if_its_correlation_exceeds_gamma(joint, gamma, seed):
-    """And the gain is what the Lagrangian says, with the encoder of the halves written out."""
-    support, problem = Support(joint), ip.bottleneck(gamma)
-    channel = channel_of(support)
-    W = np.random.default_rng(seed).dirichlet(np.ones(2), size=len(support.p_x)).T.copy()
-    q = np.zeros((2, len(channel.p_y)))
-    q[:, : channel.n_y] = W @ support.P
-    out = np.empty((4, q.shape[1]))
-    rows = split_clusters(channel, blocks_of(W, channel.p_x.shape[1]), q, np.array(problem.rho), out)
-    correlation = second_correlations(support.P, W)
-    if rows > 2:
-        assert correlation.max() > gamma
-        np.testing.assert_allclose(out[:rows].sum(0), q.sum(0), atol=1e-15)
-        assert out[:rows].min() >= 0.0
-    assert rows - 2 <= (correlation > gamma).sum()
-    # Within 1% of gamma the gain may be below what is worth a run, and so may that of a cluster in which Y hardly depends on X.
-    mass, alone = W @ support.p_x, np.eye(W.shape[1])
-    inside = [
-        m * verify.mutual_informations(w[:, None] * support.P / m, alone)[1] for m, w in zip(mass, W, strict=True)
-    ]
-    assert rows - 2 >= ((correlation > 1.01 * gamma + 1e-3) & (np.array(inside) > 1e-4)).sum()
-
-
-# -- whole runs --------------------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform", "heart"])
 def test_a_fraction_of_the_iterations_of_blahut_arimoto_to_no_worse_an_end(name):
     """Same starts, stationarity 1e-10; without the split test, which would only make the ends better."""
@@ -189,7 +69,7 @@ def test_the_objective_never_rises_at_a_point_that_is_kept():
     )
     bounds = []
     while batch.advance(1):
-        bounds.append(batch.state.J[0])
+        bounds.append(batch.state.control.J[0])
     assert np.diff(bounds).max() <= 1e-13
     loss = problem.value(joint, batch.runs()[0].encoder)
     assert bounds[-1] == pytest.approx(loss + joint.entropy_y, abs=1e-12)
@@ -217,7 +97,7 @@ def test_no_cluster_of_a_returned_bottleneck_gains_by_splitting(gamma):
         assert one.status is ip.Status.STATIONARY
         assert problem.value(joint, one.encoder) <= problem.value(joint, two.encoder) + 1e-9
         if one.encoder.shape[0] < 16:
-            assert second_correlations(P, one.encoder).max() <= 1.01 * gamma
+            assert twins.second_correlations(P, one.encoder).max() <= 1.01 * gamma
 
 
 @settings(max_examples=40, deadline=None)

@@ -106,7 +106,7 @@ def posteriors(support: Support, W: Array) -> Array:
 
 
 def own_dual(support: Support, W: Array, beta: float) -> Array:
-    """Lambda_x = sum_z p(z|x) (beta sum_y T[y,x] log p(y|z) - log p(x|z)): an encoder's own prices.
+    """lambda_x = sum_z p(z|x) (beta sum_y T[y,x] log p(y|z) - log p(x|z)): an encoder's own prices.
 
     Moving a little mass to a new cluster with posterior q, taken from the others in proportion to p(z|x), changes the loss by
     f(q) - lambda.q a unit of mass. As lambda.p_x = sum p(z) f(q_z), an encoder is optimal exactly if no q makes this negative.

@@ -1,1 +1,1 @@
-"""What all kernels share: how they are compiled, arrays, exp and log, scalar roots."""
+"""What all kernels share: how they are compiled and kept on disk, arrays, exp and log, scalar roots, linear systems, rows, outcomes."""

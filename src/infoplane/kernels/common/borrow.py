@@ -2,8 +2,8 @@
 
 Numba counts references to every array that a function is given, with one atomic instruction at its beginning and one at its end. On a
 3 x 3 joint that was a third of an iteration of Blahut-Arimoto, and threads that share p(x, y) wait for each other's counts. A borrowed
-array is the same memory without a count: whoever borrows keeps the owner. An entry's arguments are kept by its caller; a kernel's own
-room is kept until the kernel says `release`.
+array is the same memory without a count, and is valid for as long as its owner lives. An entry's arguments are kept alive by its caller;
+arrays that a kernel makes itself are kept alive by a call of `release` after their last use.
 """
 
 from typing import Any

@@ -3,7 +3,7 @@
 exp x = 2^k exp(r),          k = round(x / log 2),  r = x - k log 2,  |r| <= log(2) / 2: Taylor to r^13 / 13!
 log p = k log 2 + log m,     p = 2^k m,  1/sqrt 2 <= m < sqrt 2:      2 artanh(s) = 2 (s + s^3/3 + ... + s^21/21),  s = (m - 1)/(m + 1)
 
-Both stay within 2 units in the last place (tests/kernels/test_fast.py measures it), a relative error below 5e-16. That is less than
+Both stay within 2 units in the last place (tests/kernels/common/test_fast.py measures it), a relative error below 5e-16. That is less than
 what rounding already does to their arguments: a score of 30 carries 4e-15, and a residual of 1e-10 is the finest that is asked for.
 """
 
@@ -60,7 +60,7 @@ def exp(x: float) -> float:
 
 @fused
 def log(p: float) -> float:
-    """Log p for p >= 2.3e-308; smaller ones, and 0, are the caller's."""
+    """log p for p >= 2.3e-308; smaller arguments, and 0, are for the caller to exclude."""
     bits = np.float64(p).view(np.int64)
     k = (bits - HALF_ROOT) >> 52
     m = np.int64(bits - (k << 52)).view(np.float64)
@@ -76,5 +76,5 @@ def log(p: float) -> float:
 
 @fused
 def floored_log(p: float) -> float:
-    """Log p, with log 0 read as a very negative number (`roots.LOG_TINY`), so that 0 log 0 = 0 and no NaN can arise."""
+    """log p, with log 0 read as a very negative number (`roots.LOG_TINY`), so that 0 log 0 = 0 and no NaN can arise."""
     return max(log(max(p, TINY)), LOG_TINY)

@@ -10,7 +10,7 @@ TINY = math.exp(LOG_TINY)
 
 @part
 def safe_log(p: float) -> float:
-    """Log p, with log 0 read as a very negative number, so that 0 log 0 = 0 and no NaN can arise."""
+    """log p, with log 0 read as a very negative number, so that 0 log 0 = 0 and no NaN can arise."""
     return math.log(p) if p > TINY else LOG_TINY
 
 

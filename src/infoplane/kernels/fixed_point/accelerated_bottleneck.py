@@ -40,7 +40,17 @@ from .phases import (
     refuse,
 )
 from .points import add, copy, displacement, logs_of_kept, weights_of_logs
-from .selfmap import COMPARE, KEEP, Channel, MapSetting, conditional_entropy, evaluate, lagrangian_of, work_for
+from .selfmap import (
+    COMPARE,
+    KEEP,
+    Channel,
+    MapSetting,
+    conditional_entropy,
+    evaluate,
+    evaluate_apart,
+    lagrangian_of,
+    work_for,
+)
 from .split_test import split_clusters
 from .stopping import COMPARING, WRITING, lowest_residual
 
@@ -180,12 +190,12 @@ def _write_down(channel: Channel, setting: MapSetting, state: LeapState, r: int)
     else:  # the point that waits may be a leap too far: look at the map of the last that was kept
         add(state.u_old[r], state.f_old[r], size, u)
         weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
-        evaluate(channel, A, 0.0, nothing, nothing, W, KEEP, q_new, work)
+        evaluate_apart(channel, A, 0.0, nothing, nothing, W, KEEP, q_new, work)
         state.alive[r] = n
         displacement(q_new_flat, u, q_flat, f)
         add(u, f, size, u)
     weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
-    _, _, far = evaluate(channel, A, 0.0, nothing, nothing, W, COMPARE, q_new, work)
+    _, _, far = evaluate_apart(channel, A, 0.0, nothing, nothing, W, COMPARE, q_new, work)
     state.residuals[r, 2] = far
     release((room, points))
 

@@ -32,7 +32,18 @@ from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.roots import LOG_TINY
 from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
 from .extrapolation import GROWTH, LONGEST, SLACK
-from .selfmap import COMPARE, KEEP, Channel, MapSetting, clear, evaluate, lagrangian_of, weights_of, work_for
+from .selfmap import (
+    COMPARE,
+    KEEP,
+    Channel,
+    MapSetting,
+    clear,
+    evaluate,
+    evaluate_apart,
+    lagrangian_of,
+    weights_of,
+    work_for,
+)
 from .stopping import COMPARING, FAR
 
 FIRST, SECOND, LEAPED = range(3)
@@ -174,7 +185,7 @@ def _measure(channel: Channel, setting: MapSetting, state: CycleState, r: int) -
     q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
     fetch(state.q, r, q)
     weights_of(q, rho, width, A, work.mass)
-    _, _, far = evaluate(channel, A, 1.0 + rho[1] / width, here, there, state.W[r], COMPARE, q_new, work)
+    _, _, far = evaluate_apart(channel, A, 1.0 + rho[1] / width, here, there, state.W[r], COMPARE, q_new, work)
     state.residuals[r, 2] = far
     release(room)
 

@@ -11,7 +11,17 @@ from ..common.borrow import borrowed, release
 from ..common.jit import entry, inlined
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
-from .selfmap import COMPARE, KEEP, Channel, MapSetting, conditional_entropy, evaluate, weights_of, work_for
+from .selfmap import (
+    COMPARE,
+    KEEP,
+    Channel,
+    MapSetting,
+    conditional_entropy,
+    evaluate,
+    evaluate_apart,
+    weights_of,
+    work_for,
+)
 from .stopping import COMPARING, FAR, WRITING, settled
 
 
@@ -56,7 +66,7 @@ def _iterate(channel: Channel, setting: MapSetting, state: MapState, r: int, tra
                 state.outcome[r] = STATIONARY
                 break
             if record:  # the trace's next comparison is to be with this encoder, which was not written down
-                value, inner, _ = evaluate(channel, A, on_W, L_now, L, W, KEEP, q_new, work)
+                value, inner, _ = evaluate_apart(channel, A, on_W, L_now, L, W, KEEP, q_new, work)
         check = COMPARING if check == WRITING else WRITING if settled(q_new, q, channel.p_y, setting.tol) else FAR
         if record:
             h_zx = conditional_entropy(A, q_new, on_W, value, inner)
@@ -85,10 +95,10 @@ def _write_down(channel: Channel, setting: MapSetting, state: MapState, r: int, 
     fetch(state.q, r, q)
     if not written:
         weights_of(q, rho, width, A, work.mass)
-        evaluate(channel, A, on_W, L, L, W, KEEP, q_new, work)
+        evaluate_apart(channel, A, on_W, L, L, W, KEEP, q_new, work)
         q, q_new = q_new, q
     weights_of(q, rho, width, A, work.mass)
-    _, _, far = evaluate(channel, A, on_W, L, L, W, COMPARE, q_new, work)
+    _, _, far = evaluate_apart(channel, A, on_W, L, L, W, COMPARE, q_new, work)
     state.residuals[r, 2] = far
     release(room)
 

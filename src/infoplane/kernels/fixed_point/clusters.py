@@ -1,4 +1,4 @@
-"""Clusters that a bottleneck does not need, on q(z, y).
+"""Clusters that a bottleneck does not need, found from q(z, y).
 
 Merging z and z' loses (q(z) + q(z')) JS[p(y|z), p(y|z')] nats of I(Y;Z), of which the second-order term is used here. Clusters that will
 end up equal, or empty, approach that along a direction in which the map has slope 1: iterations crawl there, and every
@@ -29,7 +29,10 @@ def _merge_cost(q: Array, z: int, other: int, mass: float, other_mass: float) ->
 
 @part
 def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
-    """Merges pairs of q in place that cost less than ``cheap``, drops shrinking clusters with less mass; marks what stays."""
+    """Merge pairs of rows of q that cost less than ``cheap``, in place, and drop shrinking clusters with less mass than that.
+
+    Marks the rows that stay, and returns how many there are.
+    """
     n = q.shape[0]
     mass, mass_old = np.zeros(n), np.zeros(n)
     for z in range(n):
@@ -42,7 +45,7 @@ def reduce(q: Array, q_old: Array, cheap: float, keep: Flags) -> int:
         if mass[z] < cheap and mass[z] < mass_old[z] and stay > 1:
             keep[z] = False
             stay -= 1
-    for z in range(n):  # a small cluster that grows costs little to merge, and is not to be
+    for z in range(n):  # a small cluster that grows would cost little to merge, but is on its way to become a large one
         for other in range(z if mass[z] >= cheap else 0):
             if (
                 keep[z]

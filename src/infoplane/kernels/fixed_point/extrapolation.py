@@ -2,7 +2,7 @@
 
 SQUAREM (Varadhan, Roland 2008):     u0 + 2 a r + a^2 v,  r = T(u0) - u0,  v = (T(u1) - u1) - r,  u1 = T(u0),  a = |r| / |v|
 Anderson, type II (Walker, Ni 2011): T(u) - D_G theta,    theta = argmin |f - D_F theta|,  f = T(u) - u
-with D_F, D_G the last differences of f and of T(u), and the norm weighed by q(z, y) = exp(u): an entry counts by its mass.
+with D_F, D_G the last differences of f and of T(u), and the norm weighted by q(z, y) = exp(u), so that an entry counts by its mass.
 Neither is trusted: the caller keeps a point only if the objective does not rise there. Points are flat, (z, y) in one row: loops over them
 are long enough to vectorise.
 """
@@ -27,7 +27,7 @@ SLACK = 1e-14  # relative rise of an objective that may be rounding
 
 @regrouped
 def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> float:
-    """SQUAREM's point from u0 = u, r, and f = T(u1) - u1; returns its step length a, at least 1 and at most cap."""
+    """Fill out with SQUAREM's point from u0 = u, r, and f = T(u1) - u1; returns its step length a, at least 1 and at most cap."""
     on_r, on_v = 0.0, 0.0
     for i in range(u.size):
         v = f[i] - r[i]
@@ -41,7 +41,7 @@ def squarem(u: Array, r: Array, f: Array, q: Array, cap: float, out: Array) -> f
 
 @part
 def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array, u_old: Array) -> int:
-    """Puts the newest differences over the oldest; ``held`` counts all that were put since the history was cleared."""
+    """Put the newest differences over the oldest; ``held`` counts all since the history was cleared. Returns held + 1."""
     slot = held % D_F.shape[0]
     for i in range(f.size):
         D_F[slot, i] = f[i] - f_old[i]
@@ -51,7 +51,7 @@ def remember(D_F: Array, D_G: Array, held: int, f: Array, f_old: Array, u: Array
 
 @regrouped
 def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, out: Array) -> None:
-    """Anderson's point from u and f = T(u) - u. The rows of D_F and D_G may be longer."""
+    """Fill out with Anderson's point from u and f = T(u) - u. The rows of D_F and D_G may be longer than u."""
     memory = min(held, D_F.shape[0])
     normal, theta, scales = np.empty((memory, memory)), np.empty(memory), np.empty(memory)
     for j in range(memory):
@@ -87,7 +87,7 @@ def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, ou
 
 @regrouped
 def normalise(u: Array) -> None:
-    """Shifts u so that exp(u) has total mass 1."""
+    """Shift u so that exp(u) has total mass 1."""
     top, total = u[0], 0.0
     for i in range(u.size):
         top = max(top, u[i])

@@ -19,7 +19,7 @@ LARGEST = 40
 
 @regrouped
 def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
-    """B, one letter x at a time."""
+    """Fill B, adding one letter x at a time."""
     d, n_z, width = B.shape[0], B.shape[0] // n_y, channel.p_x.shape[1]
     a = np.empty(d)
     for j in range(d):
@@ -48,7 +48,7 @@ def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
 
 @part
 def newton_cost(channel: Channel, clusters: int) -> int:
-    """What the step costs, in evaluations of the map; very much beyond its largest size."""
+    """What the step costs, in evaluations of the map; a huge number beyond its largest size, so that it is never tried."""
     d, n_x = clusters * channel.n_y, channel.p_x.size
     if d > LARGEST:
         return 1 << 40
@@ -59,7 +59,7 @@ def newton_cost(channel: Channel, clusters: int) -> int:
 def newton(
     channel: Channel, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
 ) -> bool:
-    """Fills out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step.
+    """Fill out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step.
 
     u, f and out are flat, with the padding of |Y|; q and q_new are tables.
     """

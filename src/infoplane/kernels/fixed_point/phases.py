@@ -44,7 +44,7 @@ BASE, PAIR, ANDERSON = range(3)
 PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
-PATIENCE = 4  # after a merge that was undone, the next look has to wait for so many times as long
+PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
 SHRINKS = 0.98  # factor of the residual in a leap of SQUAREM from which on Anderson leads
 SMALL = 0.03  # norm of f below which Newton's step is worth its price
 NEARLY = 1e4  # multiple of tol from which the encoder is written down at every evaluation, ready to be compared
@@ -74,7 +74,7 @@ CONTROL = np.dtype([(name, np.int64 if kind is int else np.float64) for name, ki
 
 
 def beginning(clusters: int, splits: Integers) -> np.recarray:
-    """Records of runs that have not begun, with so many clusters each; one row per entry of ``splits``."""
+    """Records of runs that have not begun, with this number of clusters each; one row per entry of ``splits``."""
     control = np.zeros(len(splits), dtype=CONTROL).view(np.recarray)
     control.phase, control.origin, control.check = BASE, PLAIN, FAR
     control.clusters = control.clusters_old = clusters
@@ -86,7 +86,7 @@ def beginning(clusters: int, splits: Integers) -> np.recarray:
 
 @inlined
 def begin_again(run: Control, clusters: int, iteration: int) -> None:
-    """The run goes on from a new point with so many clusters."""
+    """The run goes on from a new point with this number of clusters."""
     run.phase, run.origin, run.check = BASE, PLAIN, FAR
     run.clusters, run.clusters_old = clusters, clusters
     run.merge_at, run.newton_at = iteration + STRIDE, iteration

@@ -3,8 +3,8 @@
 score[z, x] = on_W log W[z, x] + sum_y A[z, y] p(y|x),   A[z, y] = (rho_z log q(z) + rho_zy log q(z, y)) / k
 W'[z, x] = exp(score) / sum_z exp(score),                q'(z, y) = sum_x W'[z, x] p(x, y)
 
-k is `MarkovLagrangian.width` and on_W = 1 + rho_zx / k: the same map as `measure.fixed_point`. For the bottleneck on_W = 0 and k = gamma,
-so that q(z, y) is all there is to know of an encoder: one exponential for each (z, x), logarithms for (z, y) only.
+k is `MarkovLagrangian.width` and on_W = 1 + rho_zx / k: the same map as `splitting.measure.fixed_point`. For the bottleneck on_W = 0 and
+k = gamma, so that q(z, y) is all there is to know of an encoder: one exponential for each (z, x), logarithms for (z, y) only.
 Joints lie in blocks of letters x, (blocks, |Y|, BLOCK), padded with zeros at the end: loops over x are long and free of offsets, which
 the compiler needs to vectorise them, and no table of the encoder's size is made on the way.
 """
@@ -20,10 +20,10 @@ from ..common.jit import inlined, part
 from ..common.roots import LOG_TINY
 
 BLOCK = 256
-"""Most letters x a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
+"""Most letters x in a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""
 
 BLAS_BLOCK, BLAS_CLUSTERS = 512, 16
-"""Most letters a block for BLAS, and the fewest clusters for which it multiplies faster than the loops here."""
+"""Most letters x in a block for BLAS, and the fewest clusters for which it multiplies faster than the loops here."""
 
 KEEP, COMPARE = 1, 2
 """What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
@@ -39,7 +39,7 @@ class Channel(NamedTuple):
     rows: Integers  # (|X| + 1,)      where each letter's entries begin, if sparse; else (1,)
     letters: Integers  # (entries,)   y
     shares: Array  # (entries,)       p(y|x)
-    blas: bool  # are there letters enough for BLAS's matrix products to pay?
+    blas: bool  # are there letters enough for BLAS to multiply faster than loops?
 
 
 class MapSetting(NamedTuple):
@@ -53,7 +53,7 @@ class MapSetting(NamedTuple):
 
 
 class Work(NamedTuple):
-    """Room for a run's tables and for one block, for as many clusters as there are at the beginning."""
+    """Scratch arrays for one run's tables and one block of letters, for as many clusters as there are at the beginning."""
 
     tables: Array  # (3, |Z|, |Y|)    q, q' and A
     keep: Flags  # (|Z|,)
@@ -69,7 +69,7 @@ class Work(NamedTuple):
 
 @part
 def work_for(channel: Channel, clusters: int) -> Work:
-    """Room for so many clusters."""
+    """Scratch arrays for this number of clusters."""
     n_y, width = channel.p_y.shape[0], channel.p_x.shape[1]
     sparse = n_y if channel.letters.shape[0] > 0 else 0
     return Work(
@@ -88,7 +88,7 @@ def work_for(channel: Channel, clusters: int) -> Work:
 
 @regrouped
 def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
-    """S = A t: two clusters and four letters y at a time, so that a number once loaded is used more than once."""
+    """Fill S = A t, two clusters and four letters y at a time, so that a number once loaded is used more than once."""
     if blas:
         np.dot(A, t, S)
         return
@@ -111,7 +111,7 @@ def _scores(A: Array, t: Array, S: Array, blas: bool) -> None:
 
 @regrouped
 def _add_marginals(S: Array, t: Array, q: Array, part_q: Array, blas: bool) -> None:
-    """Adds S t' to q, two clusters and four letters y at a time."""
+    """Add S t' to q, two clusters and four letters y at a time."""
     n_z = S.shape[0]
     if blas:
         np.dot(S, t.T, part_q)
@@ -176,9 +176,9 @@ def _evaluate_block(
     A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
     top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """What the letters x of block c add to q, and to what `evaluate_dense` returns.
+    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate_dense`.
 
-    Arrays come one by one: a tuple of them is taken apart, and each counted, at every call.
+    Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
     """
     n_z, width = A.shape[0], p_x.size
     value, inner, far = 0.0, 0.0, 0.0
@@ -241,7 +241,7 @@ def _evaluate_block(
 
 @part
 def clear(table: Array) -> None:
-    """Fills a table with 0."""
+    """Fill a table with 0."""
     for z in range(table.shape[0]):
         for y in range(table.shape[1]):
             table[z, y] = 0.0
@@ -251,7 +251,7 @@ def clear(table: Array) -> None:
 def evaluate_dense(
     channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
 ) -> tuple[float, float, float]:
-    """One evaluation of the map: q receives q'(z, y), L_new log W' (if on_W is not 0), W as `mode` says.
+    """One evaluation of the map: fills q with q'(z, y), L_new with log W' (if on_W is not 0), and W as `mode` says.
 
     Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
@@ -273,7 +273,7 @@ def evaluate_dense(
 def evaluate_sparse(
     channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
 ) -> tuple[float, float, float]:
-    """The same, a letter x at a time over its own letters y; loops run over z."""
+    """The same for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
     n_z, width = A.shape[0], channel.p_x.shape[1]
     A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
     value, inner, far = 0.0, 0.0, 0.0
@@ -340,9 +340,17 @@ def evaluate(
     return value, inner, far
 
 
+@part
+def evaluate_apart(
+    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+) -> tuple[float, float, float]:
+    """The same as a function of its own, where it is not called at every iteration: pasted in, it would take seconds to compile."""
+    return evaluate(channel, A, on_W, L, L_new, W, mode, q, work)
+
+
 @regrouped
 def weights_of(q: Array, rho: Array, width: float, A: Array, mass: Array) -> tuple[float, float]:
-    """A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y), with room for |Z| masses; returns H(Z) and H(Z, Y)."""
+    """Fill A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y); returns H(Z) and H(Z, Y). ``mass`` is scratch, (|Z|,)."""
     h_z, h_zy = 0.0, 0.0
     q_flat, A_flat = q.ravel(), A.ravel()
     for i in range(q_flat.size):

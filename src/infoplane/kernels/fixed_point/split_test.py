@@ -27,7 +27,7 @@ SMALLEST_GAIN = 1e-10  # nats: less is left alone
 
 @regrouped
 def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
-    """g_y = sum_x p(x, y) w_x s_x, over blocks."""
+    """Fill g_y = sum_x p(x, y) w_x s_x, over blocks."""
     for y in range(g.size):
         g[y] = 0.0
     if channel.letters.shape[0] > 0:
@@ -48,7 +48,7 @@ def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
 
 @regrouped
 def _expectations(channel: Channel, g: Array, s: Array) -> None:
-    """s_x = sum_y p(y|x) g_y."""
+    """Fill s_x = sum_y p(y|x) g_y."""
     if channel.letters.shape[0] > 0:
         for x in range(channel.rows.shape[0] - 1):
             total = 0.0
@@ -75,7 +75,7 @@ def _phi(t: float) -> float:
 
 @regrouped
 def _products(channel: Channel, w: Array, C: Array) -> None:
-    """Fills C[y, y'] = sum_x p(x) w_x p(y|x) p(y'|x)."""
+    """Fill C[y, y'] = sum_x p(x) w_x p(y|x) p(y'|x)."""
     scaled = np.empty(w.shape[1])
     for y in range(C.shape[0]):
         for other in range(y + 1):
@@ -97,13 +97,13 @@ def _products(channel: Channel, w: Array, C: Array) -> None:
 
 @part
 def _direction(channel: Channel, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
-    """Fills s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
+    """Fill s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
 
-    Small tables go through C, made once; there the sum of all eigenvalues but the first, which is 1, may settle it.
+    For small |Y| C is made once, and the sum of all its eigenvalues but the first, which is 1, may already rule a split out.
     """
     n_y, h, mass, trace, before = q.size, np.empty(q.size), 0.0, 0.0, 0.0
     for y in range(n_y):
-        g[y] = math.cos(1.7 * y)  # anything that no cluster is orthogonal to by design
+        g[y] = math.cos(1.7 * y)  # any vector that clusters are not orthogonal to by construction
         mass += q[y]
     if C.size > 0:
         _products(channel, w, C)
@@ -181,7 +181,7 @@ def _length(channel: Channel, w: Array, q: Array, rho: Array, s: Array, g: Array
 
 @part
 def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array) -> int:
-    """q(z, y) with every cluster in two halves whose split lowers L, in as many rows as out has; returns how many rows there are."""
+    """Fill out with q(z, y), every cluster whose split lowers L in two halves while there are rows; returns the number of rows."""
     n, n_y = q.shape
     s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)
     small = channel.letters.shape[0] == 0 and n_y <= LARGEST_PRODUCT

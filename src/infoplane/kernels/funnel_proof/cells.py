@@ -7,9 +7,9 @@ chosen letters and, last, the mass t of **the rest**, whatever other letters tha
     open      g(q) >= H(v) + sum_chosen v_x c_x + t min_{other x} c_x         (to lump the rest together lowers H)
     closed    g(q) >= H(v) - s H(u) - lambda.v + (beta - s) u.log u_c         for an s with H - s H(T .) concave on the cell
 
-and both right sides are concave on the cell: the least vertex is a bound. Both are proven in docs/exact_funnel.md, and so is that
-1/s = max over pairs of letters of 1 - sum_y T_xy T_x'y / (largest u_y) will do. Vertices are dyadic fractions, so cells are exact; the
-rounding of everything else is covered by `ERROR` and `GROWTH`.
+and both right sides are concave on the cell, so the least of their values at the vertices is a bound. Both are proven in
+docs/exact_funnel.md, as is that 1/s = max over pairs of letters of 1 - sum_y T_xy T_x'y / (largest u_y) will do. Vertices are dyadic
+fractions, so cells are exact; the rounding of everything else is covered by `ERROR` and `GROWTH`.
 """
 
 import math
@@ -32,13 +32,13 @@ STEPS = 4
 """Values of u_c tried on a node; each moves it towards the vertices of least bound."""
 
 SMALLEST = 1e-14
-"""No u_c has a smaller entry, so that a letter of the rest that is alone in meeting some y is not infinitely good."""
+"""No u_c has a smaller entry: where u_y = 0, a letter of the rest with p(y|x) > 0 would make the bound infinitely low."""
 
 
 class Search(NamedTuple):
     """A search under way; arrays, updated in place. Slots [0, TOP) of the stack hold the nodes that wait."""
 
-    T: Array  # (|X|, |Y|)      p(y|x), a row a letter
+    T: Array  # (|X|, |Y|)      p(y|x), one row per letter x
     lam: Array  # (|X|,)
     number: Array
     tally: Integers
@@ -46,7 +46,7 @@ class Search(NamedTuple):
     chosen: Integers  # (slots, r)
     closed: Flags  # (slots,)
     hint: Integers  # (slots,)         a letter to stand for the rest at first
-    V: Array  # (slots, r, r)   a row a vertex: masses of the chosen letters, then of the rest
+    V: Array  # (slots, r, r)   one row per vertex: masses of the chosen letters, then of the rest
     U: Array  # (slots, r, |Y|) T_x summed over the chosen letters
     G: Array  # (slots, r)      H(v) - lambda.v, over the chosen letters
     H: Array  # (slots, r)      H(u), closed nodes only
@@ -54,7 +54,7 @@ class Search(NamedTuple):
 
 
 class Bound(NamedTuple):
-    """What bounding a node leaves behind."""
+    """What is known of a node once it has been bounded; scratch arrays that are used again for the next one."""
 
     w: Array  # (r,)       weights of the vertices: where the bound is worst
     score: Array  # (r,)   the bound at each vertex
@@ -72,7 +72,7 @@ def vertices(search: Search, slot: int) -> int:
 
 @part
 def weigh(search: Search, slot: int, i: int) -> None:
-    """U, G and H of vertex i."""
+    """Fill U, G and H of vertex i."""
     k = search.size[slot]
     G = 0.0
     for j in range(vertices(search, slot)):
@@ -126,7 +126,7 @@ def reweigh(w: Array, score: Array, c: int, beta: float) -> None:
 
 @part
 def bound_closed(search: Search, slot: int, out: Bound) -> float:
-    """The bound of a node without a rest, before `error`."""
+    """The bound of a closed node, without the allowance for rounding."""
     c, m = search.size[slot], search.T.shape[1]
     beta, floor, growth = search.number[BETA], search.number[FLOOR] + search.number[ERROR], search.number[GROWTH]
     U = search.U[slot]
@@ -162,7 +162,7 @@ def bound_closed(search: Search, slot: int, out: Bound) -> float:
 
 @part
 def bound_open(search: Search, slot: int, out: Bound) -> float:
-    """The bound of a node with a rest, before `error`; leaves the letters that the rest may be largest on."""
+    """The bound of an open node, without the allowance for rounding; marks the letters that may be the largest of the rest."""
     k, n, m = search.size[slot], search.T.shape[0], search.T.shape[1]
     beta, floor, growth = search.number[BETA], search.number[FLOOR] + search.number[ERROR], search.number[GROWTH]
     T, U, V = search.T, search.U[slot], search.V[slot]
@@ -223,6 +223,6 @@ def bound_open(search: Search, slot: int, out: Bound) -> float:
 
 @part
 def bound(search: Search, slot: int, out: Bound) -> float:
-    """A number that g does not go below in a node."""
+    """A lower bound of g in a node."""
     raw = bound_closed(search, slot, out) if search.closed[slot] else bound_open(search, slot, out)
     return raw - float(search.number[ERROR])

@@ -24,7 +24,7 @@ GONE = 1e-13
 STEPS = 200
 SMALLEST_MOVE = 1e-11
 SHORTER, TRIALS = 0.25, 4
-"""Newton's step is tried at full length, then at a quarter, and so on, so many times in all."""
+"""Newton's step is tried at full length, then at a quarter, and so on: TRIALS times in all."""
 
 
 @part

@@ -12,7 +12,7 @@ from .cells import BETA, CELLS, FLOOR, FOUND, LEAST, LOST, TOP, Bound, Search, b
 from .descent import reduced_cost
 
 WORTH = 0.1
-"""A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
+"""A posterior with g below this share of the floor is reported: to prove that g stays just above the floor could take for ever."""
 
 
 @part
@@ -37,9 +37,9 @@ def violation(search: Search, slot: int, out: Bound) -> bool:
 
 @part
 def leave(search: Search, slot: int, out: Bound) -> int:
-    """Give up the nodes at the top of the stack that share their largest letter; how many wait below them.
+    """Give up the nodes at the top of the stack that share their largest letter; returns how many wait below them.
 
-    Where g dips below the floor, the rim of the dip would be halved without end. One posterior a largest letter is enough to go on.
+    Where g dips below the floor, the rim of the dip would be halved without end. One posterior per largest letter is enough to go on.
     """
     letter = search.chosen[slot, 0]
     while slot >= 0 and search.size[slot] > 0 and search.chosen[slot, 0] == letter:
@@ -79,7 +79,7 @@ def widest(search: Search, slot: int) -> tuple[int, int, float]:
 
 @part
 def copy(search: Search, source: int, target: int) -> None:
-    """A node into another slot."""
+    """Copy a node into another slot."""
     search.size[target], search.closed[target] = search.size[source], search.closed[source]
     search.hint[target] = search.hint[source]
     for i in range(vertices(search, source)):
@@ -113,7 +113,7 @@ def halve(search: Search, slot: int, i: int, j: int) -> bool:
 
 @part
 def open_rest(search: Search, slot: int, out: Bound) -> int:
-    """Replace a node by one for each letter x that may be the largest of the rest; how many.
+    """Replace a node by one for each letter x that may be the largest of the rest; returns how many.
 
     The rest t of a vertex goes to x and to what is left, between all of it to x and a share of 1/m, with m >= the number of letters left: a
     prism over the cell. It is cut into simplices along a staircase: up to some vertex all goes to x, from that vertex on the share.
@@ -157,14 +157,14 @@ def open_rest(search: Search, slot: int, out: Bound) -> int:
 
 @part
 def scratch(search: Search) -> Bound:
-    """Room for one bound."""
+    """Scratch arrays for one bound."""
     n, m = search.T.shape
     r = search.V.shape[1]
     return Bound(np.empty(r), np.empty(r), np.empty(n), np.empty(n, dtype=np.bool_), np.empty(m), np.empty(m))
 
 
 def begin(search: Search) -> None:
-    """One node: everything is rest."""
+    """Fill the stack with the first node: everything is in the rest."""
     search.tally[:] = 0
     search.tally[TOP] = 1
     search.number[LEAST] = np.inf
@@ -175,7 +175,7 @@ def begin(search: Search) -> None:
 
 @entry
 def advance(search: Search, cells: int) -> bool:
-    """Bound at most so many nodes; True while nodes wait."""
+    """Bound at most ``cells`` nodes; returns whether nodes are left on the stack."""
     out = scratch(search)
     n, slots = search.T.shape[0], search.V.shape[0]
     for _ in range(cells):
@@ -217,7 +217,7 @@ def advance(search: Search, cells: int) -> bool:
 
 @entry
 def least(search: Search) -> float:
-    """A number that g does not go below anywhere, if the search ends here."""
+    """A lower bound of g everywhere, if the search ends here."""
     out = scratch(search)
     low = float(search.number[LEAST])
     for slot in range(search.tally[TOP]):

@@ -15,7 +15,7 @@ from ..common.jit import part
 from .measure import lagrangian
 from .tables import Split
 
-STRIDE = 50  # iterations between two looks
+STRIDE = 50  # iterations between two displacements
 COLLINEAR = 0.95  # cosine between successive displacements that counts as one mode
 FARTHEST, FARTHEST_FROM_SADDLE = 100.0, 5.0  # multiples of the last displacement
 LONGEST = 0.1  # no entry moves by more: nu is extrapolated too, and a mode is straight near its limit only
@@ -26,9 +26,9 @@ SHRINK = 0.1  # an entry keeps at least this share of itself: what should die go
 def leap(
     split: Split, rho: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
 ) -> tuple[bool, Array, Array]:
-    """From W, and W_1 and W_0 one and two strides earlier, to where the slow mode is going; False if it must not.
+    """Extrapolate the slow mode from W, and W_1 and W_0 one and two strides earlier.
 
-    Returns the new W and nu.
+    Returns whether the leap is to be made, and W and nu: the new ones, or those given if it is not.
     """
     dot, square_0, square_1, largest = 0.0, 0.0, 0.0, 0.0
     for z in range(W.shape[0]):

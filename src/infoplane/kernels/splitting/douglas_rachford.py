@@ -8,7 +8,7 @@ with relaxation 0 < alpha <= 2: alpha = 1 is ADMM, alpha = 2 is Peaceman-Rachfor
 one penalty per row of the constraint, in which case c ||.||^2 reads as the norm weighted by it.
 
 `solver_one` and `solver_two` are the only places where the recursions stand. Python runs what they return as it is for a pair
-that the user brings (`pair.douglas_rachford`); `kernels.advance` compiles the very same text for the paper's formulations. They
+that the user brings (`pair.douglas_rachford`); `advance` compiles the very same text for the paper's formulations. They
 know nothing of tolerances, iteration limits, bottlenecks or funnels. The blocks arrive as functions of some ``data`` of theirs,
 
     argmin_p(data, x, s, c, p) = argmin_p  F(p) - <s, Ap> + (c/2) ||Ap - x||^2        started at the present p
@@ -27,7 +27,7 @@ Map = Callable[[Any, Any], Any]
 
 
 def solver_one(argmin_p: Argmin, argmin_q: Argmin, A: Map, B: Map) -> Callable[..., tuple[Any, Any, Any]]:
-    """Solver I (paper, eq. main_gen_alg), one iteration a call: the dual variable follows the gradient of F."""
+    """Solver I (paper, eq. main_gen_alg), one iteration per call: the dual variable follows the gradient of F."""
 
     def iterate(data: Any, p: Any, q: Any, nu: Any, c: Any, alpha: Any) -> tuple[Any, Any, Any]:
         Bq = B(data, q)
@@ -42,7 +42,7 @@ def solver_one(argmin_p: Argmin, argmin_q: Argmin, A: Map, B: Map) -> Callable[.
 
 
 def solver_two(argmin_p: Argmin, argmin_q: Argmin, A: Map, B: Map) -> Callable[..., tuple[Any, Any, Any]]:
-    """Solver II (paper, eq. alg_alt), one iteration a call: the dual variable follows the gradient of G."""
+    """Solver II (paper, eq. alg_alt), one iteration per call: the dual variable follows the gradient of G."""
 
     def iterate(data: Any, p: Any, q: Any, nu: Any, c: Any, alpha: Any) -> tuple[Any, Any, Any]:
         Bq = B(data, q)

@@ -93,7 +93,7 @@ def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_t
 
 @part
 def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gradient: Array) -> float:
-    """m/c - target + W M, into gradient; returns its largest entry."""
+    """Fill gradient = m/c - target + W M; returns its largest entry."""
     u = matmul(W, split.M)
     largest = 0.0
     for z in range(m.shape[0]):
@@ -162,7 +162,7 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
                 for i in range(n_x):
                     total += split.p_x[i] / k * W[z, i] * split.features[j, i] * split.features[l, i]
                 hessian[z * n_m + j, z * n_m + l] += total
-            # The sum over x is never negative, but rounding is not so kind where W is 0 or 1 throughout.
+            # The sum over x is never negative, but rounding can make it so where W is 0 or 1 throughout.
             row = z * n_m + j
             hessian[row, row] = max(hessian[row, row], 0.0) + 1.0 / c[z, j]
     scale = np.empty(n_z * n_m)
@@ -200,7 +200,7 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
     """W_new prop. to W exp(-g/width), width doubled until (width + a_zx - convexity) D(W_new, W) majorises the penalty.
 
     g is the slope of the whole block over p(x). H(Z|X) equals its tangent minus D exactly, which is where a_zx enters.
-    log_W is updated in place: the logarithms of the new W are at hand, and taking them afresh would cost as much as the step.
+    log_W is updated in place: the logarithms of the new W are known here, and to take them again would cost as much as the step.
     """
     S = slope_table(split, W, log_W, split.a[1])  # a_zx H(Z|X) has the slope -a_zx log W
     u = matmul(W, split.M)

@@ -1,4 +1,4 @@
-"""The paper's way to take an argmin: one mean-subtracted gradient step a block, its length by back-tracking.
+"""The paper's way to take an argmin: one mean-subtracted gradient step per block, its length by back-tracking.
 
     u <- u - xi (g - mean_z g),   g the gradient of  f(u) - <s, L u> + sum (c/2) (L u - x)^2              (paper, Section V)
 
@@ -25,7 +25,7 @@ HALVINGS = 60
 
 @part
 def _mean_subtracted(g: Array) -> float:
-    """G - mean_z g, in place; returns its squared length."""
+    """g - mean_z g, in place; returns its squared length."""
     square = 0.0
     for j in range(g.shape[1]):
         mean = 0.0

@@ -47,7 +47,7 @@ def _entropy_root(k: float, c: float, y: float) -> tuple[float, float]:
 
 @part
 def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, out: Array) -> tuple[float, float]:
-    """Sum v(lam) - 1 and its slope in lam; leaves v(lam) in out."""
+    """sum v(lam) - 1 and its slope in lam; fills out with v(lam)."""
     total, slope = -1.0, 0.0
     for i in range(x.shape[0]):
         if emptied[i]:
@@ -67,7 +67,7 @@ def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, o
 
 @part
 def _search(h: float, x: Array, s: Array, c: Array, low: float, high: float, emptied: Flags, out: Array) -> None:
-    """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket; v into out."""
+    """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket; fills out with v."""
     lam = 0.5 * (low + high)
     for _ in range(200):
         total, slope = _total(h, x, s, c, lam, emptied, out)

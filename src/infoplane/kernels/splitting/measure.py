@@ -1,4 +1,4 @@
-"""What is measured of an encoder: its logarithms, the Lagrangian, and how far it is from stationary."""
+"""Measures of an encoder: its logarithms, the Lagrangian, and how far it is from stationary."""
 
 import math
 
@@ -23,7 +23,7 @@ def log_table(p: Array) -> Array:
 
 @part
 def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
-    """Log p(z) and log p(z|y)."""
+    """log p(z) and log p(z|y)."""
     p_zy = matmul(W, split.P)
     log_z = np.empty(W.shape[0])
     for z in range(W.shape[0]):
@@ -47,7 +47,7 @@ def combine(split: Split, log_z: Array, on_z: float, log_zy: Array, on_zy: float
 
 @part
 def softmax_columns(score: Array, log_total: Array) -> Array:
-    """Softmax over z of each column, in place; the logs of the normalisers go to log_total. Returns score."""
+    """Softmax over z of each column, in place; fills log_total with the logs of the normalisers. Returns score."""
     n_z, n_x = score.shape
     top = score[0].copy()
     for z in range(1, n_z):
@@ -118,7 +118,7 @@ def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
 
 @part
 def largest_difference(U: Array, V: Array) -> float:
-    """Max |U - V|."""
+    """max |U - V|."""
     largest = 0.0
     for i in range(U.shape[0]):
         for j in range(U.shape[1]):
@@ -128,5 +128,5 @@ def largest_difference(U: Array, V: Array) -> float:
 
 @part
 def stationarity(split: Split, W: Array, rho: Array, width: float) -> float:
-    """Max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
+    """max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
     return largest_difference(W, fixed_point(split, W, rho, width))

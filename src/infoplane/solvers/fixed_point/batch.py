@@ -36,7 +36,7 @@ def blocks_of(table: Array, width: int) -> Array:
 
 
 def logs_of(p: Array) -> Array:
-    """Log p, floored as in the kernels."""
+    """log p, floored as in the kernels."""
     return np.where(p > TINY, np.log(np.maximum(p, TINY)), LOG_TINY)
 
 
@@ -46,7 +46,7 @@ def needs_encoder(problem: MarkovLagrangian) -> bool:
 
 
 def channel_of(support: Support) -> Channel:
-    """p(y|x) as the kernels want it, made once for a support."""
+    """p(y|x) in the layout of the kernels, made once for a support."""
     if support not in _channels:
         _channels[support] = _channel(support)
     return _channels[support]
@@ -88,7 +88,7 @@ class MapBatch:
     kernel: Callable[..., Any]
     """The compiled loop."""
     state: Any
-    """A named tuple of arrays, one run a row, that the loop updates in place."""
+    """A named tuple of arrays, one row per run, that the loop updates in place."""
 
     def __init__(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
@@ -117,12 +117,12 @@ class MapBatch:
         return q
 
     def room(self, runs: int) -> Array:
-        """For an encoder a run, in blocks."""
+        """Zeros for one encoder per run, in blocks."""
         blocks, width = self.channel.p_x.shape
         return np.zeros((runs, blocks, self.clusters, width))
 
     def outcomes(self, runs: int) -> dict[str, Any]:
-        """What every state holds of how its runs stand."""
+        """The fields of a state that all kernels have: outcome, iterations, residuals; one row per run."""
         residuals = np.zeros((runs, 3))
         residuals[:, 2] = np.inf
         outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
@@ -135,7 +135,7 @@ class MapBatch:
         return bool(np.count_nonzero(waiting))  # quicker than any() on few runs
 
     def advance(self, iterations: int) -> bool:
-        """At most so many iterations of every run; False once all have ended."""
+        """Advance every run by at most this number of iterations; False once all have ended."""
         before = self.state.iterations.copy()
         trace = np.zeros((len(before), iterations, TRACE_COLUMNS if self.record else 0))
         if self.running:

@@ -53,7 +53,7 @@ class BlahutArimoto(Solver):
 
 
 class BlahutArimotoBatch(MapBatch):
-    """One evaluation of the map an iteration; nothing is split, so primal and dual residual are zero."""
+    """One evaluation of the map per iteration; nothing is split, so primal and dual residual are zero."""
 
     found_by = "blahut-arimoto"
     kernel = staticmethod(advance_blahut_arimoto)

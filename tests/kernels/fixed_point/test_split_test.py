@@ -1,0 +1,36 @@
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+import twins
+import verify
+from infoplane.joint.support import Support
+from infoplane.kernels.fixed_point.split_test import split_clusters
+from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from strategies import joints
+
+
+@settings(max_examples=60, deadline=None)
+@given(joint=joints(max_x=6, max_y=4), gamma=st.floats(0.05, 0.95), seed=st.integers(0, 20))
+def test_a_cluster_is_split_if_and_only_if_its_correlation_exceeds_gamma(joint, gamma, seed):
+    """And the gain is what the Lagrangian says, with the encoder of the halves written out."""
+    support, problem = Support(joint), ip.bottleneck(gamma)
+    channel = channel_of(support)
+    W = np.random.default_rng(seed).dirichlet(np.ones(2), size=len(support.p_x)).T.copy()
+    q = np.zeros((2, len(channel.p_y)))
+    q[:, : channel.n_y] = W @ support.P
+    out = np.empty((4, q.shape[1]))
+    rows = split_clusters(channel, blocks_of(W, channel.p_x.shape[1]), q, np.array(problem.rho), out)
+    correlation = twins.second_correlations(support.P, W)
+    if rows > 2:
+        assert correlation.max() > gamma
+        np.testing.assert_allclose(out[:rows].sum(0), q.sum(0), atol=1e-15)
+        assert out[:rows].min() >= 0.0
+    assert rows - 2 <= (correlation > gamma).sum()
+    # Within 1% of gamma the gain may be below what is worth a run, and so may that of a cluster in which Y hardly depends on X.
+    mass, alone = W @ support.p_x, np.eye(W.shape[1])
+    inside = [
+        m * verify.mutual_informations(w[:, None] * support.P / m, alone)[1] for m, w in zip(mass, W, strict=True)
+    ]
+    assert rows - 2 >= ((correlation > 1.01 * gamma + 1e-3) & (np.array(inside) > 1e-4)).sum()

@@ -1,0 +1,58 @@
+"""The encoder block's argmin against its slow twin, or against the conditions that define it."""
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import twins
+from infoplane.kernels.splitting.encoder import argmin_encoder, divergence_of
+from infoplane.solvers.splitting.formulations import FORMULATIONS
+from moments import JOINTS, setting
+
+
+@pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
+@pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "ib-1v", "pf-2v"])
+def test_encoder_step_is_its_slow_twin(formulation, joint):
+    split, shares, W, x, s, c = setting(formulation, joint, seed=5)
+    fast = argmin_encoder(split, x, s, c, W)
+    slow = twins.encoder_argmin_convex(split.P, split.M, shares.a, shares.d, x, s, c, W)
+    np.testing.assert_allclose(fast, slow, atol=2e-6)
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_encoder_step_never_raises_its_block(formulation):
+    """Majorise-minimise, mirror steps included: the block's true value with the decoders of the old W."""
+    for seed in range(5):
+        split, shares, W, x, s, c = setting(formulation, JOINTS["heart"], seed=seed, inner=1, clusters=6)
+        value = twins.encoder_value(split.P, W, W, shares.a, shares.d) + twins.penalty(W @ split.M, x, s, c)
+        for _ in range(4):
+            V = argmin_encoder(split, x, s, c, W)
+            new = twins.encoder_value(split.P, V, W, shares.a, shares.d) + twins.penalty(V @ split.M, x, s, c)
+            assert new <= value + 1e-12
+            value = twins.encoder_value(split.P, V, V, shares.a, shares.d) + twins.penalty(V @ split.M, x, s, c)
+            W = V
+
+
+def test_pf_2_encoder_steps_reach_a_stationary_point_of_the_block():
+    split, shares, W, x, s, c = setting("pf-2", JOINTS["paper"], inner=4000)
+    V = argmin_encoder(split, x, s, c, W)
+
+    def block(theta):
+        e = np.exp(theta.reshape(W.shape))
+        U = e / e.sum(0)
+        return twins.encoder_value(split.P, U, U, shares.a, shares.d) + twins.penalty(U @ split.M, x, s, c)
+
+    polished = minimize(block, np.log(np.maximum(V, 1e-12)).ravel(), method="BFGS", options={"gtol": 1e-9})
+    assert block(np.log(np.maximum(V, 1e-300)).ravel()) <= polished.fun + 1e-7
+
+
+def test_divergence_is_exact_for_small_and_large_steps():
+    split, _shares, W, *_ = setting("pf-2", JOINTS["paper"])
+    for size in (1e-9, 1e-5, 1e-3, 0.3):
+        V = W * (1.0 + size * np.linspace(-1, 1, W.size).reshape(W.shape))
+        V /= V.sum(0)
+        found = divergence_of(split, V, np.log(V), W, np.log(W))
+        ratio = (V - W) / W
+        terms = W * np.where(np.abs(ratio) < 1e-4, ratio**2 / 2 - ratio**3 / 6, (1 + ratio) * np.log1p(ratio) - ratio)
+        # Logarithms of W carry a rounding of 1e-16, which is all that limits the smallest steps.
+        assert found == pytest.approx(float((terms * split.p_x).sum()), rel=1e-4 + 1e-15 / size**1.5)

@@ -1,0 +1,16 @@
+"""The compiled measures against those of the problem."""
+
+import numpy as np
+import pytest
+
+from infoplane.kernels.splitting.measure import lagrangian, stationarity
+from moments import JOINTS, PROBLEMS, setting
+
+
+@pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
+@pytest.mark.parametrize("problem", PROBLEMS.values(), ids=PROBLEMS)
+def test_measures_are_those_of_the_problem(joint, problem):
+    split, _shares, W, _x, _s, _c = setting("ib-1", joint)
+    rho = np.array(problem.rho)
+    assert lagrangian(split, W, rho) == pytest.approx(problem.value(joint, W), abs=1e-13)
+    assert stationarity(split, W, rho, problem.width) == pytest.approx(problem.stationarity(joint, W), abs=1e-13)
