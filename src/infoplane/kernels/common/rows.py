@@ -81,6 +81,15 @@ def move_up_blocks(blocks: Array, keep: Flags) -> None:
 
 
 @part
+def copy_blocks(blocks: Array, out: Array) -> None:
+    """Fill out with (blocks, |Z|, width)."""
+    for c in range(out.shape[0]):
+        for z in range(out.shape[1]):
+            for i in range(out.shape[2]):
+                out[c, z, i] = blocks[c, z, i]
+
+
+@part
 def kept_rows(table: Array, keep: Flags, kept: int, normalise: bool) -> Array:
     """A copy of the marked rows, of which there are ``kept``; each column is rescaled to sum to 1 if asked for."""
     out = np.empty((kept, table.shape[1]))

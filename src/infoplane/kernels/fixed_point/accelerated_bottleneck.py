@@ -46,8 +46,8 @@ from .selfmap import (
     Channel,
     MapSetting,
     conditional_entropy,
-    evaluate,
-    evaluate_apart,
+    evaluate_dense,
+    evaluate_sparse,
     lagrangian_of,
     work_for,
 )
@@ -79,15 +79,9 @@ def _iterate(
 
     Returns the row reached, and whether the clusters have changed: then there is more to do, with tables of another size.
     """
-    run, rho, width, W, D_F, D_G = (
-        state.control[r],
-        setting.rho[r],
-        setting.width[r],
-        state.W[r],
-        state.D_F[r],
-        state.D_G[r],
-    )
-    n, n_y, one_block = run.clusters, channel.p_y.size, channel.p_x.shape[0] == 1
+    moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
+    run, rho, width, W = state.control[r], setting.rho[r], setting.width[r], state.W[r]
+    n, n_y, one_block = run.clusters if moving else run.clusters_old, channel.p_y.size, channel.p_x.shape[0] == 1
     size, price = n * n_y, newton_cost(channel, n)
     room, points = work_for(channel, n), np.empty((5, n * n_y))
     work, flat = borrowed(room), borrowed(points)
@@ -97,20 +91,34 @@ def _iterate(
     copy(state.u[r], size, u)
     copy(state.u_old[r], size, u_old)
     copy(state.f_old[r], size, f_old)
-    changed, restored = False, False
-    while not changed and step < trace.shape[1] and state.iterations[r] < setting.limit:
+    changed, restored, written = False, False, run.check == COMPARING
+    if (
+        not moving and not written
+    ):  # the point that waits may be a leap too far: look at the map of the last that was kept
+        add(u_old, f_old, size, u)
+    while not changed and (not moving or (step < trace.shape[1] and state.iterations[r] < setting.limit)):
         # Evaluate T at u.
         weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
-        mode = mode_of(run, one_block, setting.tol)
-        value, _, far = evaluate(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+        mode = mode_of(run, one_block, setting.tol) if moving else COMPARE if written else KEEP
+        if sparse:
+            value, _, far = evaluate_sparse(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
+        else:
+            value, _, far = evaluate_dense(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
         J, norm = -width * value, displacement(q_new_flat, u, q_flat, f)
-        run.lowest = lowest_residual(q_new, q, channel.p_y)
-        state.iterations[r] += 1
-        iteration = state.iterations[r]
         if mode & KEEP:
             state.alive[r] = n
+        # If nothing is to move, W is written, then compared, and that is all.
+        if not moving and written:
+            state.residuals[r, 2] = far
+            break
+        if not moving:
+            written = True
+            add(u, f, size, u)
+            continue
         # Record, and stop.
-        if trace.shape[2] > 0:
+        state.iterations[r] += 1
+        iteration, run.lowest = state.iterations[r], lowest_residual(q_new, q, channel.p_y)
+        if record:
             h_zx = conditional_entropy(A, q_new, 0.0, value, 0.0)
             trace[r, step, LOSS] = lagrangian_of(q_new, rho, h_zx, setting.h_y)
             trace[r, step, STATIONARITY] = far if run.check == COMPARING else run.lowest
@@ -149,12 +157,12 @@ def _iterate(
             run.phase, origin = BASE, LEAP
         else:
             if run.held > 0 or run.origin == PLAIN:
-                run.held = remember(D_F, D_G, run.held, f, f_old, u, u_old)
-            can_try = channel.letters.shape[0] == 0 and mode & KEEP and newton_is_due(run, norm, iteration, price)
+                run.held = remember(state.D_F[r], state.D_G[r], run.held, f, f_old, u, u_old)
+            can_try = not sparse and mode & KEEP and newton_is_due(run, norm, iteration, price)
             if can_try and newton(channel, rho, width, W, u, f, q, q_new, new):
                 run.newton_at, origin = iteration + price // 2, NEWTON
             elif run.held > 0:
-                anderson(u, f, q_flat, D_F, D_G, run.held, new)
+                anderson(u, f, q_flat, state.D_F[r], state.D_G[r], run.held, new)
                 origin = LEAP
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin
@@ -166,38 +174,14 @@ def _iterate(
         else:
             u, new = new, u
             normalise(u)
-    if not changed:
+    if moving and not changed:
         run.clusters_old = n
         copy(u, size, state.u[r])
-    if not restored:
+    if moving and not restored:
         copy(u_old, size, state.u_old[r])
         copy(f_old, size, state.f_old[r])
     release((room, points))
     return step, changed
-
-
-@inlined
-def _write_down(channel: Channel, setting: MapSetting, state: LeapState, r: int) -> None:
-    """W becomes the map of where run r stands, unless it is there to be compared already, and its residual is measured."""
-    run, rho, width, W = state.control[r], setting.rho[r], setting.width[r], state.W[r]
-    n, n_y = run.clusters_old, channel.p_y.size
-    size, room, points = n * n_y, work_for(channel, n), np.empty((2, n * n_y))
-    work, flat = borrowed(room), borrowed(points)
-    q, q_new, A, nothing = work.tables[0], work.tables[1], work.tables[2], W[:0]
-    q_flat, q_new_flat, A_flat, u, f = q.reshape(size), q_new.reshape(size), A.reshape(size), flat[0], flat[1]
-    if run.check == COMPARING:
-        copy(state.u[r], size, u)
-    else:  # the point that waits may be a leap too far: look at the map of the last that was kept
-        add(state.u_old[r], state.f_old[r], size, u)
-        weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
-        evaluate_apart(channel, A, 0.0, nothing, nothing, W, KEEP, q_new, work)
-        state.alive[r] = n
-        displacement(q_new_flat, u, q_flat, f)
-        add(u, f, size, u)
-    weights_of_logs(u, rho, width, q, q_flat, A, A_flat)
-    _, _, far = evaluate_apart(channel, A, 0.0, nothing, nothing, W, COMPARE, q_new, work)
-    state.residuals[r, 2] = far
-    release((room, points))
 
 
 @entry
@@ -205,14 +189,17 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
     """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
-    map of where the run stands, and its residual is measured.
+    map of the last point that was kept, unless it is there to be compared already, and its residual is measured.
     """
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
+    moving = trace.shape[1] > 0
     for r in range(state.u.shape[0]):
-        if state.outcome[r] == RUNNING and trace.shape[1] == 0:
-            _write_down(channel, setting, state, r)
         step, changed = 0, True
-        while changed and step < trace.shape[1] and state.outcome[r] == RUNNING and state.iterations[r] < setting.limit:
+        while (
+            changed
+            and state.outcome[r] == RUNNING
+            and (not moving or (step < trace.shape[1] and state.iterations[r] < setting.limit))
+        ):
             step, changed = _iterate(channel, setting, state, r, trace, step)
 
 

@@ -27,7 +27,7 @@ from ...information import Array
 from ..common.arrays import Integers
 from ..common.borrow import borrowed, release
 from ..common.fast import exp, regrouped
-from ..common.jit import entry, inlined
+from ..common.jit import entry
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.roots import LOG_TINY
 from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
@@ -38,8 +38,8 @@ from .selfmap import (
     Channel,
     MapSetting,
     clear,
-    evaluate,
-    evaluate_apart,
+    evaluate_dense,
+    evaluate_sparse,
     lagrangian_of,
     weights_of,
     work_for,
@@ -104,104 +104,85 @@ def encoder_of(L: Array, p_x: Array, n: int, W: Array) -> None:
                 w[z, i] = exp(l[z, i]) if p[i] > 0.0 else 0.0
 
 
-@inlined
-def _iterate(channel: Channel, setting: MapSetting, state: CycleState, r: int, trace: Array) -> None:
-    """Iterate run r until the trace is full, the limit is reached, or it is stationary."""
-    record, rho, width, W, L, p_x = (
-        trace.shape[2] > 0,
-        setting.rho[r],
-        setting.width[r],
-        state.W[r],
-        state.L[r],
-        channel.p_x,
-    )
-    n, stage, base, check = state.alive[r], state.stage[r], state.base[r], state.check[r]
-    value, cap = state.value[r], state.cap[r]
-    room = work_for(channel, n)
-    work = borrowed(room)
-    q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
-    fetch(state.q, r, q)
-    for step in range(trace.shape[1]):
-        if state.iterations[r] >= setting.limit:
-            break
-        if stage == LEAPED:  # to normalise is to apply the map of a Lagrangian without rho
-            here, there, on_W = L[base], L[base], 1.0
-            clear(A)
-        else:
-            here, there, on_W = L[(base + stage) % 3], L[(base + stage + 1) % 3], 1.0 + rho[1] / width
-            weights_of(q, rho, width, A, work.mass)
-        mode = COMPARE if check == COMPARING else KEEP if stage == LEAPED else KEEP | COMPARE
-        _, inner, far = evaluate(channel, A, on_W, here, there, W, mode, q_new, work)
-        state.iterations[r] += 1
-        value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
-        kept = stage != LEAPED or value_new <= value + SLACK * max(1.0, abs(value))
-        if stage != LEAPED:
-            state.residuals[r, 2] = far
-        if record:
-            trace[r, step, LOSS] = value_new if kept else value
-            trace[r, step, STATIONARITY] = state.residuals[r, 2]
-        if check == COMPARING:
-            if far <= setting.tol:
-                state.outcome[r] = STATIONARY
-                break
-            encoder_of(there, p_x, n, W)
-        check = COMPARING if stage != LEAPED and far <= setting.tol else FAR
-        if kept:
-            q, q_new, value = q_new, q, value_new
-        # The table of the module's docstring.
-        if stage == FIRST:
-            stage = SECOND
-        elif stage == SECOND and (check == COMPARING or far > NEAR):
-            stage, base = FIRST, (base + 2) % 3
-        elif stage == SECOND:
-            reached = leap_ahead(L[base], L[(base + 1) % 3], there, W, p_x, n, cap)
-            stage, cap = LEAPED, GROWTH * cap if reached == cap else cap
-        elif kept:
-            stage = FIRST
-        else:
-            stage, base, cap = FIRST, (base + 2) % 3, max(cap / GROWTH, 1.0)
-            encoder_of(L[base], p_x, n, W)
-        dead = mark_dead(q, work.keep) if stage == FIRST else 0
-        if dead > 0:
-            keep = work.keep[:n]
-            move_up(q, keep)
-            move_up_blocks(W, keep)
-            move_up_blocks(L[base], keep)
-            n, check = n - dead, FAR
-            q, q_new, A = q[:n], q_new[:n], A[:n]
-    state.alive[r], state.stage[r], state.base[r], state.check[r] = n, stage, base, check
-    state.value[r], state.cap[r] = value, cap
-    save(state.q, r, q)
-    release(room)
-
-
-@inlined
-def _measure(channel: Channel, setting: MapSetting, state: CycleState, r: int) -> None:
-    """The residual of run r where it stands: of W, which is up to date (before LEAPED, as that of L2)."""
-    rho, width = setting.rho[r], setting.width[r]
-    here = state.L[r, (state.base[r] + state.stage[r]) % 3]
-    room, there = work_for(channel, state.alive[r]), here.copy()
-    work = borrowed(room)
-    q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
-    fetch(state.q, r, q)
-    weights_of(q, rho, width, A, work.mass)
-    _, _, far = evaluate_apart(channel, A, 1.0 + rho[1] / width, here, there, state.W[r], COMPARE, q_new, work)
-    state.residuals[r, 2] = far
-    release(room)
-
-
 @entry
 def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
 
-    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual of
-    the encoder where the run stands is measured.
+    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual is
+    measured of W, which is up to date (before LEAPED, as that of L2).
     """
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
+    moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
     for r in range(state.q.shape[0]):
         if state.outcome[r] != RUNNING:
             continue
-        if trace.shape[1] > 0:
-            _iterate(channel, setting, state, r, trace)
-        else:
-            _measure(channel, setting, state, r)
+        rho, width, W, L, p_x = setting.rho[r], setting.width[r], state.W[r], state.L[r], channel.p_x
+        n, stage, base, check = state.alive[r], state.stage[r], state.base[r], state.check[r]
+        value, cap = state.value[r], state.cap[r]
+        room = work_for(channel, n)
+        work = borrowed(room)
+        q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
+        fetch(state.q, r, q)
+        for step in range(trace.shape[1] if moving else 1):
+            if moving and state.iterations[r] >= setting.limit:
+                break
+            # One evaluation of the map.
+            here, there, on_W = L[(base + stage) % 3], L[(base + stage + 1) % 3], 1.0 + rho[1] / width
+            if not moving:
+                check, stage, there = COMPARING, FIRST, here.copy()
+            if stage == LEAPED:  # to normalise is to apply the map of a Lagrangian without rho
+                here, there, on_W = L[base], L[base], 1.0
+                clear(A)
+            else:
+                weights_of(q, rho, width, A, work.mass)
+            mode = COMPARE if check == COMPARING else KEEP if stage == LEAPED else KEEP | COMPARE
+            if sparse:
+                _, inner, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
+            else:
+                _, inner, far = evaluate_dense(channel, A, on_W, here, there, W, mode, q_new, work)
+            if stage != LEAPED:
+                state.residuals[r, 2] = far
+            if not moving:
+                break
+            # Record, and stop.
+            state.iterations[r] += 1
+            value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
+            kept = stage != LEAPED or value_new <= value + SLACK * max(1.0, abs(value))
+            if record:
+                trace[r, step, LOSS] = value_new if kept else value
+                trace[r, step, STATIONARITY] = state.residuals[r, 2]
+            if check == COMPARING:
+                if far <= setting.tol:
+                    state.outcome[r] = STATIONARY
+                    break
+                encoder_of(there, p_x, n, W)
+            check = COMPARING if stage != LEAPED and far <= setting.tol else FAR
+            if kept:
+                q, q_new, value = q_new, q, value_new
+            # The next stage, as in the module's table.
+            if stage == FIRST:
+                stage = SECOND
+            elif stage == SECOND and (check == COMPARING or far > NEAR):
+                stage, base = FIRST, (base + 2) % 3
+            elif stage == SECOND:
+                reached = leap_ahead(L[base], L[(base + 1) % 3], there, W, p_x, n, cap)
+                stage, cap = LEAPED, GROWTH * cap if reached == cap else cap
+            elif kept:
+                stage = FIRST
+            else:
+                stage, base, cap = FIRST, (base + 2) % 3, max(cap / GROWTH, 1.0)
+                encoder_of(L[base], p_x, n, W)
+            # Clusters that have lost their mass are left out between two cycles.
+            dead = mark_dead(q, work.keep) if stage == FIRST else 0
+            if dead > 0:
+                keep = work.keep[:n]
+                move_up(q, keep)
+                move_up_blocks(W, keep)
+                move_up_blocks(L[base], keep)
+                n, check = n - dead, FAR
+                q, q_new, A = q[:n], q_new[:n], A[:n]
+        if moving:
+            state.alive[r], state.stage[r], state.base[r], state.check[r] = n, stage, base, check
+            state.value[r], state.cap[r] = value, cap
+            save(state.q, r, q)
+        release(room)

@@ -8,17 +8,17 @@ from typing import NamedTuple
 from ...information import Array
 from ..common.arrays import Integers
 from ..common.borrow import borrowed, release
-from ..common.jit import entry, inlined
+from ..common.jit import entry
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
-from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
+from ..common.rows import copy_blocks, fetch, mark_dead, move_up, move_up_blocks, save
 from .selfmap import (
     COMPARE,
     KEEP,
     Channel,
     MapSetting,
     conditional_entropy,
-    evaluate,
-    evaluate_apart,
+    evaluate_dense,
+    evaluate_sparse,
     weights_of,
     work_for,
 )
@@ -39,83 +39,67 @@ class MapState(NamedTuple):
     residuals: Array  # (R, 3)           primal and dual are 0
 
 
-@inlined
-def _iterate(channel: Channel, setting: MapSetting, state: MapState, r: int, trace: Array) -> None:
-    """Iterate run r until the trace is full, the limit is reached, or it is stationary."""
-    record, rho, width = trace.shape[2] > 0, setting.rho[r], setting.width[r]
-    on_W = 1.0 + rho[1] / width
-    n, check, h_zx = state.alive[r], state.check[r], state.h_zx[r]
-    room = work_for(channel, n)
-    work = borrowed(room)
-    W, L, q, q_new, A = state.W[r], state.L[r], work.tables[0], work.tables[1], work.tables[2]
-    fetch(state.q, r, q)
-    for step in range(trace.shape[1]):
-        if state.iterations[r] >= setting.limit:
-            break
-        h_z, h_zy = weights_of(q, rho, width, A, work.mass)
-        mode = COMPARE if check == COMPARING else KEEP | COMPARE if record else KEEP if check == WRITING else 0
-        L_now = L.copy() if record and check == COMPARING else L
-        value, inner, far = evaluate(channel, A, on_W, L_now, L, W, mode, q_new, work)
-        state.iterations[r] += 1
-        if record:
-            trace[r, step, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
-            trace[r, step, STATIONARITY] = far
-        if check == COMPARING:
-            state.residuals[r, 2] = far
-            if far <= setting.tol:
-                state.outcome[r] = STATIONARY
-                break
-            if record:  # the trace's next comparison is to be with this encoder, which was not written down
-                value, inner, _ = evaluate_apart(channel, A, on_W, L_now, L, W, KEEP, q_new, work)
-        check = COMPARING if check == WRITING else WRITING if settled(q_new, q, channel.p_y, setting.tol) else FAR
-        if record:
-            h_zx = conditional_entropy(A, q_new, on_W, value, inner)
-        q, q_new = q_new, q
-        dead = mark_dead(q, work.keep)
-        if dead > 0:
-            keep = work.keep[:n]
-            move_up(q, keep)
-            move_up_blocks(W, keep)
-            move_up_blocks(L, keep)
-            n, check = n - dead, FAR
-            q, q_new, A = q[:n], q_new[:n], A[:n]
-    state.alive[r], state.check[r], state.h_zx[r] = n, check, h_zx
-    save(state.q, r, q)
-    release(room)
-
-
-@inlined
-def _write_down(channel: Channel, setting: MapSetting, state: MapState, r: int, written: bool) -> None:
-    """W becomes the map of where run r stands, unless it is ``written`` already, and its residual is measured."""
-    rho, width = setting.rho[r], setting.width[r]
-    on_W = 1.0 + rho[1] / width
-    room, L = work_for(channel, state.alive[r]), state.L[r].copy()
-    work = borrowed(room)
-    W, q, q_new, A = state.W[r], work.tables[0], work.tables[1], work.tables[2]
-    fetch(state.q, r, q)
-    if not written:
-        weights_of(q, rho, width, A, work.mass)
-        evaluate_apart(channel, A, on_W, L, L, W, KEEP, q_new, work)
-        q, q_new = q_new, q
-    weights_of(q, rho, width, A, work.mass)
-    _, _, far = evaluate_apart(channel, A, on_W, L, L, W, COMPARE, q_new, work)
-    state.residuals[r, 2] = far
-    release(room)
-
-
 @entry
 def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations; a run ends at a W with max |W - BA(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
-    map of where the run stands, and its residual is measured.
+    map of where the run stands, unless it is there to be compared already, and its residual is measured.
     """
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
+    moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
     for r in range(state.q.shape[0]):
         if state.outcome[r] != RUNNING:
             continue
-        if trace.shape[1] > 0:
-            _iterate(channel, setting, state, r, trace)
-        else:
-            recording = trace.shape[2] > 0 and state.iterations[r] < setting.limit
-            _write_down(channel, setting, state, r, recording or state.check[r] == COMPARING)
+        rho, width = setting.rho[r], setting.width[r]
+        on_W = 1.0 + rho[1] / width
+        n, check, h_zx = state.alive[r], state.check[r], state.h_zx[r]
+        room = work_for(channel, n)
+        work = borrowed(room)
+        W, L, q, q_new, A = state.W[r], state.L[r], work.tables[0], work.tables[1], work.tables[2]
+        fetch(state.q, r, q)
+        if not moving:
+            written = check == COMPARING or (record and state.iterations[r] < setting.limit)
+            check, L = COMPARING if written else WRITING, L.copy()
+        for step in range(trace.shape[1] if moving else 2):
+            if moving and state.iterations[r] >= setting.limit:
+                break
+            # One evaluation of the map. A trace compares W at every iteration; at the last one W is to stay as it is.
+            h_z, h_zy = weights_of(q, rho, width, A, work.mass)
+            tracing = record and moving
+            mode = KEEP | COMPARE if tracing else COMPARE if check == COMPARING else KEEP if check == WRITING else 0
+            W_before = W.copy() if tracing and check == COMPARING else W
+            if sparse:
+                value, inner, far = evaluate_sparse(channel, A, on_W, L, L, W, mode, q_new, work)
+            else:
+                value, inner, far = evaluate_dense(channel, A, on_W, L, L, W, mode, q_new, work)
+            # Record, and stop.
+            if moving:
+                state.iterations[r] += 1
+            if tracing:
+                trace[r, step, LOSS] = rho[0] * h_z + rho[1] * h_zx + rho[2] * (h_zy - setting.h_y)
+                trace[r, step, STATIONARITY] = far
+                h_zx = conditional_entropy(A, q_new, on_W, value, inner)
+            if check == COMPARING:
+                state.residuals[r, 2] = far
+                if moving and far <= setting.tol:
+                    state.outcome[r] = STATIONARY
+                    if tracing:
+                        copy_blocks(W_before, W)
+                if not moving or far <= setting.tol:
+                    break
+            # Go on, without clusters that have lost their mass.
+            check = COMPARING if check == WRITING else WRITING if settled(q_new, q, channel.p_y, setting.tol) else FAR
+            q, q_new = q_new, q
+            dead = mark_dead(q, work.keep)
+            if dead > 0 and moving:
+                keep = work.keep[:n]
+                move_up(q, keep)
+                move_up_blocks(W, keep)
+                move_up_blocks(L, keep)
+                n, check = n - dead, FAR
+                q, q_new, A = q[:n], q_new[:n], A[:n]
+        if moving:
+            state.alive[r], state.check[r], state.h_zx[r] = n, check, h_zx
+            save(state.q, r, q)
+        release(room)

@@ -328,26 +328,6 @@ def evaluate_sparse(
     return value, inner, far
 
 
-@inlined
-def evaluate(
-    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
-) -> tuple[float, float, float]:
-    """`evaluate_dense` or `evaluate_sparse`, as the channel is stored."""
-    if channel.letters.shape[0] > 0:
-        value, inner, far = evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
-    else:
-        value, inner, far = evaluate_dense(channel, A, on_W, L, L_new, W, mode, q, work)
-    return value, inner, far
-
-
-@part
-def evaluate_apart(
-    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
-) -> tuple[float, float, float]:
-    """The same as a function of its own, where it is not called at every iteration: pasted in, it would take seconds to compile."""
-    return evaluate(channel, A, on_W, L, L_new, W, mode, q, work)
-
-
 @regrouped
 def weights_of(q: Array, rho: Array, width: float, A: Array, mass: Array) -> tuple[float, float]:
     """Fill A = (rho_z log q(z) + rho_zy log q(z, y)) / width from q(z, y); returns H(Z) and H(Z, Y). ``mass`` is scratch, (|Z|,)."""
