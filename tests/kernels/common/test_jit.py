@@ -4,6 +4,8 @@ import sys
 import threading
 import time
 
+import numpy as np
+
 from infoplane.kernels.common import jit
 from infoplane.kernels.common.jit import COMPILING, entry, telling_of_compilation
 
@@ -47,3 +49,20 @@ def test_a_library_call_that_compiles_says_so_and_the_next_process_does_not(tmp_
         for _ in range(2)
     ]
     assert said == [f"{COMPILING}\n", ""]
+
+
+def test_kernels_run_without_the_compiler_too():
+    """And the numbers are the same, up to the order in which the compiler adds."""
+    code = (
+        "import infoplane as ip\n"
+        "joint = ip.datasets.paper_uniform()\n"
+        "for problem, solver in ((ip.bottleneck(0.2), ip.BlahutArimoto()), (ip.bottleneck(0.2), ip.Accelerated()), (ip.funnel(2.0), ip.Accelerated())):\n"
+        "    print(ip.solve(joint, problem, solver, starts=1, rng=0).loss)"
+    )
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code], check=True, capture_output=True, text=True, env={**os.environ, **extra}
+        ).stdout.split()
+        for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
+    ]
+    np.testing.assert_allclose(*np.array(said, dtype=float), atol=1e-12)
