@@ -13,7 +13,7 @@ import click
 from ..paper import FIGURES
 from ..paper.report import write_figure, write_report
 from ..paper.reproduction import Job, Reproduction
-from ..paper.settings import FULL, QUICK
+from ..paper.scale import FULL, QUICK
 from ..plot import require_matplotlib
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
@@ -31,14 +31,14 @@ NAMES = ", ".join(FIGURES)
     type=click.Path(path_type=Path),
     default=Path("reproduction"),
     show_default=True,
-    help="Directory for pictures, tables and the report; finished runs are kept in it, so that the same call goes on.",
+    help="Directory for pictures, tables and the report; finished runs are kept in it, so that the same call resumes.",
 )
 @click.pass_context
 def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path) -> None:
     r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
 
-    Everything is run with the paper's gradient step and stopping rule and with exact steps and honest stopping, beside
-    proven optima. Writes a .png and a .csv a figure, report.md and report.html. Interrupted, the same call resumes.
+    Everything is run with the paper's gradient step and stopping rule and with exact steps that stop at stationary points only,
+    beside proven optima. Writes one .png and one .csv per figure, report.md and report.html. If interrupted, the same call resumes.
 
     \b
     Examples:
@@ -69,20 +69,22 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
             again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
             output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
             context.exit(INTERRUPTED)
-    verdicts = {figure.name: write_figure(reproduction, figure, out) for figure in chosen}
-    write_report(reproduction, verdicts, out)
+    figures_judged = [reproduction.judged(figure) for figure in chosen]
+    for judged in figures_judged:
+        write_figure(judged, out)
+    write_report(figures_judged, reproduction.scale, out)
     made = output.table(
         "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
     )
-    for name, several in verdicts.items():
-        for verdict in several:
-            made.add_row(name, verdict.claim.text, verdict.words)
+    for judged in figures_judged:
+        for verdict in judged.verdicts:
+            made.add_row(judged.figure.name, verdict.claim.text, verdict.words)
     output.console().print(made)
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
 def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
-    """Compile, say how long it will take, and run what is left."""
+    """Compile the kernels, estimate how long it will take unless it is quick, and run what is left."""
     if not left:
         return
     for step in ("gradient", "exact"):

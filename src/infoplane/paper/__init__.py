@@ -1,43 +1,24 @@
 """The paper's evaluation, figure by figure and claim by claim: ``infoplane reproduce``.
 
 Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian Information-Theoretic Optimization
-Problems. A module a figure: which runs it needs, how it is drawn, what is claimed of it. Everything is run the paper's way and with
-exact steps, on the same axes, beside what is proven; a verdict follows from the runs alone.
+Problems. Everything is run the paper's way and with exact steps, on the same axes, beside what is proven; a verdict follows from the
+runs alone.
+
+The folder `figures` has one module per figure: which runs it needs, how it is drawn, what the paper claims of it. The modules beside it
+are the machinery, and know no figure. In the order in which they import each other:
+
+    settings, scale, methods                   what is fixed, how much of it is run, one way to run a solver
+    piece, points, merge_two                   the unit of running and saving, runs as points of the plane, the baseline Merge-Two
+    sweeps, traces, references                 the pieces: sweeps, single runs iteration by iteration, reference points
+    sensitivity, runs, verdict                 other values of open settings, a figure's numbers by name, from answers to verdicts
+    planes, convergence, rates                 the answers: claims about information planes, about convergence, about linear rates
+    figure, drawing                            what a figure is, and what all pictures share
+    plane_, share_ and rate_figures            what figures of one kind share
+    folder, reproduction, blocks, report       finished pieces on disk, running what is left, and the report
 """
 
 from __future__ import annotations
 
-from .figure import Figure
-from .figures import (
-    bottleneck_heart,
-    bottleneck_planes,
-    bottleneck_rate,
-    bottleneck_share,
-    funnel_heart,
-    funnel_planes,
-    funnel_rate,
-    funnel_share,
-    iterations,
-    linear_rates,
-    penalty_threshold,
-)
+from .figures import FIGURES
 
-FIGURES: dict[str, Figure] = {
-    module.FIGURE.name: module.FIGURE
-    for module in (
-        funnel_planes,
-        funnel_heart,
-        funnel_share,
-        funnel_rate,
-        bottleneck_planes,
-        bottleneck_share,
-        bottleneck_rate,
-        iterations,
-        bottleneck_heart,
-        linear_rates,
-        penalty_threshold,
-    )
-}
-"""In the paper's order; the last two are its theorems."""
-
-__all__ = ["FIGURES", "Figure"]
+__all__ = ["FIGURES"]

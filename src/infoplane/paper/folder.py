@@ -1,4 +1,10 @@
-"""Finished pieces in a folder, one file each, whole or not at all: what is there is not run again."""
+"""Finished pieces in a folder, one file per piece: what is there is not run again.
+
+Why not the store of `infoplane.sweep`: that is one SQLite file per sweep, and holds runs and encoders. Single runs iteration by
+iteration, reference points and the theorems' thresholds, one piece in nine, have no place in it, so that these files would be needed
+beside it anyway; and the sweeps of the full run would be 500 databases, each several times as large as its file here and ten times as
+slow to read. What it would gain, resuming within a piece, matters little: most pieces take seconds.
+"""
 
 from __future__ import annotations
 
@@ -12,34 +18,33 @@ from typing import Any
 
 import numpy as np
 
-from .. import __version__
 from ..files import write_whole
-from .pieces import Piece, described
-from .points import Columns
+from ..version import __version__
+from .piece import Arrays, Piece, described
 
 FORMAT = 1
 
 
 class Folder:
-    """Where the runs of a reproduction are kept."""
+    """Where the finished pieces of a reproduction are kept."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
 
-    def load(self, piece: Piece) -> Columns | None:
-        """The columns of a piece that was finished by this version, or None; a file that cannot be read counts as none."""
+    def load(self, piece: Piece) -> Arrays | None:
+        """The numbers of a piece that was finished by this version of infoplane, else None; also if its file cannot be read."""
         try:
             with open(self._file(piece), "rb") as file, np.load(file, allow_pickle=False) as archive:
-                columns = {name: archive[name] for name in archive.files}
-            return columns if str(columns.pop("key")) == _key(piece) else None
+                arrays = {name: archive[name] for name in archive.files}
+            return arrays if str(arrays.pop("key")) == _key(piece) else None
         except (OSError, ValueError, LookupError, EOFError, zipfile.BadZipFile, zlib.error):
             return None
 
-    def save(self, piece: Piece, columns: Columns) -> None:
+    def save(self, piece: Piece, arrays: Arrays) -> None:
         """Keep a finished piece."""
         self.path.mkdir(parents=True, exist_ok=True)
-        arrays: dict[str, Any] = {"key": np.array(_key(piece)), **columns}
-        write_whole(self._file(piece), lambda file: np.savez_compressed(file, **arrays))
+        kept: dict[str, Any] = {"key": np.array(_key(piece)), **arrays}
+        write_whole(self._file(piece), lambda file: np.savez_compressed(file, **kept))
 
     def _file(self, piece: Piece) -> Path:
         words = re.sub(r"[^a-z0-9.]+", "-", piece.name.lower()).strip("-")

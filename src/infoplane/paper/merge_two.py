@@ -25,7 +25,10 @@ def merge_two_ends(joint: Joint, levels: int = LEVELS) -> tuple[Array, Array]:
 
 
 def _end(rows: Array, R: float) -> tuple[float, float]:
-    """Where the algorithm ends for one R (nats) from clusters p(z, y), a row each: bits, rounded to 1e-9 so that equals are equal."""
+    """I(X;Z) and I(Y;Z) in bits where the algorithm ends for one R, in nats. ``rows`` is p(z, y) at the start.
+
+    Rounded to 1e-9 bits, so that equal partitions, merged in another order, give equal numbers.
+    """
     while len(rows) > 1:
         i, j = np.triu_indices(len(rows), 1)
         merged = rows[i] + rows[j]

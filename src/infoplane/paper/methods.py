@@ -1,11 +1,11 @@
-"""A solver as it is run here: the paper's way, or with exact steps and honest stopping.
+"""A method: one solver, with one way to take its steps and to stop, and its numbers (c, alpha, limits).
 
-    gradient   the paper's step and rule: one mean-subtracted gradient step a block, converged when sum |Ap - Bq| <= 2e-6
+    gradient   the paper's step and rule: one mean-subtracted gradient step per block, converged when sum |Ap - Bq| <= 2e-6
     exact      the same c and alpha, argmins taken exactly, converged when primal, dual and stationarity residual are <= tol
     auto       the same with the automatic, row-scaled penalty
 
-Back-tracking begins at xi = 1 in `DouglasRachford`. Begun at xi = s it is the same recursion on s L with penalty s c: gradients and
-multipliers scale by s, Armijo's condition and the iterates stay. So `scaled` gives the first step length.
+Back-tracking begins at xi = 1 in `DouglasRachford`. To begin at xi = s is the same as to solve s L with penalty s c from xi = 1:
+gradients and multipliers are multiplied by s, Armijo's condition and the iterates are the same. So `scaled` sets the first step length.
 """
 
 from __future__ import annotations
@@ -21,18 +21,20 @@ from ..solvers.fixed_point.blahut_arimoto import BlahutArimoto
 from ..solvers.splitting.solver import PAPER_PRIMAL_TOL, DouglasRachford
 from .settings import FIRST_STEP, LIMIT
 
-Family = Callable[[float], MarkovLagrangian]
-FAMILIES: dict[str, Family] = {"bottleneck": bottleneck, "funnel": funnel}
+ProblemAt = Callable[[float], MarkovLagrangian]
+"""The problem of a family at a parameter."""
 
-Kind = Literal["gradient", "exact", "auto"]
-KINDS: dict[Kind, str] = {
+FAMILIES: dict[str, ProblemAt] = {"bottleneck": bottleneck, "funnel": funnel}
+
+StepKind = Literal["gradient", "exact", "auto"]
+KINDS: dict[StepKind, str] = {
     "gradient": "the paper's gradient step and stopping rule",
     "exact": "exact steps (the paper's c)",
     "auto": "exact steps (automatic c)",
 }
 
 
-def scaled(family: Family, s: float) -> Family:
+def scaled(family: ProblemAt, s: float) -> ProblemAt:
     """The family with every problem multiplied by s; family and parameter keep their names."""
 
     def problem(parameter: float) -> MarkovLagrangian:
@@ -49,7 +51,7 @@ class Method:
 
     solver: str
     """A formulation, "admm-ib" or "blahut-arimoto"."""
-    kind: Kind
+    kind: StepKind
     penalty: float = 1.0
     """c; the automatic penalty has none."""
     relaxation: float = 1.0
@@ -58,16 +60,16 @@ class Method:
     max_iter: int = LIMIT
     tol: float = 1e-8
     inner: int | None = None
-    """Majorise-minimise steps an argmin; None leaves it to the solver."""
+    """Majorise-minimise steps per argmin; None leaves it to the solver."""
 
     @property
     def label(self) -> str:
-        """Solver and kind."""
+        """Solver and kind of step, as pieces and legends name it."""
         return self.solver if self.solver == "blahut-arimoto" else f"{self.solver}, {self.kind}"
 
     @property
-    def scale(self) -> float:
-        """What the problem is multiplied by."""
+    def factor(self) -> float:
+        """By what the problem is multiplied, so that back-tracking begins at `first_step`."""
         return self.first_step if self.kind == "gradient" else 1.0
 
     def options(self) -> Solver:
@@ -78,29 +80,32 @@ class Method:
         return DouglasRachford(
             formulation,  # type: ignore[arg-type]
             step="gradient" if self.kind == "gradient" else "exact",
-            penalty="auto" if self.kind == "auto" else self.penalty * self.scale,
+            penalty="auto" if self.kind == "auto" else self.penalty * self.factor,
             relaxation=self.relaxation,
             proximal=proximal,
             inner=self.inner,
         )
 
-    def family(self, name: str) -> Family:
-        """The problems that it is given."""
-        return FAMILIES[name] if self.scale == 1.0 else scaled(FAMILIES[name], self.scale)
+    def family(self, name: str) -> ProblemAt:
+        """The problems that the solver is given: the family's, times `factor`."""
+        return FAMILIES[name] if self.factor == 1.0 else scaled(FAMILIES[name], self.factor)
 
     def converged(self, run: Solution) -> bool:
-        """By the method's own rule: the paper's for gradient steps, stationarity for the others."""
+        """Whether a run converged by the method's own rule: the paper's for gradient steps, stationarity for the others."""
         if self.kind != "gradient":
             return run.status.converged
         # A run that ends before the limit has met the paper's rule, or broke down with a residual above it.
         return run.iterations < self.max_iter and run.residuals.primal <= PAPER_PRIMAL_TOL
 
     def within(self, limit: int) -> Method:
-        """The same with at most so many iterations."""
+        """The same method with at most so many iterations."""
         return replace(self, max_iter=min(self.max_iter, limit))
 
     def call(self, joint: str, problems: str, more: str) -> str:
-        """The Python that runs it: ``problems`` is the family with its parameters, for `sweep`, or one problem, for `solve`."""
+        """The arguments, as Python, of the call that runs it.
+
+        ``problems`` is the family with its parameters, for `sweep`, or one problem, for `solve`; ``more`` are further arguments.
+        """
         options = self.options()
         if isinstance(options, DouglasRachford):
             fields = [f'"{options.formulation}"']
@@ -113,5 +118,5 @@ class Method:
         return f"(ip.datasets.{joint}(), {problems}, {solver}, {more}, max_iter={self.max_iter}, tol={self.tol:g})"
 
     def family_call(self, family: str) -> str:
-        """The Python of the problems that it is given."""
-        return f"ip.{family}" if self.scale == 1.0 else f"scaled(ip.{family}, {self.scale:g})"
+        """The Python of `family`."""
+        return f"ip.{family}" if self.factor == 1.0 else f"scaled(ip.{family}, {self.factor:g})"

@@ -1,4 +1,4 @@
-"""Questions to information planes: who leaks less, who recovers whom, who is stuck, who spans more. All in bits.
+"""Claims about information planes: which solver leaks less, recovers Merge-Two, is stuck, spans more of the frontier. All in bits.
 
 Only runs that converged by their method's own rule count, as in the paper.
 """
@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from .points import Columns, Points, excess, least_leakage
+from .piece import Arrays
+from .points import Points, excess, least_leakage
 from .settings import SLIGHT, VISIBLE
 from .verdict import Finding
 
@@ -15,7 +16,7 @@ UTILITIES = 200
 """Levels of I(X;Z) at which two frontiers are compared."""
 
 SHOWN = 5
-"""Points that a sentence names."""
+"""Missed points that a sentence lists, at most."""
 
 
 def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float = 0.0, high: float = np.inf) -> Finding:
@@ -44,7 +45,7 @@ def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float 
     )
 
 
-def recovers(ours: Points, merges: Columns, name: str, low: float = 0.0, high: float = np.inf) -> Finding:
+def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: float = np.inf) -> Finding:
     """Whether every Merge-Two point in [low, high] is met or beaten by a run, and less leaks in between.
 
     Met: some run has at most `VISIBLE` less utility and at most `VISIBLE` more leakage. The trivial point (0, 0) does not count.
@@ -93,14 +94,14 @@ def stuck(points: Points, certified: Points, family: str, name: str, low: float,
 def spans_more(
     ours: Points, theirs: Points, certified: Points, names: tuple[str, str], low: float, high: float
 ) -> Finding:
-    """Whether the first has runs on the bottleneck's frontier in more intervals of `VISIBLE` width of I(X;Z) in [low, high].
+    """Whether the first has runs on the bottleneck's frontier in more intervals of I(X;Z), of width `VISIBLE`, within [low, high].
 
     On the frontier: at most `SLIGHT` below the proven bound.
     """
     counts = []
     for points in (ours.ended().between(low, high), theirs.ended().between(low, high)):
         on = points.where(excess(points, certified, "bottleneck") <= SLIGHT)
-        # The start of both axes is the trivial encoder, which everyone has.
+        # The origin of the plane is the trivial encoder, which every solver finds: it does not count.
         counts.append(len(np.unique(np.floor(on.ixz[on.ixz > VISIBLE / 2] / VISIBLE))))
     intervals = round((high - low) / VISIBLE)
     return Finding(
@@ -143,7 +144,7 @@ def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, s
 
 
 def signed(bits: float) -> str:
-    """Four digits with their sign, and no -0.0000."""
+    """Four digits after the point, with their sign, and never -0.0000."""
     return f"{round(bits, 4) + 0.0:+.4f}"
 
 

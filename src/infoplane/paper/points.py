@@ -1,4 +1,4 @@
-"""Runs as points of the information plane, in bits; what a solver's frontier leaks or keeps, and how far that is from a proven bound.
+"""Runs as points of the information plane, in bits; the least leakage of a set of runs, and how far runs lie from a proven bound.
 
 A certified lower bound LB of L(parameter) is a straight line that no encoder crosses:
 
@@ -14,13 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..information import Array
-
-Columns = dict[str, np.ndarray[Any, Any]]
+from .piece import Arrays
 
 
 @dataclass(frozen=True)
 class Points:
-    """Columns of equal length, a row a run; informations and losses in bits."""
+    """Arrays of equal length, one row per run; informations and losses are in bits."""
 
     parameter: Array
     start: Array
@@ -32,7 +31,6 @@ class Points:
     stationary: Array
     """1 where primal, dual and stationarity residual are all small, else 0."""
     iterations: Array
-    seconds: Array
     lower_bound: Array
     """Proven lower bound of the loss at that parameter; NaN where nothing was proven."""
 
@@ -40,12 +38,12 @@ class Points:
         return len(self.parameter)
 
     @classmethod
-    def from_columns(cls, columns: Columns) -> Points:
-        """From what a file holds."""
+    def from_columns(cls, columns: Arrays) -> Points:
+        """From arrays by the names of the columns."""
         return cls(**{field.name: columns[field.name] for field in fields(cls)})
 
-    def columns(self) -> Columns:
-        """What a file holds."""
+    def columns(self) -> Arrays:
+        """Arrays by the names of the columns."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def where(self, rows: Any) -> Points:
@@ -57,11 +55,11 @@ class Points:
         return self.where(self.converged > 0)
 
     def within(self, limit: float) -> Points:
-        """The same runs had the iteration limit been lower: later ones count as divergent."""
+        """The same runs as if the iteration limit had been lower: those that took longer count as divergent."""
         return replace(self, converged=self.converged * (self.iterations < limit))
 
     def best(self) -> Points:
-        """Of every parameter the run with the lowest loss."""
+        """The run with the lowest loss of every parameter."""
         rows = [
             min(np.flatnonzero(self.parameter == parameter), key=lambda row: self.loss[row])
             for parameter in np.unique(self.parameter)
@@ -89,7 +87,7 @@ def leakage_bound(certified: Points, utility: Array) -> Array:
 
 
 def relevance_bound(certified: Points, complexity: Array) -> Array:
-    """The least gamma u - LB: no encoder of complexity u tells more."""
+    """The least gamma u - LB: no encoder of complexity u has more relevance."""
     lines = complexity[:, None] * certified.parameter - certified.lower_bound
     found: Array = lines.min(axis=1)
     return found
@@ -103,7 +101,7 @@ def excess(points: Points, certified: Points, family: str) -> Array:
 
 
 def optimum(certified: Points, parameter: float) -> tuple[float, float]:
-    """Loss and lower bound of the certified run nearest to a parameter, which must be of the same grid."""
+    """Loss and lower bound of the certified run at a parameter; LookupError if nothing was certified there."""
     row = int(np.argmin(np.abs(certified.parameter - parameter)))
     if not np.isclose(certified.parameter[row], parameter):
         raise LookupError(f"nothing was certified at the parameter {parameter:g}.")

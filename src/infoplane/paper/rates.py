@@ -1,86 +1,56 @@
-"""What the two figures of loss decrease share: curves of loss above the proven optimum, and tables of fitted rates."""
+"""Claims about linear rates: of the loss of a run, and of the path that is left to its iterates."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..information import NATS_PER_BIT
+from ..information import Array
 from ..solution import fit_rate
-from .convergence import linear_tails
-from .descents import Descent
-from .drawing import LINE, dress, logarithmic
-from .figure import Row, backed
-from .runs import Runs
 from .verdict import Finding
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-SHOWN = 1e-13
+STRAIGHT = 0.99
+"""r^2 of a straight line through log |loss - limit| that counts as a linear rate."""
 
 
-def label(runs: Runs, name: str) -> str:
-    """The piece's name, with the c and alpha that were fastest if there was a choice."""
-    piece = runs.pieces[name]
-    if not isinstance(piece, Descent) or len(piece.methods) == 1:
-        return name
-    method = piece.methods[int(runs[name]["chosen"][0])]
-    c = "" if method.kind == "auto" else f"c {method.penalty:g}, "
-    return f"{name} ({c}alpha {method.relaxation:g})"
-
-
-def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str) -> None:
-    """|loss - end| against the iteration, as a share of each run's own number of them, so that straight tails look straight."""
-    for name, colour in names.items():
-        loss = runs[name]["loss"]
-        distance = np.abs(loss - loss[-1])
-        seen = np.flatnonzero(distance > SHOWN)
-        kind = name.rpartition(", ")[2]
-        said = f"{label(runs, name)}: {len(loss):,} iterations"
-        ax.plot((seen + 1) / len(loss), distance[seen], LINE[kind], color=colour, linewidth=1.4, label=said)
-    logarithmic(ax)
-    dress(ax, title, "iteration, as a share of the run", "|loss - end of the run|  [bits]")
-    ax.legend(fontsize="x-small", frameon=False)
-
-
-def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
-    """A row a run: how it ended, and the rate of its tail."""
-    rows: list[Row] = []
-    for name in names:
-        loss = runs[name]["loss"]
-        row: dict[str, Any] = {
-            "runs": label(runs, name),
-            "iterations": len(loss),
-            "converged": float(runs[name]["converged"][int(runs[name]["chosen"][0])]),
-            "end_bits": float(loss[-1]),
-            "gap_bits": float(loss[-1]) - lower_bound,
-        }
+def linear_tails(descents: Mapping[str, Array]) -> Finding:
+    """Whether log |loss - limit| of every run falls along a straight line: factor < 1 per iteration, r^2 >= `STRAIGHT`."""
+    said, numbers, straight = [], {}, []
+    for name, loss in descents.items():
         try:
-            rate = fit_rate(loss * NATS_PER_BIT)
-            row |= {"factor": rate.factor, "r_squared": rate.r_squared}
+            rate = fit_rate(loss)
         except ValueError:
-            row |= {"factor": np.nan, "r_squared": np.nan}
-        rows.append(row)
-    return rows
+            said.append(f"{name}: only {len(loss)} iterations, too few to fit")
+            continue
+        straight.append(rate.factor < 1.0 and rate.r_squared >= STRAIGHT)
+        said.append(f"{name}: x{rate.factor:.4f} an iteration, r^2 {rate.r_squared:.4f}, {len(loss)} iterations")
+        numbers[f"{name}, factor"], numbers[f"{name}, r2"] = rate.factor, rate.r_squared
+    return Finding(all(straight) if straight else None, "; ".join(said), numbers)
 
 
-def linear(runs: Runs, names: list[str]) -> Finding:
-    """Whether every tail is straight."""
-    return backed(linear_tails({name: runs[name]["loss"] * NATS_PER_BIT for name in names}), runs, *names)
+def remaining(steps: Array, floor: float = 1e-12) -> Array:
+    """Delta_k = sum_{l >= k} ||w^{l+1} - w^l||, the length of the path that is left, for every k in the tail of a run.
+
+    The tail is where log Delta is in the lower half of its range, from the first Delta down to where rounding errors begin.
+    """
+    delta: Array = np.cumsum(steps[::-1])[::-1]
+    last = int(np.flatnonzero(delta > max(floor * delta[0], 1e3 * steps[-1])).max(initial=0)) + 1
+    middle = np.sqrt(delta[0] * delta[last - 1])
+    return delta[int(np.flatnonzero(delta[:last] >= middle).max(initial=0)) : last]
 
 
-def minimum(runs: Runs, names: list[str], said: float, loss: float, bound: float) -> Finding:
-    """Whether the loss that the paper calls the minimum is the optimum: within half a unit of its last digit of the proven one."""
-    digits = 10.0 ** -len(str(said).partition(".")[2])
-    lowest = min(float(runs[name]["end"].min()) for name in names)
-    in_nats = bound * NATS_PER_BIT
-    unit = "read as nats no encoder could have it: " if said < in_nats - digits / 2 else "read as nats: "
-    return Finding(
-        abs(said - loss) <= digits / 2,
-        f"the proven optimum is {loss:.4f} bits (lower bound {bound:.6f}); {said:g} is {said - loss:+.4f} bits away; "
-        f"{unit}the optimum is {in_nats:.4f} nats; these runs end at {lowest:.4f} bits at best",
-        {"optimum_bits": loss, "difference_bits": said - loss, "lowest_here_bits": lowest},
-    )
+def worst_ratio(steps: Array) -> float:
+    """The largest Delta_{k+1} / Delta_k over the tail: below 1 is the paper's Q-linear rate."""
+    delta = remaining(steps)
+    return float((delta[1:] / delta[:-1]).max(initial=0.0))
+
+
+def straightness(steps: Array) -> float:
+    """r^2 of a straight line through log Delta_k over the tail: near 1 is an R-linear rate; NaN if the tail is too short."""
+    delta = remaining(steps)
+    if len(delta) < 5:
+        return float("nan")
+    k, y = np.arange(len(delta)), np.log(delta)
+    slope, intercept = np.polyfit(k, y, 1)
+    return 1.0 - float(((y - slope * k - intercept) ** 2).sum()) / float(((y - y.mean()) ** 2).sum())

@@ -1,24 +1,25 @@
-"""The report of a reproduction: the table of verdicts, the open settings, then every figure with its claims and their proofs."""
+"""The report of a reproduction: the table of verdicts, the open settings, then every figure with its claims and the evidence."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from .. import __version__
 from ..files import write_whole
 from ..plot import save_figure
-from .figure import Figure, Row
-from .page import Block, Code, Grid, Heading, Items, Picture, Text, markdown, page
-from .pieces import Sweep
-from .reproduction import Reproduction
-from .runs import SEPARATOR
+from ..version import __version__
+from .blocks import Block, Code, Heading, Items, Picture, Table, Text, html_page, markdown
+from .figure import Row
+from .reproduction import JudgedFigure
+from .scale import Scale
+from .sensitivity import SEPARATOR
 from .settings import OPEN, SEED
-from .verdict import Finding, Outcome, Verdict
+from .sweeps import Sweep
+from .verdict import Finding, Judgement, Verdict
 
 TITLE = "The paper, figure by figure and claim by claim"
 
@@ -31,27 +32,25 @@ SHOWN_ROWS = 60
 """Rows of a table that the report shows; the .csv beside it has all of them."""
 
 
-def write_figure(reproduction: Reproduction, figure: Figure, out: Path) -> list[Verdict]:
-    """The picture and the table of one figure, and the verdicts on its claims."""
-    runs = reproduction.runs(figure)
-    save_figure(figure.draw(runs), out / f"{figure.name}.png")
-    rows = figure.table(runs)
-    write_whole(out / f"{figure.name}.csv", lambda file: file.write(_csv(rows).encode()))
-    return reproduction.verdicts(figure)
+def write_figure(judged: JudgedFigure, out: Path) -> None:
+    """Write the picture and the table of one figure."""
+    name = judged.figure.name
+    save_figure(judged.figure.draw(judged.runs), out / f"{name}.png")
+    write_whole(out / f"{name}.csv", lambda file: file.write(_csv(judged.rows).encode()))
 
 
-def write_report(reproduction: Reproduction, verdicts: Mapping[str, Sequence[Verdict]], out: Path) -> None:
-    """report.md and report.html."""
-    blocks = report(reproduction, verdicts)
+def write_report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> None:
+    """Write report.md and report.html; the pictures that `write_figure` wrote become part of the page."""
+    blocks = report(figures, scale)
     write_whole(out / "report.md", lambda file: file.write(markdown(blocks).encode()))
-    write_whole(out / "report.html", lambda file: file.write(page(blocks, TITLE, out).encode()))
+    write_whole(out / "report.html", lambda file: file.write(html_page(blocks, TITLE, out).encode()))
 
 
-def report(reproduction: Reproduction, verdicts: Mapping[str, Sequence[Verdict]]) -> list[Block]:
-    """All of it."""
-    scale = reproduction.scale
-    counts = [verdict.outcome for several in verdicts.values() for verdict in several]
-    summary = ", ".join(f"{counts.count(outcome)} {outcome.value}" for outcome in Outcome if outcome in counts)
+def report(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
+    """The whole report as blocks."""
+    verdicts = [verdict for judged in figures for verdict in judged.verdicts]
+    counts = [verdict.judgement for verdict in verdicts]
+    summary = ", ".join(f"{counts.count(one)} {one.value}" for one in Judgement if one in counts)
     blocks: list[Block] = [
         Heading(1, TITLE),
         Text(
@@ -64,30 +63,29 @@ def report(reproduction: Reproduction, verdicts: Mapping[str, Sequence[Verdict]]
             "(auto). All informations and losses are in bits. The proven bound is a certificate: no encoder lies beyond it. Verdicts are "
             f"computed from the runs; of {len(counts)} claims: {summary}."
         ),
-        Text(_what_the_rule_means(reproduction)),
+        Text(_where_the_papers_rule_stops(figures)),
         *([] if scale.sensitivity else [Text(PREVIEW)]),
         Heading(2, "Verdicts"),
-        _verdict_grid(verdicts),
+        _verdict_table(figures),
         Heading(2, "Settings that the paper leaves open"),
-        Grid(
+        Table(
             ("setting", "chosen", "because", "varied in the full run"),
             [(one.what, one.chosen, one.why, one.varied) for one in OPEN],
         ),
         *_sensitivity(verdicts, scale.sensitivity),
     ]
-    for figure in reproduction.figures:
-        blocks += _section(figure, verdicts[figure.name], figure.table(reproduction.runs(figure)))
+    for judged in figures:
+        blocks += _section(judged)
     return blocks
 
 
-def _what_the_rule_means(reproduction: Reproduction) -> str:
-    """How many runs ended by the paper's rule, and how many of those at a stationary point."""
+def _where_the_papers_rule_stops(figures: Sequence[JudgedFigure]) -> str:
+    """How many runs ended by the paper's stopping rule, and how many of those at a stationary point."""
     runs = converged = stationary = 0.0
-    for figure in reproduction.figures:
-        found = reproduction.runs(figure)
-        for name, piece in found.pieces.items():
+    for judged in figures:
+        for name, piece in judged.runs.pieces.items():
             if isinstance(piece, Sweep) and piece.method.kind == "gradient" and SEPARATOR not in name:
-                points = found.points(name)
+                points = judged.runs.points(name)
                 runs += len(points)
                 converged += float(points.converged.sum())
                 stationary += float((points.converged * points.stationary).sum())
@@ -98,20 +96,20 @@ def _what_the_rule_means(reproduction: Reproduction) -> str:
     )
 
 
-def _verdict_grid(verdicts: Mapping[str, Sequence[Verdict]]) -> Grid:
+def _verdict_table(figures: Sequence[JudgedFigure]) -> Table:
     rows = [
-        (verdict.claim.text, verdict.words, name, next(iter(verdict.findings.values())).said)
-        for name, several in verdicts.items()
-        for verdict in several
+        (verdict.claim.text, verdict.words, judged.figure.name, next(iter(verdict.findings.values())).said)
+        for judged in figures
+        for verdict in judged.verdicts
     ]
-    return Grid(("the paper says", "verdict", "figure", "in the paper's way"), rows)
+    return Table(("the paper says", "verdict", "figure", "in the paper's way"), rows)
 
 
-def _sensitivity(verdicts: Mapping[str, Sequence[Verdict]], run: bool) -> list[Block]:
+def _sensitivity(verdicts: Sequence[Verdict], run: bool) -> list[Block]:
     """Which answers, in the paper's way, depend on a setting that it leaves open."""
     if not run:
         return [Text("The full run varies these settings, and says which verdicts hang on them; this one does not.")]
-    every = [verdict for several in verdicts.values() for verdict in several if verdict.varied]
+    every = [verdict for verdict in verdicts if verdict.varied]
     hanging = [verdict for verdict in every if verdict.hangs_on]
     blocks: list[Block] = [
         Text(
@@ -129,7 +127,7 @@ def _sensitivity(verdicts: Mapping[str, Sequence[Verdict]], run: bool) -> list[B
             )
             for verdict in hanging
         ]
-        blocks.append(Grid(("claim", "as chosen", "otherwise with", "verdict over all ways"), rows))
+        blocks.append(Table(("claim", "as chosen", "otherwise with", "verdict over all ways"), rows))
     return blocks
 
 
@@ -137,13 +135,14 @@ def _answer(finding: Finding) -> str:
     return {True: "yes", False: "no", None: "not decided"}[finding.holds]
 
 
-def _section(figure: Figure, verdicts: Sequence[Verdict], rows: Sequence[Row]) -> list[Block]:
+def _section(judged: JudgedFigure) -> list[Block]:
+    figure, rows = judged.figure, judged.rows
     blocks: list[Block] = [
         Heading(2, f"{figure.name}: {figure.title}"),
         Text(f"The paper: {figure.paper}"),
         Picture(f"{figure.name}.png", figure.title),
     ]
-    for verdict in verdicts:
+    for verdict in judged.verdicts:
         blocks += [
             Heading(3, verdict.claim.text),
             Text(f"{verdict.claim.where}. Verdict: {verdict.words}."),
@@ -159,7 +158,7 @@ def _section(figure: Figure, verdicts: Sequence[Verdict], rows: Sequence[Row]) -
         shown = list(rows)[:SHOWN_ROWS]
         more = f", the first {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else ""
         blocks.append(Text(f"{figure.name}.csv{more}:"))
-        blocks.append(Grid(list(shown[0]), [[_cell(value) for value in row.values()] for row in shown]))
+        blocks.append(Table(list(shown[0]), [[_cell(value) for value in row.values()] for row in shown]))
     return blocks
 
 

@@ -6,40 +6,48 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .figure import Figure
+from .figure import Figure, Row
 from .folder import Folder
-from .pieces import Piece
+from .piece import Arrays, Piece
 from .runs import Runs
-from .settings import Scale
+from .scale import Scale
 from .verdict import Verdict, judge
 
 
 @dataclass(frozen=True)
 class Job:
-    """A piece of a figure that may be done already."""
+    """A piece, the first figure that needs it, and whether it is finished."""
 
     figure: Figure
     piece: Piece
     done: bool
 
 
+@dataclass(frozen=True)
+class JudgedFigure:
+    """A figure with its runs, its table and the verdicts on its claims."""
+
+    figure: Figure
+    runs: Runs
+    rows: Sequence[Row]
+    verdicts: Sequence[Verdict]
+
+
 class Reproduction:
-    """Some figures at one scale, with a folder for what is finished."""
+    """Some figures at one scale, with a folder for what is finished. Every finished piece is read from it once."""
 
     def __init__(self, figures: Sequence[Figure], scale: Scale, folder: Path) -> None:
         self.figures, self.scale = tuple(figures), scale
         self.folder = Folder(folder)
+        self._finished: dict[Piece, Arrays] = {}
 
     def jobs(self) -> list[Job]:
         """Every piece once, in the figures' order; figures may share pieces."""
-        found: dict[tuple[str, str], Job] = {}
-        seen: list[Piece] = []
+        first: dict[Piece, Figure] = {}
         for figure in self.figures:
             for piece in figure.pieces(self.scale):
-                if piece not in seen:
-                    seen.append(piece)
-                    found[figure.name, piece.name] = Job(figure, piece, self.folder.load(piece) is not None)
-        return list(found.values())
+                first.setdefault(piece, figure)
+        return [Job(figure, piece, self._load(piece) is not None) for piece, figure in first.items()]
 
     def estimate(self, jobs: Sequence[Job]) -> Iterator[float]:
         """Seconds that each job should take, from timed samples."""
@@ -47,25 +55,31 @@ class Reproduction:
             yield job.piece.estimate()
 
     def work(self, jobs: Sequence[Job], check: Callable[[], None]) -> Iterator[Job]:
-        """Run jobs, keep each as it is done, and say so; ``check`` raises if the run was interrupted on the way."""
+        """Run jobs, save each as it is done, and yield it; ``check`` raises if the run was interrupted on the way."""
         for job in jobs:
-            columns = job.piece.run()
+            arrays = job.piece.run()
             check()
-            self.folder.save(job.piece, columns)
+            self.folder.save(job.piece, arrays)
+            self._finished[job.piece] = arrays
             yield job
 
-    def runs(self, figure: Figure) -> Runs:
-        """The finished pieces of a figure."""
+    def judged(self, figure: Figure) -> JudgedFigure:
+        """A figure whose pieces are finished, with its table and a verdict on every claim."""
+        runs = self._runs(figure)
+        return JudgedFigure(figure, runs, figure.table(runs), [judge(claim, runs) for claim in figure.claims])
+
+    def _runs(self, figure: Figure) -> Runs:
         pieces = {piece.name: piece for piece in figure.pieces(self.scale)}
-        columns = {}
+        arrays = {}
         for name, piece in pieces.items():
-            found = self.folder.load(piece)
+            found = self._load(piece)
             if found is None:
                 raise LookupError(f"{figure.name}: the piece {name!r} was not run.")
-            columns[name] = found
-        return Runs(pieces, columns, self.scale)
+            arrays[name] = found
+        return Runs(pieces, arrays)
 
-    def verdicts(self, figure: Figure) -> list[Verdict]:
-        """Every claim of a figure, judged."""
-        runs = self.runs(figure)
-        return [judge(claim, runs) for claim in figure.claims]
+    def _load(self, piece: Piece) -> Arrays | None:
+        """The numbers of a finished piece, from memory if they were needed before; all of them together are a few megabytes."""
+        if piece not in self._finished and (found := self.folder.load(piece)) is not None:
+            self._finished[piece] = found
+        return self._finished.get(piece)

@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING
 
 from ... import datasets
 from ...information import bits
-from ..drawing import panels, plane, proven_frontier, scatter_runs
-from ..figure import WAYS, Figure, backed, plane_table, with_other_settings
+from ..drawing import panels
+from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
-from ..pieces import Certified, Piece, Sweep
+from ..piece import Piece
+from ..plane_figures import plane, plane_table, proven_frontier, scatter_runs
 from ..planes import spans_more
 from ..runs import Runs
-from ..settings import Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..sweeps import Certified, Sweep
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -26,7 +29,7 @@ LESS_TRIALS = 2
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """Ib-1v in all ways, Blahut-Arimoto, and what is proven."""
+    """Ib-1v in all ways of running, Blahut-Arimoto, and the certified optima."""
     methods = [Method("ib-1v", kind, PENALTY, ALPHA) for kind in KINDS] + [Method("blahut-arimoto", "exact")]
     base = [
         Sweep(
@@ -64,7 +67,7 @@ def explores_more(runs: Runs, way: str) -> Finding:
     names = f"{TITLE}: ib-1v, {way}", f"{TITLE}: blahut-arimoto"
     certified = runs.points(f"{TITLE}: certified")
     found = spans_more(runs.points(names[0]), runs.points(names[1]), certified, ("ib-1v", "blahut-arimoto"), 0.0, 0.5)
-    return backed(found, runs, *names)
+    return with_evidence(found, runs, *names)
 
 
 FIGURE = Figure(

@@ -8,14 +8,17 @@ from typing import TYPE_CHECKING
 
 from ... import datasets
 from ...information import bits
-from ..drawing import panels, plane, proven_frontier, scatter_runs
-from ..figure import WAYS, Figure, backed, plane_table, with_other_settings
+from ..drawing import panels
+from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
-from ..pieces import Certified, Piece, Sweep
+from ..piece import Piece
+from ..plane_figures import plane, plane_table, proven_frontier, scatter_runs
 from ..planes import spans_more, stuck, trapped
 from ..runs import Runs
-from ..settings import Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..sweeps import Certified, Sweep
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -27,7 +30,7 @@ SOLVERS = {"ib-1": (16.0, 1.618), "ib-2": (64.0, 1.0), "ib-1v": (64.0, 1.0)}
 """Penalty and relaxation; the paper gives ib-1v no relaxation, 1 is ADMM."""
 CLUSTERS, TRIALS, GAMMAS = 4, 16, (0.1, 1.0, 16)
 OPTIMAL = 1e-4
-"""Bits within which a loss counts as the optimum: a hundred times what certificates leave open."""
+"""Bits within which a loss counts as the optimum: about a hundred times the gap of the certificates."""
 
 
 def sweeps(scale: Scale, title: str) -> list[Sweep]:
@@ -46,7 +49,7 @@ def sweeps(scale: Scale, title: str) -> list[Sweep]:
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """Both joints, what is proven of them, and the gradient runs under other settings."""
+    """For both joints all methods, the certified optima, and the gradient runs under other settings."""
     found: list[Piece] = []
     for title, joint in JOINTS.items():
         base = sweeps(scale, title)
@@ -56,7 +59,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """A plane a joint."""
+    """One plane per joint."""
     figure, axes = panels(2)
     for ax, (title, joint) in zip(axes, JOINTS.items(), strict=True):
         certified = runs.points(f"{title}: certified")
@@ -86,7 +89,7 @@ def stuck_on(
     holds = None if None in answers else answers[0] and not any(answers[1:])
     said = "; ".join(finding.said for finding in asked.values())
     numbers = {f"{one}, {key}": value for one, finding in asked.items() for key, value in finding.numbers.items()}
-    return backed(Finding(holds, said, numbers), runs, f"{title}: {solver}, {way}", f"{title}: certified")
+    return with_evidence(Finding(holds, said, numbers), runs, f"{title}: {solver}, {way}", f"{title}: certified")
 
 
 def is_trapped(runs: Runs, way: str) -> Finding:
@@ -99,7 +102,7 @@ def is_trapped(runs: Runs, way: str) -> Finding:
         ("blahut-arimoto", "ib-1"),
         OPTIMAL,
     )
-    return backed(found, runs, f"{title}: blahut-arimoto", f"{title}: ib-1, {way}", f"{title}: certified")
+    return with_evidence(found, runs, f"{title}: blahut-arimoto", f"{title}: ib-1, {way}", f"{title}: certified")
 
 
 def explores_more(runs: Runs, way: str, title: str) -> Finding:
@@ -107,7 +110,7 @@ def explores_more(runs: Runs, way: str, title: str) -> Finding:
     names = f"{title}: ib-1, {way}", f"{title}: blahut-arimoto"
     certified = runs.points(f"{title}: certified")
     found = spans_more(runs.points(names[0]), runs.points(names[1]), certified, ("ib-1", "blahut-arimoto"), 0.0, 0.4)
-    return backed(found, runs, *names)
+    return with_evidence(found, runs, *names)
 
 
 FIGURE = Figure(

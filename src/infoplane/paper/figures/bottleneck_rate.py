@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from ..descents import Descent
 from ..drawing import COLOUR, panels
-from ..figure import WAYS, Figure, Row, backed
+from ..figure import WAYS, Figure, Row
 from ..methods import KINDS, Method
-from ..pieces import Certified, Piece, Sweep
+from ..piece import Piece
 from ..points import optimum
-from ..rates import draw_descents, linear, minimum, rate_table
+from ..rate_figures import draw_descents, linear, minimum, rate_table
 from ..runs import Runs
-from ..settings import BOTTLENECK_PENALTIES, Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..settings import BOTTLENECK_PENALTIES
+from ..sweeps import Certified, Sweep
+from ..traces import Descent
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -26,12 +28,12 @@ MINIMUM = -0.324
 
 
 def name(solver: str, kind: str) -> str:
-    """A piece's name."""
+    """The name of a piece."""
     return f"{solver}, {kind}"
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """Every c and alpha of the convergence shares, of which the fastest is drawn; the optimum, also with two clusters only."""
+    """One piece per solver and way of running, over every c and alpha of the convergence shares; the optimum, also with two clusters."""
     found: list[Piece] = [
         Certified("certified", JOINT, "bottleneck", (GAMMA,)),
         Sweep("two clusters", JOINT, "bottleneck", (GAMMA,), Method("ib-1", "auto", relaxation=1.618), 2, 16),
@@ -49,7 +51,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """Both solvers in all ways."""
+    """Both solvers in all ways of running."""
     figure, (ax,) = panels(1, width=7.4)
     names = {name(solver, kind): COLOUR[solver] for solver in SOLVERS for kind in KINDS}
     draw_descents(ax, runs, names, f"Loss decrease, gamma = {GAMMA:g}, uniform data")
@@ -57,13 +59,13 @@ def draw(runs: Runs) -> Drawing:
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a run."""
+    """One row per run."""
     _, bound = optimum(runs.points("certified"), GAMMA)
     return rate_table(runs, [name(solver, kind) for solver in SOLVERS for kind in KINDS], bound)
 
 
 def is_linear(runs: Runs, way: str) -> Finding:
-    """Both solvers' tails."""
+    """Whether both solvers' losses decrease linearly near the end."""
     return linear(runs, [name(solver, way) for solver in SOLVERS])
 
 
@@ -74,7 +76,7 @@ def is_minimum(runs: Runs, way: str) -> Finding:
     two = float(runs.points("two clusters").best().loss[0])
     said = f"{found.said}; the best encoder with only two clusters has {two:.4f} bits"
     more = Finding(found.holds, said, {**found.numbers, "two_clusters_bits": two})
-    return backed(more, runs, *names, "two clusters", "certified")
+    return with_evidence(more, runs, *names, "two clusters", "certified")
 
 
 FIGURE = Figure(

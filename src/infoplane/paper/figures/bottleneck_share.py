@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING
 
 from ..convergence import wider_range
 from ..drawing import panels
-from ..figure import Figure, Row, with_other_settings
-from ..methods import Kind
-from ..pieces import Certified, Piece
+from ..figure import Figure, Row
+from ..methods import StepKind
+from ..piece import Piece
 from ..points import optimum
 from ..runs import Runs
-from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT, SHORT_LIMIT, Scale
-from ..shares import WAYS, Curve, compare, draw_shares, share_table
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT, SHORT_LIMIT
+from ..share_figures import WAYS, Curve, compare, draw_shares, share_table
+from ..sweeps import Certified
 from ..verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -22,17 +25,17 @@ if TYPE_CHECKING:
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
 LESS_TRIALS = 4
-"""Trials a chunk under other settings."""
+"""Trials per repetition of the parameter in the grid, under other settings."""
 
 
 def _slow(solver: str, kind: str) -> bool:
-    """Whether runs converge, but in thousands of iterations."""
+    """Whether runs need thousands of iterations to converge."""
     return solver == "ib-2" and kind != "gradient"
 
 
 def curve(solver: str, alpha: float, kind: str) -> Curve:
     """One curve of the figure."""
-    way: Kind = "gradient" if kind == "gradient" else "exact"
+    way: StepKind = "gradient" if kind == "gradient" else "exact"
     limit = LONG_LIMIT if _slow(solver, kind) else SHORT_LIMIT
     return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, limit)
 
@@ -40,14 +43,14 @@ def curve(solver: str, alpha: float, kind: str) -> Curve:
 def curves(kind: str) -> list[Curve]:
     """The paper's four, and ADMM-IB.
 
-    A gradient step does not feel ADMM-IB's Bregman term, whose gradient is zero where the step begins: there it is ib-1 at alpha 1.
+    With gradient steps ADMM-IB is ib-1 at alpha 1: the gradient of its Bregman term is zero where a step begins.
     """
     four = [curve(solver, alpha, kind) for solver in ("ib-1", "ib-2") for alpha in (1.0, 2.0)]
     return four if kind == "gradient" else [*four, curve("admm-ib", 1.0, kind)]
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """A sweep a penalty and curve."""
+    """One sweep per curve and penalty, and the optimum."""
     base = [
         sweep
         for kind in WAYS
@@ -62,7 +65,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """A panel a way."""
+    """One panel per way of running."""
     figure, axes = panels(2)
     for ax, (kind, words) in zip(axes, WAYS.items(), strict=True):
         draw_shares(ax, runs, curves(kind), f"gamma = {GAMMA:g}, uniform data: {words}", ENOUGH)
@@ -71,7 +74,7 @@ def draw(runs: Runs) -> Drawing:
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a penalty and curve."""
+    """One row per curve and penalty."""
     _, bound = optimum(runs.points("certified"), GAMMA)
     return share_table(runs, [one for kind in WAYS for one in curves(kind)], bound)
 

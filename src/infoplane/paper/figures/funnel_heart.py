@@ -9,14 +9,18 @@ from typing import TYPE_CHECKING
 from ... import datasets
 from ...information import bits, entropy
 from ...plot import COLOURS
-from ..drawing import panels, plane, proven_frontier, scatter_runs
-from ..figure import WAYS, Figure, backed, plane_table, with_other_settings
+from ..drawing import panels
+from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
-from ..pieces import Certified, Merges, Piece, Private, Starts, Sweep
+from ..piece import Piece
+from ..plane_figures import EVERYWHERE, against_merging, compared, plane, plane_table, proven_frontier, scatter_runs
+from ..references import Merges, Private, Starts
 from ..runs import Runs
-from ..settings import HEART_BETAS, VISIBLE, Scale
-from ..verdict import Claim, Finding
-from .funnel_planes import EVERYWHERE, against_merging, compared
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..settings import HEART_BETAS, VISIBLE
+from ..sweeps import Certified, Sweep
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -30,7 +34,7 @@ LESS_TRIALS = 2
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """The two solvers in all ways, Merge-Two, and what is proven."""
+    """The two solvers in all ways of running, Merge-Two, the certified optima and the reference points."""
     base = [
         Sweep(
             f"{TITLE}: {solver}, {kind}",
@@ -98,7 +102,7 @@ def perfectly_private(runs: Runs, way: str) -> Finding:
     )
     holds = None if None in answers else all(answers)
     names = [f"{TITLE}: {solver}, {way}" for solver in SOLVERS]
-    return backed(Finding(holds, "; ".join(said), numbers), runs, *names)
+    return with_evidence(Finding(holds, "; ".join(said), numbers), runs, *names)
 
 
 FIGURE = Figure(

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING
 
 from ... import datasets
 from ...information import bits, entropy
-from ..drawing import panels, plane, proven_frontier, scatter_runs
-from ..figure import WAYS, Figure, backed, plane_table, with_other_settings
+from ..drawing import panels
+from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
-from ..pieces import Certified, Merges, Piece, Sweep
-from ..planes import leaks_less, recovers, stuck
+from ..piece import Piece
+from ..plane_figures import EVERYWHERE, against_merging, compared, plane, plane_table, proven_frontier, scatter_runs
+from ..planes import stuck
+from ..references import Merges
 from ..runs import Runs
-from ..settings import FUNNEL_PENALTY, Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..settings import FUNNEL_PENALTY
+from ..sweeps import Certified, Sweep
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -29,7 +34,7 @@ LESS_TRIALS = 5
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """Both joints, Merge-Two, what is proven, and the gradient runs under other settings."""
+    """For both joints both solvers, Merge-Two, the certified optima, and the gradient runs under other settings."""
     found: list[Piece] = []
     for title, joint in JOINTS.items():
         base = [
@@ -52,7 +57,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """A plane a joint."""
+    """One plane per joint."""
     figure, axes = panels(2)
     for ax, (title, joint) in zip(axes, JOINTS.items(), strict=True):
         data = datasets.load(joint)
@@ -70,26 +75,12 @@ def draw(runs: Runs) -> Drawing:
 # -- claims ------------------------------------------------------------------------------------------------------------
 
 
-def compared(runs: Runs, way: str, title: str, solvers: tuple[str, str], low: float, high: float) -> Finding:
-    """Whether the first solver leaks less than the second."""
-    names = tuple(f"{title}: {solver}, {way}" for solver in solvers)
-    return backed(leaks_less(runs.points(names[0]), runs.points(names[1]), solvers, low, high), runs, *names)
-
-
-def against_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
-    """Whether a solver has Merge-Two's points, and leaks less between them."""
-    name = f"{title}: {solver}, {way}"
-    return backed(recovers(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high), runs, name)
-
-
 def stuck_near(runs: Runs, way: str, title: str, solver: str, low: float, high: float) -> Finding:
     """Whether a solver is off the frontier in an interval."""
     name = f"{title}: {solver}, {way}"
     found = stuck(runs.points(name), runs.points(f"{title}: certified"), "funnel", solver, low, high)
-    return backed(found, runs, name, f"{title}: certified")
+    return with_evidence(found, runs, name, f"{title}: certified")
 
-
-EVERYWHERE = float("inf")
 
 FIGURE = Figure(
     name="funnel-planes",

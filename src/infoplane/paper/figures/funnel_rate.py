@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ...plot import COLOURS
-from ..descents import Descent
 from ..drawing import panels
-from ..figure import WAYS, Figure, Row, backed
+from ..figure import WAYS, Figure, Row
 from ..methods import KINDS, Method
-from ..pieces import Certified, Piece
+from ..piece import Piece
 from ..points import optimum
-from ..rates import draw_descents, linear, minimum, rate_table
+from ..rate_figures import draw_descents, linear, minimum, rate_table
 from ..runs import Runs
-from ..settings import Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..sweeps import Certified
+from ..traces import Descent
+from ..verdict import Claim, Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
@@ -27,12 +28,12 @@ MINIMUM = -2.46
 
 
 def name(alpha: float, kind: str) -> str:
-    """A piece's name."""
+    """The name of a piece."""
     return f"pf-2, alpha {alpha:g}, {kind}"
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """A run a relaxation and way."""
+    """One run per relaxation and way of running, and the optimum."""
     descents = [
         Descent(
             name(alpha, kind),
@@ -49,7 +50,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """Both relaxations in all ways."""
+    """Both relaxations in all ways of running."""
     figure, (ax,) = panels(1, width=7.4)
     names = {name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in KINDS}
     draw_descents(ax, runs, names, f"Loss decrease of pf-2, beta = {BETA:g}, heart data")
@@ -57,20 +58,22 @@ def draw(runs: Runs) -> Drawing:
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a run."""
+    """One row per run."""
     _, bound = optimum(runs.points("certified"), BETA)
     return rate_table(runs, [name(alpha, kind) for alpha in ALPHAS for kind in KINDS], bound)
 
 
 def is_linear(runs: Runs, way: str) -> Finding:
-    """Both relaxations' tails."""
+    """Whether the losses of both relaxations decrease linearly near the end."""
     return linear(runs, [name(alpha, way) for alpha in ALPHAS])
 
 
 def is_minimum(runs: Runs, way: str) -> Finding:
     """The paper's minimum against the proven optimum."""
     names = [name(alpha, way) for alpha in ALPHAS]
-    return backed(minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), BETA)), runs, *names, "certified")
+    return with_evidence(
+        minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), BETA)), runs, *names, "certified"
+    )
 
 
 FIGURE = Figure(

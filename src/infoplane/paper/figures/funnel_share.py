@@ -6,13 +6,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ..drawing import panels
-from ..figure import Figure, Row, with_other_settings
-from ..methods import Kind
-from ..pieces import Certified, Piece
+from ..figure import Figure, Row
+from ..methods import StepKind
+from ..piece import Piece
 from ..points import optimum
 from ..runs import Runs
-from ..settings import FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT, Scale
-from ..shares import WAYS, Curve, compare, draw_shares, share_table
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..settings import FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT
+from ..share_figures import WAYS, Curve, compare, draw_shares, share_table
+from ..sweeps import Certified
 from ..verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -20,21 +23,21 @@ if TYPE_CHECKING:
 
 JOINT, BETA, CLUSTERS, ENOUGH = "heart", 3.5, 17, 0.8
 TRIALS = 2_000
-"""The paper's number; exact steps, twenty times as dear an iteration, have as many as the scale can afford."""
+"""The paper's number. Exact steps, whose iterations take twenty times as long, have fewer: `Scale.few`."""
 LESS_TRIALS = 10
-"""Trials a chunk under other settings."""
+"""Trials per repetition of the parameter in the grid, under other settings."""
 ALPHAS = (1.618, 2.0)
 
 
 def curve(alpha: float, kind: str) -> Curve:
     """One curve: exact steps are also run at penalties below the paper's range, where they converge within the limit."""
-    way: Kind = "gradient" if kind == "gradient" else "exact"
+    way: StepKind = "gradient" if kind == "gradient" else "exact"
     penalties = FUNNEL_SHARE_PENALTIES if way == "gradient" else (*LOW_PENALTIES, *FUNNEL_SHARE_PENALTIES)
     return Curve(JOINT, "funnel", BETA, CLUSTERS, "pf-2", way, alpha, penalties, SHARE_LIMIT)
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """A sweep a penalty and curve."""
+    """One sweep per curve and penalty, and the optimum."""
     trials = {"gradient": min(TRIALS, scale.many), "exact": scale.few}
     base = [sweep for kind in WAYS for alpha in ALPHAS for sweep in curve(alpha, kind).sweeps(scale, trials[kind])]
     return [
@@ -45,7 +48,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """A panel a way."""
+    """One panel per way of running."""
     figure, axes = panels(2)
     for ax, (kind, words) in zip(axes, WAYS.items(), strict=True):
         draw_shares(ax, runs, [curve(alpha, kind) for alpha in ALPHAS], f"beta = {BETA:g}, heart data: {words}", ENOUGH)
@@ -54,7 +57,7 @@ def draw(runs: Runs) -> Drawing:
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a penalty and curve."""
+    """One row per curve and penalty."""
     _, bound = optimum(runs.points("certified"), BETA)
     return share_table(runs, [curve(alpha, kind) for kind in WAYS for alpha in ALPHAS], bound)
 

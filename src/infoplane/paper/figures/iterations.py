@@ -6,16 +6,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from ..convergence import fewest_iterations
+from ..convergence import fewest_iterations, median_iterations
 from ..drawing import COLOUR, LINE, dress, logarithmic, panels
-from ..figure import WAYS, Figure, Row, backed
+from ..figure import WAYS, Figure, Row
 from ..methods import KINDS
-from ..pieces import Piece, Sweep
+from ..piece import Piece
 from ..runs import Runs
-from ..settings import Scale
-from ..verdict import Claim, Finding
+from ..scale import Scale
+from ..sweeps import Sweep
+from ..verdict import Claim, Finding, with_evidence
 from . import bottleneck_planes
 
 if TYPE_CHECKING:
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 
 TITLE, SOLVERS = "uniform", ("ib-1", "ib-2")
 LOOSE = "uniform: blahut-arimoto, tol 2e-6"
-"""Blahut-Arimoto stopped where the paper stops its solvers: at a change of 2e-6."""
+"""Blahut-Arimoto with the tolerance at which the paper stops its solvers, 2e-6."""
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """The sweeps of the bottleneck planes, which are not run twice, and Blahut-Arimoto with the paper's threshold."""
+    """The sweeps of the bottleneck planes, which are shared with that figure, and Blahut-Arimoto with the paper's threshold."""
     base = [one for one in bottleneck_planes.sweeps(scale, TITLE) if one.method.solver in (*SOLVERS, "blahut-arimoto")]
     exact = base[-1]
     return [*base, replace(exact, name=LOOSE, method=replace(exact.method, tol=2e-6))]
@@ -46,7 +45,7 @@ def draw(runs: Runs) -> Drawing:
         for solver, name in counted(kind).items():
             if kind == "auto" and solver == "blahut-arimoto":
                 continue
-            medians = _medians(runs, name)
+            medians = median_iterations(runs.points(name))
             ax.plot(
                 list(medians),
                 list(medians.values()),
@@ -62,21 +61,13 @@ def draw(runs: Runs) -> Drawing:
     return figure
 
 
-def _medians(runs: Runs, name: str) -> dict[float, float]:
-    ended = runs.points(name).ended()
-    return {
-        float(parameter): float(np.median(ended.iterations[ended.parameter == parameter]))
-        for parameter in np.unique(ended.parameter)
-    }
-
-
 def table(runs: Runs) -> list[Row]:
-    """A row a gamma and method."""
+    """One row per method and gamma."""
     rows: list[Row] = []
     for name, piece in runs.pieces.items():
         if isinstance(piece, Sweep):
             points = runs.points(name)
-            for gamma, median in _medians(runs, name).items():
+            for gamma, median in median_iterations(points).items():
                 here = points.where(points.parameter == gamma)
                 rows.append(
                     {
@@ -93,7 +84,7 @@ def is_fastest(runs: Runs, way: str) -> Finding:
     """Blahut-Arimoto against the two solvers."""
     names = counted(way)
     found = fewest_iterations({solver: runs.points(name) for solver, name in names.items()}, "blahut-arimoto")
-    return backed(found, runs, *names.values())
+    return with_evidence(found, runs, *names.values())
 
 
 FIGURE = Figure(

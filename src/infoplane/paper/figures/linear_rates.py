@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..convergence import STRAIGHT, straightness, worst_ratio
-from ..descents import Iterates
 from ..drawing import COLOUR, dress, logarithmic, panels
 from ..figure import Figure, Row
 from ..methods import Method
-from ..pieces import Piece
+from ..piece import Piece
+from ..rates import STRAIGHT, straightness, worst_ratio
 from ..runs import Runs
-from ..settings import Scale
+from ..scale import Scale
+from ..traces import Iterates
 from ..verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -36,17 +36,17 @@ SOLVERS = {
 """Family, parameter and the scalar c."""
 UNDER, OVER = (0.25, 0.5, 0.75), (1.0, 1.25, 1.5, 1.618, 1.75, 2.0)
 INNER = 30
-"""Majorise-minimise steps an argmin: the theorems speak of exact ones."""
+"""Majorise-minimise steps per argmin: many, because the theorems speak of exact argmins."""
 BELOW_ONE = 1.0 - 1e-6
 
 
 def name(solver: str, alpha: float) -> str:
-    """A piece's name."""
+    """The name of a piece."""
     return f"{solver}, alpha {alpha:g}"
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """A run a formulation and relaxation, from one random start, to rounding."""
+    """One run per formulation and relaxation, from one random start, until rounding errors end it."""
     return [
         Iterates(
             name(solver, alpha),
@@ -62,7 +62,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """The factor by which Delta shrinks, at its worst in the tail, against alpha."""
+    """One minus the worst ratio Delta_{k+1} / Delta_k in the tail, against alpha."""
     figure, (ax,) = panels(1, width=7.4)
     for solver in SOLVERS:
         alphas = [alpha for alpha in (*UNDER, *OVER) if _settled(runs, solver, alpha)]
@@ -82,13 +82,13 @@ def draw(runs: Runs) -> Drawing:
 
 
 def _settled(runs: Runs, solver: str, alpha: float) -> bool:
-    """Whether the run came near enough to its limit for a tail to be seen: six decades."""
+    """Whether the steps shrank by six decades, enough to judge the tail of the run."""
     step = runs[name(solver, alpha)]["step"]
     return bool(step[-1] <= 1e-6 * step.max())
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a run."""
+    """One row per run."""
     return [
         {
             "runs": name(solver, alpha),

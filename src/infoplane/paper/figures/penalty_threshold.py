@@ -16,10 +16,11 @@ from ..convergence import smallest_penalty
 from ..drawing import COLOUR, dress, logarithmic, panels
 from ..figure import Figure, Row
 from ..methods import Method
-from ..pieces import Piece, Sweep
-from ..points import Columns
+from ..piece import Arrays, Piece
 from ..runs import Runs
-from ..settings import SEED, SHORT_LIMIT, Scale
+from ..scale import Scale
+from ..settings import SEED, SHORT_LIMIT
+from ..sweeps import Sweep
 from ..verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ PENALTIES = tuple(2.0**k for k in range(9))
 GAMMAS = (0.1, 0.8, 8)
 SOLVERS = {"ib-1": 1.618, "ib-2": 1.0}
 SAME = 2.0
-"""Thresholds within one step of the grid of c count as the same."""
+"""Thresholds count as the same if the largest is at most so many times the smallest: one step of the grid of c."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,8 @@ class Formula:
     clusters: int
     seed: int = SEED
 
-    def run(self) -> Columns:
-        """A column a formulation."""
+    def run(self) -> Arrays:
+        """One array per formulation, one entry per gamma."""
         joint = datasets.load(self.joint)
         encoder = make_starts(joint, self.clusters, 1, seed_sequence(self.seed), "random")[0]
         return {
@@ -58,12 +59,12 @@ class Formula:
         }
 
     def estimate(self) -> float:
-        """Next to nothing."""
+        """Next to no time."""
         return 0.0
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:
-    """A sweep over gamma for every c."""
+    """The theorems' thresholds, and one sweep over gamma per solver and c."""
     grid = scale.grid(*GAMMAS, JOINT)
     found: list[Piece] = [Formula("formula", JOINT, grid, CLUSTERS)]
     for solver, alpha in SOLVERS.items():
@@ -74,7 +75,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def name(solver: str, c: float) -> str:
-    """A piece's name."""
+    """The name of a piece."""
     return f"{solver}, c {c:g}"
 
 
@@ -112,7 +113,7 @@ def draw(runs: Runs) -> Drawing:
 
 
 def table(runs: Runs) -> list[Row]:
-    """A row a gamma."""
+    """One row per solver and gamma."""
     return [
         {"runs": solver, "gamma": gamma, "smallest_c": c, "theorem_c": float(runs["formula"][solver][row])}
         for solver in SOLVERS

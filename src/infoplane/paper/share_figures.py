@@ -1,4 +1,4 @@
-"""What the two figures of convergence shares share: pieces a penalty, curves, tables, pictures."""
+"""What the two figures of convergence shares have in common: curves of the share against c, their pieces, table and picture."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ from typing import TYPE_CHECKING
 
 from .convergence import interval, share, smaller_penalty
 from .drawing import COLOUR, LINE, dress
-from .figure import Row, backed
-from .methods import Kind, Method
-from .pieces import Sweep
+from .figure import Row
+from .methods import Method, StepKind
 from .runs import Runs
-from .settings import Scale
-from .verdict import Finding
+from .scale import Scale
+from .sweeps import Sweep
+from .verdict import Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 CHUNKS = 4
-"""Places in the grid for the one parameter, so that its trials run on all cores."""
+"""How often the one parameter is repeated in the grid, so that its trials run on all cores."""
 
 WAYS: Mapping[str, str] = {
     "gradient": "the paper's gradient step and stopping rule",
     "exact": "exact steps",
 }
+"""The ways of running that claims about shares are judged for, in words."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,7 @@ class Curve:
     parameter: float
     clusters: int
     solver: str
-    kind: Kind
+    kind: StepKind
     alpha: float
     penalties: tuple[float, ...]
     limit: int
@@ -47,11 +48,11 @@ class Curve:
         return f"{self.solver}, alpha {self.alpha:g}, {self.kind}"
 
     def name(self, c: float) -> str:
-        """The piece of one penalty."""
+        """The name of the piece of one penalty."""
         return f"{self.label}, c {c:g}"
 
     def sweeps(self, scale: Scale, trials: int) -> list[Sweep]:
-        """A piece a penalty, with so many trials."""
+        """One piece per penalty, each with so many trials."""
         return [
             Sweep(
                 self.name(c),
@@ -68,12 +69,12 @@ class Curve:
         ]
 
     def shares(self, runs: Runs) -> dict[float, float]:
-        """The share at every c that was run."""
+        """The share that converged, at every c that was run."""
         return {c: share(runs.points(self.name(c))) for c in self.penalties if self.name(c) in runs.pieces}
 
 
 def share_table(runs: Runs, curves: list[Curve], lower_bound: float) -> list[Row]:
-    """A row a penalty: share with its interval, and how good the converged runs are."""
+    """One row per curve and penalty: the share with its confidence interval, and the gap of the best converged run."""
     rows: list[Row] = []
     for curve in curves:
         for c in curve.shares(runs):
@@ -99,11 +100,11 @@ def compare(runs: Runs, ours: Curve, theirs: Curve, names: tuple[str, str], enou
     """Whether the first curve reaches a share at a smaller c than the second."""
     found = smaller_penalty(ours.shares(runs), theirs.shares(runs), enough, names)
     calls = ours.name(found.numbers["first"]), theirs.name(found.numbers["second"])
-    return backed(found, runs, *(name for name in calls if name in runs.pieces))
+    return with_evidence(found, runs, *(name for name in calls if name in runs.pieces))
 
 
 def draw_shares(ax: Axes, runs: Runs, curves: list[Curve], title: str, enough: float) -> None:
-    """Shares against c, with the line at which they are compared; alpha 2 is drawn thick."""
+    """Shares against c, and a line at the share by which curves are compared; alpha 2 is drawn thick."""
     for curve in curves:
         shares = curve.shares(runs)
         ax.plot(

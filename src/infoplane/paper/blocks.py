@@ -1,4 +1,4 @@
-"""A report as blocks, and the blocks as Markdown or as one HTML page that needs nothing from outside."""
+"""A report as a list of blocks, and the blocks as Markdown or as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Heading:
-    """A heading of some level."""
+    """A heading; level 1 is the title."""
 
     level: int
     text: str
@@ -26,20 +26,20 @@ class Text:
 
 @dataclass(frozen=True)
 class Items:
-    """A list."""
+    """A bulleted list."""
 
     items: Sequence[str]
 
 
 @dataclass(frozen=True)
 class Code:
-    """Lines that can be run."""
+    """Python code."""
 
     text: str
 
 
 @dataclass(frozen=True)
-class Grid:
+class Table:
     """A table."""
 
     columns: Sequence[str]
@@ -48,13 +48,13 @@ class Grid:
 
 @dataclass(frozen=True)
 class Picture:
-    """A PNG beside the report."""
+    """A PNG file in the folder of the report."""
 
     file: str
     alt: str
 
 
-Block = Heading | Text | Items | Code | Grid | Picture
+Block = Heading | Text | Items | Code | Table | Picture
 
 
 def markdown(blocks: Sequence[Block]) -> str:
@@ -72,7 +72,7 @@ def _markdown(block: Block) -> str:
             return "\n".join(f"- {item}" for item in items)
         case Code(text):
             return f"```python\n{text}\n```"
-        case Grid(columns, rows):
+        case Table(columns, rows):
             lines = [columns, ["---"] * len(columns), *rows]
             return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
         case Picture(file, alt):
@@ -87,8 +87,8 @@ h2 { margin-top: 2em; border-top: 1px solid #ccc; padding-top: 1em; }
 """.strip()
 
 
-def page(blocks: Sequence[Block], title: str, folder: Path) -> str:
-    """One HTML page, pictures inside."""
+def html_page(blocks: Sequence[Block], title: str, folder: Path) -> str:
+    """One HTML page that contains its pictures."""
     body = "\n".join(_html(block, folder) for block in blocks)
     return (
         f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
@@ -106,7 +106,7 @@ def _html(block: Block, folder: Path) -> str:
             return f"<ul>{''.join(f'<li>{html.escape(item)}</li>' for item in items)}</ul>"
         case Code(text):
             return f"<pre>{html.escape(text)}</pre>"
-        case Grid(columns, rows):
+        case Table(columns, rows):
             head = "".join(f"<th>{html.escape(cell)}</th>" for cell in columns)
             lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
             return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"

@@ -1,4 +1,4 @@
-"""Single runs, iteration by iteration: the loss (the paper's figures of loss decrease) and the iterates (its theorems)."""
+"""Pieces that are single runs, iteration by iteration: the loss (the paper's figures of loss decrease), the iterates (its theorems)."""
 
 from __future__ import annotations
 
@@ -17,16 +17,15 @@ from ..solvers.starts import make_starts, seed_sequence
 from ..solvers.stopping import Stopping
 from ..status import Status
 from .methods import FAMILIES, Method
-from .pieces import the_papers_penalties
-from .points import Columns
+from .piece import Arrays, no_penalty_warnings
 from .settings import SEED
 
 
 @dataclass(frozen=True)
 class Descent:
-    """The loss along the fastest of several methods (fewest iterations among those that converge) from one random start.
+    """The loss along the run of the fastest of several methods, all from the same random start.
 
-    If none converges, the one that ends lowest.
+    The fastest is the one with the fewest iterations among those that converge; if none converges, the one with the lowest loss.
     """
 
     name: str
@@ -37,8 +36,11 @@ class Descent:
     clusters: int
     seed: int = SEED
 
-    def run(self) -> Columns:
-        """``loss`` in bits after every iteration of the ``chosen`` method; how many ``iterations`` each took, and if it converged."""
+    def run(self) -> Arrays:
+        """``loss`` after every iteration of the ``chosen`` method; of each method ``iterations``, ``converged`` and loss at the ``end``.
+
+        Losses are in bits; ``chosen`` is an index into the methods.
+        """
         ends = [self._solve(method) for method in self.methods]
         converged = [method.converged(end) for method, end in zip(self.methods, ends, strict=True)]
         order = sorted(
@@ -47,7 +49,7 @@ class Descent:
         )
         chosen = order[0]
         return {
-            "loss": _trace(ends[chosen]) / self.methods[chosen].scale / NATS_PER_BIT,
+            "loss": _trace(ends[chosen]) / self.methods[chosen].factor / NATS_PER_BIT,
             "chosen": np.array([chosen]),
             "iterations": np.array([end.iterations for end in ends]),
             "converged": np.array(converged, dtype=float),
@@ -55,7 +57,7 @@ class Descent:
         }
 
     def _loss(self, end: Solution) -> float:
-        """The family's own loss in bits, whatever multiple of it was solved."""
+        """The family's own loss in bits, also where a multiple of the problem was solved."""
         return FAMILIES[self.family](self.parameter).value(end.joint, end.encoder) / NATS_PER_BIT
 
     def _solve(self, method: Method) -> Solution:
@@ -63,7 +65,7 @@ class Descent:
         if isinstance(options, DouglasRachford):
             # An extrapolated tail is not the recursion whose rate is asked for.
             options = replace(options, acceleration=False)
-        with the_papers_penalties():
+        with no_penalty_warnings():
             end = solve(
                 datasets.load(self.joint),
                 method.family(self.family)(self.parameter),
@@ -80,14 +82,14 @@ class Descent:
         return end
 
     def call(self) -> str:
-        """The Python that repeats the run of the first method; the others differ in c and alpha."""
+        """The Python that repeats the run of the first method; the other methods differ in c and alpha."""
         method = self.methods[0]
         problem = f"{method.family_call(self.family)}({self.parameter:g})"
         more = f'clusters={self.clusters}, starts=1, rng={self.seed}, init="random"'
         return f"ip.solve{method.call(self.joint, problem, more)}"
 
     def estimate(self) -> float:
-        """From the first method, as if all took as long."""
+        """From the first method, as if all methods took as long."""
         began = time.perf_counter()
         self._solve(self.methods[0])
         return (time.perf_counter() - began) * len(self.methods)
@@ -101,9 +103,9 @@ def _trace(end: Solution) -> Array:
 
 @dataclass(frozen=True)
 class Iterates:
-    """How far the collective point w = (p, Bq, nu) of a formulation moves in every iteration; for pf-2 also q itself.
+    """How far the collective point w = (p, Bq, nu) of a formulation moves in every iteration; for pf-2 w contains q in place of Bq.
 
-    Exact steps, one scalar c: the recursion of the theorems.
+    Exact steps and a scalar c: the recursion that the theorems speak of.
     """
 
     name: str
@@ -114,8 +116,8 @@ class Iterates:
     clusters: int
     seed: int = SEED
 
-    def run(self) -> Columns:
-        """``step``, ||w^{k+1} - w^k|| for every k, in nats; ``converged`` to the method's tol."""
+    def run(self) -> Arrays:
+        """``step``, ||w^{k+1} - w^k|| for every k; ``converged``, 1 if the method's tol was reached."""
         joint = datasets.load(self.joint)
         support = Support(joint)
         problem = FAMILIES[self.family](self.parameter)
@@ -143,5 +145,5 @@ class Iterates:
         return {"step": np.array(steps), "converged": np.array([float(batch.runs()[0].status.converged)])}
 
     def estimate(self) -> float:
-        """A second: they are short."""
+        """One second, an upper estimate."""
         return 1.0

@@ -1,0 +1,104 @@
+"""What the four figures of information planes share: the proven frontier, the runs as points, the table, and two claims about funnels."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..information import Array
+from ..plot import GREY
+from .drawing import COLOUR, MARK, dress
+from .figure import Row
+from .planes import leaks_less, recovers
+from .points import Points, leakage_bound, relevance_bound
+from .runs import Runs
+from .sensitivity import SEPARATOR
+from .sweeps import Certified, Sweep
+from .verdict import Finding, with_evidence
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+EVERYWHERE = float("inf")
+"""The upper end of an interval of I(X;Z) that has none."""
+
+
+def scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") -> None:
+    """The best converged run of every parameter; the other converged runs small and faint."""
+    ended = points.ended()
+    label = solver if kind == "baseline" else f"{solver}, {kind}"
+    style = dict(MARK[kind])
+    if "facecolors" not in style:
+        style["color"] = COLOUR[solver]
+    else:
+        style["edgecolors"] = COLOUR[solver]
+    ax.scatter(ended.ixz, ended.iyz, alpha=0.18, zorder=2, **{**style, "s": style["s"] / 3})
+    if len(ended):
+        best = ended.best()
+        ax.scatter(best.ixz, best.iyz, zorder=3, label=label, **style)
+    else:
+        ax.scatter([], [], label=f"{label}: none converged", **style)
+
+
+def proven_frontier(ax: Axes, certified: Points, family: str, right: float) -> None:
+    """The proven bound as a line, and the side of it where no encoder lies shaded."""
+    u: Array = np.linspace(0.0, right, 400)
+    bound = leakage_bound(certified, u) if family == "funnel" else np.maximum(relevance_bound(certified, u), 0.0)
+    ax.plot(u, np.minimum(bound, u), color=GREY, linewidth=1.3, zorder=1, label="proven bound")
+    side = bound.min() - 1.0 if family == "funnel" else bound.max() + 1.0
+    ax.fill_between(u, np.minimum(bound, u), side, color=GREY, alpha=0.10, linewidth=0, zorder=0)
+
+
+def plane(ax: Axes, title: str, right: float, top: float) -> None:
+    """Labels and limits of an information plane."""
+    dress(ax, title, "I(X;Z)  [bits]", "I(Y;Z)  [bits]")
+    ax.set_xlim(-0.02 * right, 1.03 * right)
+    ax.set_ylim(-0.03 * top, 1.06 * top)
+    ax.legend(fontsize="x-small", frameon=False, loc="best")
+
+
+def plane_table(runs: Runs) -> list[Row]:
+    """One row per method and parameter: its best converged run, beside the lower bound proven there."""
+    certified = {piece.joint: runs.points(name) for name, piece in runs.pieces.items() if isinstance(piece, Certified)}
+    rows: list[Row] = []
+    for name, piece in runs.pieces.items():
+        if not isinstance(piece, Sweep) or SEPARATOR in name:
+            continue
+        points = runs.points(name)
+        for parameter in np.unique(points.parameter):
+            rows.append(_row(name, points.where(points.parameter == parameter), certified[piece.joint]))
+    return rows
+
+
+def _row(name: str, here: Points, certified: Points) -> Row:
+    parameter = here.parameter[0]
+    proven = certified.where(np.isclose(certified.parameter, parameter))
+    bound = float(proven.lower_bound[0]) if len(proven) else np.nan
+    row: dict[str, Any] = {
+        "runs": name,
+        "parameter": parameter,
+        "trials": len(here),
+        "converged": float(here.converged.mean()),
+        "stationary": float(here.stationary.mean()),
+        "median_iterations": float(np.median(here.iterations)),
+    }
+    ended = here.ended()
+    best = ended.best() if len(ended) else None
+    for column in ("ixz", "iyz", "loss"):
+        row[f"{column}_bits"] = float(getattr(best, column)[0]) if best is not None else np.nan
+    row["lower_bound_bits"] = bound
+    row["gap_bits"] = row["loss_bits"] - bound
+    return row
+
+
+def compared(runs: Runs, way: str, title: str, solvers: tuple[str, str], low: float, high: float) -> Finding:
+    """Whether the first solver leaks less than the second."""
+    names = tuple(f"{title}: {solver}, {way}" for solver in solvers)
+    return with_evidence(leaks_less(runs.points(names[0]), runs.points(names[1]), solvers, low, high), runs, *names)
+
+
+def against_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver reaches Merge-Two's points, and leaks less between them."""
+    name = f"{title}: {solver}, {way}"
+    return with_evidence(recovers(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high), runs, name)
