@@ -1,6 +1,13 @@
-"""The smallest scale at which every figure of the paper can be run."""
+"""The smallest scale at which every figure of the paper can be run, and made-up runs of figures whose answers are known."""
 
-from infoplane.paper.settings import Scale
+from dataclasses import replace
+
+import numpy as np
+
+from infoplane.paper import FIGURES
+from infoplane.paper.points import Points
+from infoplane.paper.runs import Runs
+from infoplane.paper.scale import Scale
 
 TINY = Scale(
     "tiny",
@@ -15,3 +22,56 @@ TINY = Scale(
     penalties=2,
     sensitivity=False,
 )
+
+THREE = replace(TINY, penalties=3)
+"""The smallest at which a smallest penalty can lie between others."""
+
+
+def made_points(ixz=(0.5,), iyz=(0.1,), **columns):
+    """`Points` at given places; what is not given is 0, or what most tests need."""
+    n = len(ixz)
+    filled = {
+        "parameter": 0.2,
+        "start": np.arange(n),
+        "ixz": ixz,
+        "iyz": iyz,
+        "loss": 0.0,
+        "converged": 1.0,
+        "stationary": 0.0,
+        "iterations": 1.0,
+        "lower_bound": 0.0,
+        **columns,
+    }
+    return Points(**{name: np.broadcast_to(np.asarray(one, dtype=float), n) for name, one in filled.items()})
+
+
+def made_runs(name, arrays, scale=THREE):
+    """The pieces of a figure with given numbers; `Points` stand for their columns, and pieces not given hold one run each."""
+    pieces = {piece.name: piece for piece in FIGURES[name].pieces(scale)}
+    assert set(arrays) <= set(pieces)
+    found = {piece: arrays.get(piece, made_points()) for piece in pieces}
+    return Runs(pieces, {piece: one.columns() if isinstance(one, Points) else one for piece, one in found.items()})
+
+
+def claim(figure, key):
+    """A claim of a figure."""
+    return next(one for one in FIGURES[figure].claims if one.key == key)
+
+
+def made_shares(curve, at):
+    """Ten runs at each penalty of a curve of convergence shares, of which the share ``at(c)`` has converged."""
+    return {
+        curve.name(c): made_points([0.5] * 10, [0.1] * 10, converged=np.arange(10) < 10 * at(c))
+        for c in THREE.some(curve.penalties)
+    }
+
+
+def made_descent(loss, end):
+    """The numbers of a `Descent` with one method, from its losses."""
+    return {
+        "loss": loss,
+        "chosen": np.array([0]),
+        "iterations": np.array([len(loss)]),
+        "converged": np.ones(1),
+        "end": np.array([end]),
+    }

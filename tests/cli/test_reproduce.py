@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from infoplane.cli import reproduce as command
 from infoplane.cli.exits import Commands
 from infoplane.paper import FIGURES
-from infoplane.paper.pieces import Sweep
 from infoplane.paper.reproduction import Reproduction
+from infoplane.paper.sweeps import Sweep
 from tiny import TINY
 
 

@@ -1,36 +1,18 @@
-"""Questions to planes, on made-up runs whose answers are known."""
+"""Claims about planes, on made-up runs whose answers are known."""
 
 import numpy as np
 import pytest
 
 from infoplane.paper.planes import leaks_less, recovers, spans_more, stuck, trapped
-from infoplane.paper.points import Points, excess, least_leakage, optimum
+from tiny import made_points
+
+GOOD = made_points([0.5, 1.0, 1.5], [0.05, 0.1, 0.3])
 
 
-def made(ixz, iyz, parameter=None, loss=None, converged=None, lower_bound=None):
-    n = len(ixz)
-    zero = np.zeros(n)
-    return Points(
-        parameter=np.array(parameter if parameter is not None else zero, dtype=float),
-        start=np.arange(n, dtype=float),
-        ixz=np.array(ixz, dtype=float),
-        iyz=np.array(iyz, dtype=float),
-        loss=np.array(loss if loss is not None else zero, dtype=float),
-        converged=np.array(converged if converged is not None else np.ones(n), dtype=float),
-        stationary=zero,
-        iterations=zero,
-        seconds=zero,
-        lower_bound=np.array(lower_bound if lower_bound is not None else np.full(n, np.nan), dtype=float),
-    )
+BAD = made_points([0.5, 1.0, 1.5], [0.10, 0.2, 0.3])
 
 
-GOOD = made([0.5, 1.0, 1.5], [0.05, 0.1, 0.3])
-BAD = made([0.5, 1.0, 1.5], [0.10, 0.2, 0.3])
-
-
-def test_least_leakage_is_a_staircase():
-    found = least_leakage(GOOD.ixz, GOOD.iyz, np.array([0.0, 0.5, 0.51, 1.5, 1.6]))
-    np.testing.assert_array_equal(found, [0.05, 0.05, 0.1, 0.3, np.inf])
+CERTIFIED = made_points([0.4, 1.0], [0.0, 0.0], parameter=[0.5, 0.2], lower_bound=[-0.1, -0.3])
 
 
 def test_leaks_less_both_ways():
@@ -46,7 +28,7 @@ def test_leaks_less_both_ways():
 def test_leaks_less_looks_at_the_range_asked_for_and_at_converged_runs_only():
     assert leaks_less(GOOD, BAD, ("good", "bad"), low=1.1).holds is False
     assert leaks_less(GOOD, BAD, ("good", "bad"), low=1.6).holds is None
-    none = made(BAD.ixz, BAD.iyz, converged=np.zeros(3))
+    none = made_points(BAD.ixz, BAD.iyz, converged=np.zeros(3))
     assert leaks_less(GOOD, none, ("good", "none")).holds is None
 
 
@@ -59,24 +41,13 @@ def test_recovers_both_ways():
     assert worse.holds is False
     assert "misses I(X;Z) = 1.00" in worse.said
     # All points met, but nothing leaks less in between.
-    assert recovers(made([1.0, 1.5], [0.1, 0.3]), merges, "same").holds is False
+    assert recovers(made_points([1.0, 1.5], [0.1, 0.3]), merges, "same").holds is False
     # Leaks less, but does not come as far.
-    assert recovers(made([0.5], [0.01]), merges, "short").holds is False
-
-
-CERTIFIED = made([0.4, 1.0], [0.0, 0.0], parameter=[0.5, 0.2], lower_bound=[-0.1, -0.3])
-
-
-def test_excess_is_the_distance_to_the_lowest_line():
-    # gamma u - LB: 0.5 * 0.4 + 0.1 = 0.3, 0.2 * 0.4 + 0.3 = 0.38; at 1.0: 0.6 and 0.5.
-    points = made([0.4, 1.0], [0.25, 0.5])
-    np.testing.assert_allclose(excess(points, CERTIFIED, "bottleneck"), [0.05, 0.0], atol=1e-15)
-    funnel = made([1.0], [0.3], parameter=[2.0], lower_bound=[-0.6])
-    np.testing.assert_allclose(excess(made([1.0, 0.1], [0.3, 0.1]), funnel, "funnel"), [0.1, 0.1], atol=1e-15)
+    assert recovers(made_points([0.5], [0.01]), merges, "short").holds is False
 
 
 def test_stuck_both_ways_and_nowhere():
-    low = made([0.4, 0.4, 1.0], [0.25, 0.2, 0.5])
+    low = made_points([0.4, 0.4, 1.0], [0.25, 0.2, 0.5])
     found = stuck(low, CERTIFIED, "bottleneck", "it", 0.3, 0.5)
     assert found.holds is True
     assert found.numbers["distance_bits"] == pytest.approx(0.05)
@@ -85,39 +56,23 @@ def test_stuck_both_ways_and_nowhere():
 
 
 def test_spans_more_counts_intervals_on_the_frontier():
-    ours = made([0.1, 0.101, 0.2, 0.3], [0.15, 0.1505, 0.2, 0.0])
-    theirs = made([0.1], [0.15])
+    ours = made_points([0.1, 0.101, 0.2, 0.3], [0.15, 0.1505, 0.2, 0.0])
+    theirs = made_points([0.1], [0.15])
     found = spans_more(ours, theirs, CERTIFIED, ("a", "b"), 0.0, 0.5)
     assert (found.holds, found.numbers["first"], found.numbers["second"]) == (True, 2, 1)
     assert spans_more(theirs, ours, CERTIFIED, ("b", "a"), 0.0, 0.5).holds is False
 
 
 def test_trapped_both_ways():
-    proven = made([1, 1], [1, 1], parameter=[0.1, 0.2], lower_bound=[-0.5, -0.3])
-    caught = made([1] * 3, [1] * 3, parameter=[0.1, 0.1, 0.2], loss=[-0.4, -0.45, -0.3])
-    free = made([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3])
+    proven = made_points([1, 1], [1, 1], parameter=[0.1, 0.2], lower_bound=[-0.5, -0.3])
+    caught = made_points([1] * 3, [1] * 3, parameter=[0.1, 0.1, 0.2], loss=[-0.4, -0.45, -0.3])
+    free = made_points([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3])
     found = trapped(caught, free, proven, ("a", "b"), 1e-4)
     assert (found.holds, found.numbers["trapped"]) == (True, 1)
     assert found.numbers["worst_bits"] == pytest.approx(0.05)
     assert trapped(caught, caught, proven, ("a", "b"), 1e-4).holds is False
     assert trapped(free, caught, proven, ("a", "b"), 1e-4).holds is False
-    stopped = made([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3], converged=[0, 1])
+    stopped = made_points([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3], converged=[0, 1])
     found = trapped(caught, stopped, proven, ("a", "b"), 1e-4)
     assert found.holds is False
     assert "no converged run" in found.said
-
-
-def test_optimum_is_of_the_grid():
-    assert optimum(CERTIFIED, 0.2) == (0.0, -0.3)
-    with pytest.raises(LookupError, match="nothing was certified"):
-        optimum(CERTIFIED, 0.3)
-
-
-def test_points_views():
-    points = made([1, 2, 3], [1, 2, 3], parameter=[0.1, 0.1, 0.2], loss=[-1, -2, -3], converged=[1, 0, 1])
-    np.testing.assert_array_equal(points.best().loss, [-2, -3])
-    np.testing.assert_array_equal(points.ended().ixz, [1, 3])
-    np.testing.assert_array_equal(points.between(1.5, 2.5).ixz, [2])
-    slow = Points(**{**points.columns(), "iterations": np.array([10.0, 10.0, 200.0])})
-    np.testing.assert_array_equal(slow.within(100).converged, [1, 0, 0])
-    assert Points.from_columns(points.columns()).columns().keys() == points.columns().keys()

@@ -1,0 +1,24 @@
+"""The theorems on rates, on made-up paths whose rates are known."""
+
+import numpy as np
+
+from infoplane.paper.figures import linear_rates
+from tiny import claim, made_runs
+
+
+def test_rates_of_iterates():
+    k = np.arange(3000)
+    columns = {}
+    for solver, steps in (("ib-1", 0.98**k), ("ib-2", 1.0 / (k + 1.0) ** 4), ("pf-2", np.ones(20))):
+        for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
+            columns[linear_rates.name(solver, alpha)] = {"step": steps, "converged": np.ones(1)}
+    for solver in ("ib-1v", "pf-2v"):
+        for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
+            columns[linear_rates.name(solver, alpha)] = {"step": 0.5 ** k[:60], "converged": np.ones(1)}
+    runs = made_runs("linear-rates", columns)
+    q = {way: claim("linear-rates", "q-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
+    r = {way: claim("linear-rates", "r-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
+    assert (q["ib-1"], r["ib-1"]) == (True, True)
+    assert r["ib-2"] is False
+    assert (q["pf-2"], r["pf-2"]) == (None, None)
+    assert (q["ib-1v"], q["pf-2v"]) == (True, True)
