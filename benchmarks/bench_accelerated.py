@@ -10,9 +10,7 @@ counts, an answer's loss is recomputed by tests/verify.py and its stationarity b
 
 from __future__ import annotations
 
-import argparse
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -24,8 +22,8 @@ from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
-from joints import DATA, adult, built_in
-from timing import checker, keep, take_turns
+from joints import ADULT, adult, built_in, outside
+from timing import checker, measured, take_turns
 
 verify = checker()
 
@@ -104,7 +102,7 @@ def one_start(
 
 def cells() -> list[tuple[str, ip.Joint, str, float]]:
     joints = built_in()
-    if DATA.exists():
+    if outside(ADULT["small"], "adult 225x10"):
         joints["adult 225x10"] = adult("small")
     made = [
         (name, joint, "bottleneck", float(min(share * critical(joint), 1.0)))
@@ -138,8 +136,9 @@ def summary(results: list[dict[str, Any]], family: str, name: str) -> dict[str, 
     }
 
 
-def table(results: list[dict[str, Any]]) -> str:
+def table(found: dict[str, Any]) -> str:
     """The docs page, from the results alone."""
+    results = found["cells"]
     lines = [
         "# The accelerated solver against plain iteration",
         "",
@@ -177,39 +176,25 @@ def table(results: list[dict[str, Any]]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results.json"))
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--starts", type=int, default=8)
-    parser.add_argument("--rounds", type=int, default=3)
-    arguments = parser.parse_args()
-    results = []
+def measure(starts: int, rounds: int) -> dict[str, Any]:
+    """Every cell: summaries for each family and solver, and all runs."""
+    results: list[dict[str, Any]] = []
     with one_blas_thread():
         for name, joint, family, parameter in cells():
             support, problem = Support(joint), getattr(ip, family)(parameter)
             names = [PLAIN, FAST, DOUBTED] if family == "bottleneck" else [PLAIN, FAST]
-            starts = make_starts(joint, min(joint.shape[0], CLUSTERS), arguments.starts, seed_sequence(0), "random")
+            encoders = make_starts(joint, min(joint.shape[0], CLUSTERS), starts, seed_sequence(0), "random")
             if not any(cell["family"] == family for cell in results):
-                one_start(joint, support, problem, starts[0], names, 1)  # compiles
-            runs = [one_start(joint, support, problem, start, names, arguments.rounds) for start in starts]
+                one_start(joint, support, problem, encoders[0], names, 1)  # compiles
+            runs = [one_start(joint, support, problem, encoder, names, rounds) for encoder in encoders]
             results.append({"joint": name, "family": family, "parameter": parameter, "runs": runs})
-            print(table(results[-1:]).splitlines()[-1], flush=True)
-    text = table(results)
+            print(table({"cells": results[-1:]}).splitlines()[-1], flush=True)
+    found: dict[str, Any] = {"cells": results}
     for family, solver in (("bottleneck", FAST), ("bottleneck", DOUBTED), ("funnel", FAST)):
-        print(family, solver, summary(results, family, solver))
-    keep(
-        arguments.out,
-        "accelerated",
-        {
-            f"{family}, {solver}": summary(results, family, solver)
-            for family, solver in (("bottleneck", FAST), ("bottleneck", DOUBTED), ("funnel", FAST))
-        }
-        | {"cells": results},
-    )
-    if arguments.table:
-        arguments.table.write_text(text)
+        found[f"{family}, {solver}"] = summary(results, family, solver)
+        print(family, solver, found[f"{family}, {solver}"])
+    return found
 
 
 if __name__ == "__main__":
-    main()
+    measured("accelerated", measure, table, starts=8, rounds=3)

@@ -4,7 +4,7 @@
 
 Every cell of the tables is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound,
 everything. Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with
-parameter 1, "peaked" with 0.2. Finished rows are kept in the JSON file. Larger tables are read from ../shared/data where it exists.
+parameter 1, "peaked" with 0.2. Finished rows are kept in the JSON file. Tables outside the repository are skipped where they are missing.
 """
 
 from __future__ import annotations
@@ -32,61 +32,48 @@ from infoplane.solvers import envelope as escape
 from infoplane.solvers.envelope import Envelope
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
+from joints import ADULT, adult, outside
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 GAMMAS = (0.05, 0.1, 0.2, 0.4)
 MANY_LETTERS = 200_000
 """Cells where |Y| > 6: no proof is expected, only a bound."""
 LIMITS = Limits(tol=1e-6, max_cells=2_000_000)
 
 
-def random_joint(n_x: int, n_y: int, concentration: float, seed: int) -> ip.Joint:
+def dirichlet_joint(n_x: int, n_y: int, concentration: float, seed: int) -> ip.Joint:
     rng = np.random.default_rng([n_x, n_y, seed])
     T = rng.dirichlet(np.full(n_y, concentration), size=n_x)
     return ip.Joint.from_counts(T * rng.dirichlet(np.full(n_x, 2.0))[:, None])
 
 
-def adult(name: str, y: list[str]) -> ip.Joint | None:
-    path = DATA / name
-    if not path.exists():
-        return None
-    import pandas as pd
-
-    frame = pd.read_csv(path)
-    x = [column for column in frame.columns if column not in (*y, "count")]
-    return ip.Joint.from_frame(frame, x=x, y=y, weight="count")
-
-
 @dataclass(frozen=True)
-class Point:
+class Case:
     """One proof: which table it belongs to, on what, at which gamma."""
 
     kind: str
     what: str
     gamma: float
     seed: int
-    make: Callable[[], ip.Joint | None]
+    make: Callable[[], ip.Joint]
 
     @property
     def key(self) -> str:
         return f"{self.kind}; {self.what}; {self.gamma:.6g}; {self.seed}"
 
 
-def points() -> Iterator[Point]:
+def cases() -> Iterator[Case]:
     for gamma in np.geomspace(0.01, 1.0, 64):
-        yield Point("data", "heart 16 x 4", float(gamma), 0, ip.datasets.heart)
+        yield Case("data", "heart 16 x 4", float(gamma), 0, ip.datasets.heart)
     for n_x in (10, 100, 1_000, 10_000):
         for seed, gamma in product(range(3), GAMMAS):
-            yield Point("X", f"{n_x} x 3", gamma, seed, partial(random_joint, n_x, 3, 1.0, seed))
+            yield Case("X", f"{n_x} x 3", gamma, seed, partial(dirichlet_joint, n_x, 3, 1.0, seed))
     for n_y, (name, concentration) in product(range(2, 7), (("smooth", 1.0), ("peaked", 0.2))):
         for seed, gamma in product(range(3), GAMMAS):
-            yield Point("Y", f"20 x {n_y} {name}", gamma, seed, partial(random_joint, 20, n_y, concentration, seed))
-    for name, file, y in (
-        ("adult 1,038 x 4", "adult_joint_medium.csv", ["sex", "income"]),
-        ("adult 225 x 10", "adult_joint_small.csv", ["sex", "race"]),
-    ):
-        for gamma in GAMMAS:
-            yield Point("data", name, gamma, 0, partial(adult, file, y))
+            yield Case("Y", f"20 x {n_y} {name}", gamma, seed, partial(dirichlet_joint, 20, n_y, concentration, seed))
+    for name, size in (("adult 1,038 x 4", "medium"), ("adult 225 x 10", "small")):
+        if outside(ADULT[size], name):
+            for gamma in GAMMAS:
+                yield Case("data", name, gamma, 0, partial(adult, size))
 
 
 def measure(joint: ip.Joint, gamma: float) -> dict[str, float]:
@@ -273,14 +260,11 @@ def main() -> None:
             results[f"transitions; {name}"] = transition_point(name)
     if "sharing; heart" not in results:
         results["sharing; heart"] = sharing()
-    for point in points():
-        if point.key not in results:
-            joint = point.make()
-            if joint is None:
-                continue
-            results[point.key] = measure(joint, point.gamma)
+    for case in cases():
+        if case.key not in results:
+            results[case.key] = measure(case.make(), case.gamma)
             options.out.write_text(json.dumps(results, indent=1))
-            print(point.key, results[point.key], flush=True)
+            print(case.key, results[case.key], flush=True)
     text = table(results)
     print(text)
     if options.table:

@@ -10,12 +10,10 @@ its loss recomputed by tests/verify.py on the smaller joints.
 
 from __future__ import annotations
 
-import argparse
 import math
 import tracemalloc
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 from typing import Any
 
 import numba
@@ -28,8 +26,8 @@ from infoplane.kernels.common.jit import FLAGS
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
-from joints import DATA, adult, large_sparse, random_joint, words
-from timing import Timed, checker, keep, shown, take_turns
+from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
+from timing import Timed, checker, measured, shown, take_turns
 
 verify = checker()
 
@@ -240,6 +238,33 @@ def peak_memory(joint: ip.Joint) -> dict[str, float]:
     return found
 
 
+def measure(rounds: int) -> dict[str, Any]:
+    """All of it; the tables outside the repository only where they are there."""
+    small = adult("small") if outside(ADULT["small"], "Adult 225 x 10") else None
+    large = words(WORDS) if outside(WORDS, "words 11,541 x 20, and the memory of `solve` on it") else None
+    with one_blas_thread():
+        found: dict[str, Any] = {"functions": scalar_functions(rounds)}
+        print(found["functions"], flush=True)
+        found["iterations"] = []
+        for joint, clusters, runs in (
+            (ip.datasets.paper_uniform(), 3, 1024),
+            (ip.datasets.heart(), 16, 1024),
+            (small, 16, 16),
+            (dense(2000, 20), 50, 1),
+            (large, 50, 1),
+            (dense(2000, 200), 32, 1),
+        ):
+            if joint is not None:
+                found["iterations"].append(iteration(joint, clusters, runs, rounds))
+                print(found["iterations"][-1], flush=True)
+        found["sparse"] = sparse_iteration(max(rounds // 3, 1))
+        print(found["sparse"], flush=True)
+        found["threads"] = two_threads(rounds)
+        print(found["threads"], flush=True)
+    found["memory"] = {} if large is None else peak_memory(large)
+    return found
+
+
 def table(found: dict[str, Any]) -> str:
     """The docs page, from the results alone."""
     lines = [
@@ -278,48 +303,12 @@ def table(found: dict[str, Any]) -> str:
         f"{shown(sparse['over one exp'])} times one exp of the encoder.",
         "",
         f"1,024 heart runs, two threads against one: {shown(found['threads'])} times faster.",
-        "",
-        "Peak memory of `solve` on 11,541 x 20 with 50 clusters, in encoders: "
-        + ", ".join(f"{name} {value:.1f}" for name, value in found["memory"].items())
-        + ".",
     ]
+    if found["memory"]:
+        peaks = ", ".join(f"{name} {value:.1f}" for name, value in found["memory"].items())
+        lines += ["", f"Peak memory of `solve` on 11,541 x 20 with 50 clusters, in encoders: {peaks}."]
     return "\n".join(lines) + "\n"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("--out", type=Path, default=Path("benchmarks/results.json"))
-    parser.add_argument("--table", type=Path)
-    parser.add_argument("--rounds", type=int, default=9)
-    arguments = parser.parse_args()
-    rounds = arguments.rounds
-    small, large = (adult("small"), words("newsgroups_word_group")) if DATA.exists() else (None, None)
-    small, large = small or dense(225, 10), large or dense(11_541, 20)
-    with one_blas_thread():
-        found: dict[str, Any] = {"functions": scalar_functions(rounds)}
-        print(found["functions"], flush=True)
-        found["iterations"] = []
-        for joint, clusters, runs in (
-            (ip.datasets.paper_uniform(), 3, 1024),
-            (ip.datasets.heart(), 16, 1024),
-            (small, 16, 16),
-            (dense(2000, 20), 50, 1),
-            (large, 50, 1),
-            (dense(2000, 200), 32, 1),
-        ):
-            found["iterations"].append(iteration(joint, clusters, runs, rounds))
-            print(found["iterations"][-1], flush=True)
-        found["sparse"] = sparse_iteration(max(rounds // 3, 1))
-        print(found["sparse"], flush=True)
-        found["threads"] = two_threads(rounds)
-        print(found["threads"], flush=True)
-    found["memory"] = peak_memory(large)
-    text = table(found)
-    print(text)
-    keep(arguments.out, "kernels", found)
-    if arguments.table:
-        arguments.table.write_text(text)
-
-
 if __name__ == "__main__":
-    main()
+    measured("kernels", measure, table, rounds=9)

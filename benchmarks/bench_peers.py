@@ -23,7 +23,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.threads import one_blas_thread
-from joints import DATA, words
+from joints import TOP_WORDS, outside, words
 from timing import checker, measured, shown, take_turns
 
 verify = checker()
@@ -85,7 +85,7 @@ def words_in_clusters(rounds: int) -> dict[str, Any]:
     """I(Y;Z) in bits and loss in nats of sib's hard clusters and of our encoders, and times."""
     from sib import SIB
 
-    joint = words()
+    joint = words(TOP_WORDS)
     table = np.asarray(joint.p_xy)
     counts = np.rint(table / table[table > 0].min())
 
@@ -142,7 +142,7 @@ def measure(rounds: int = 3) -> dict[str, Any]:
                 f"{name:<20} {shown(ratio):>24} x our time   worst gap {curve[name]['worst_gap_nats']:.1e} nats",
                 flush=True,
             )
-        return {"curve": curve, "words": words_in_clusters(rounds) if DATA.exists() else {}}
+        return {"curve": curve, "words": words_in_clusters(rounds) if outside(TOP_WORDS, "2,000 words") else {}}
 
 
 def table(found: dict[str, Any]) -> str:

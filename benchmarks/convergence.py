@@ -150,7 +150,7 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
 
 
 def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
-    """The results as Markdown: a row a joint, formulation and parameter."""
+    """The results as Markdown: one row per joint, formulation and parameter."""
     limits = {cell.joint in ip.datasets.names(): cell.max_iter for cell in all_cells if cell.penalty == "auto"}
     lines = [
         "# How often each formulation converges",

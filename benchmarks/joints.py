@@ -1,4 +1,4 @@
-"""The joints that benchmarks are run on: built in, real tables beside the project, and random ones that nothing was tuned on."""
+"""The joints that benchmarks are run on: built in, real tables outside the repository, and random ones that nothing was tuned on."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ import numpy as np
 import infoplane as ip
 
 DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+"""Where tables lie that are not part of the repository: those of Adult and of 20 Newsgroups."""
+
+SKIPPED = "skipped: "
+"""How a line begins that says what a benchmark left out; `run.py` repeats those at its end."""
+
 KINDS = ("smooth", "peaked", "zeros", "duplicates", "nearly deterministic")
 
 
@@ -35,7 +40,7 @@ def random_joint(kind: str, n_x: int, n_y: int, rng: np.random.Generator) -> ip.
 
 
 def random_joints(count: int, largest_x: int = 30, largest_y: int = 4, seed: int = 0) -> Iterator[tuple[str, ip.Joint]]:
-    """So many, kinds in turn."""
+    """So many joints, their kinds in turn."""
     rng = np.random.default_rng(seed)
     for number in range(count):
         kind = KINDS[number % len(KINDS)]
@@ -57,20 +62,32 @@ def deterministic_encoders(letters: int) -> Iterator[np.ndarray]:
         yield np.eye(max(labels) + 1)[:, labels]
 
 
+def outside(file: str, what: str) -> bool:
+    """Whether a table outside the repository is there; if not, one printed sentence says that ``what`` is skipped."""
+    found = (DATA / file).exists()
+    if not found:
+        print(f"{SKIPPED}{what}, because {file} is not part of the repository and not in {DATA}.", flush=True)
+    return found
+
+
+ADULT = {size: f"adult_joint_{size}.csv" for size in ("small", "medium", "large")}
+WORDS, TOP_WORDS = "newsgroups_word_group.csv", "newsgroups_word_group_top2000.csv"
+
+
 def adult(size: str) -> ip.Joint:
-    """Adult as a joint: small 225x10, medium 1,038x4, large 5,361x10."""
+    """Adult as a joint: small 225 x 10, medium 1,038 x 4, large 5,361 x 10."""
     import pandas as pd
 
     y = {"small": ["sex", "race"], "medium": ["sex", "income"], "large": ["sex", "race"]}[size]
-    table = pd.read_csv(DATA / f"adult_joint_{size}.csv", keep_default_na=False)
+    table = pd.read_csv(DATA / ADULT[size], keep_default_na=False)
     x = [column for column in table.columns if column not in (*y, "count")]
     return ip.Joint.from_frame(table, x=x, y=y, weight="count")
 
 
-def words(name: str = "newsgroups_word_group_top2000") -> ip.Joint:
-    """20 Newsgroups, words by groups."""
-    with open(DATA / f"{name}.csv", newline="", encoding="utf-8") as file:
-        rows = list(csv.reader(file))[1:]
+def words(file: str) -> ip.Joint:
+    """20 Newsgroups, words by groups: all 11,541 words (`WORDS`) or the 2,000 most frequent (`TOP_WORDS`)."""
+    with open(DATA / file, newline="", encoding="utf-8") as table:
+        rows = list(csv.reader(table))[1:]
     return ip.Joint.from_counts(np.array([[float(value) for value in row[1:]] for row in rows]))
 
 
@@ -82,9 +99,8 @@ def large_sparse(n_x: int = 100_000, n_y: int = 2_000, row: int = 20, topics: in
     words = np.array([rng.permutation(n_y)[: 15 * row] for _ in range(topics)])
     usual = -np.log(1.0 + np.arange(15 * row))
     columns = np.empty((n_x, row), dtype=np.int64)
-    for letters in np.array_split(
-        np.arange(n_x), 50
-    ):  # without replacement, likely in proportion: the largest of noisy logarithms
+    for letters in np.array_split(np.arange(n_x), 50):
+        # The largest of logarithms with Gumbel noise are a sample without replacement, in proportion to the frequencies.
         noisy = usual + rng.gumbel(size=(len(letters), 15 * row))
         topic = rng.integers(0, topics, len(letters))
         columns[letters] = words[topic[:, None], np.argpartition(-noisy, row, axis=1)[:, :row]]

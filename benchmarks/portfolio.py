@@ -20,7 +20,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.solvers.annealing import Annealing
 from infoplane.solvers.pooling import Pooling
-from joints import DATA, adult, built_in, random_joints
+from joints import ADULT, adult, built_in, outside, random_joints
 
 STARTS = 16
 NEAR = 1e-6
@@ -47,7 +47,7 @@ FUNNEL: dict[str, Callable[[ip.Joint, ip.MarkovLagrangian], ip.Solution]] = {
 def cells(random: int) -> list[tuple[str, ip.Joint, str, float]]:
     """Joint, family and parameter; bottlenecks relative to the critical gamma, above which only the trivial encoder is optimal."""
     joints = built_in() | dict(random_joints(random))
-    if DATA.exists():
+    if outside(ADULT["small"], "adult 225x10"):
         joints["adult 225x10"] = adult("small")
     made = []
     for name, joint in joints.items():

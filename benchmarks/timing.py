@@ -1,4 +1,4 @@
-"""Times that can be compared: contestants take turns in one process, and the median of the ratios is what counts."""
+"""What benchmarks share: times that can be compared (contestants take turns in one process), the checker, and the command line."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Timed:
-    """Seconds of each contestant, a row a round; answers of the last round."""
+    """Seconds of each contestant, one entry per round; answers of the last round."""
 
     seconds: dict[str, list[float]]
     answers: dict[str, Any]
@@ -30,7 +30,7 @@ class Timed:
 
 
 def take_turns(contestants: Mapping[str, Callable[[], Any]], rounds: int, warm: bool = True) -> Timed:
-    """Every contestant once a round, so that a busy moment of the machine hits all of them; one unmeasured round first."""
+    """Run every contestant once per round, so that a busy moment of the machine hits all of them; one unmeasured round first."""
     seconds: dict[str, list[float]] = {name: [] for name in contestants}
     answers: dict[str, Any] = {}
     if warm:
@@ -53,7 +53,7 @@ def checker() -> ModuleType:
 
 
 def shown(ratio: Mapping[str, float]) -> str:
-    """A ratio with its spread."""
+    """A ratio with its quartiles."""
     return f"{ratio['median']:.3g} ({ratio['low']:.3g}-{ratio['high']:.3g})"
 
 
@@ -64,15 +64,23 @@ def keep(path: Path, name: str, value: Any) -> None:
     path.write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n")
 
 
-def measured(name: str, measure: Callable[[], Any], table: Callable[[Any], str]) -> None:
-    """The command line that benchmarks share: measure, keep the results as JSON, print the page and write it."""
+def measured(name: str, measure: Callable[..., Any], table: Callable[[Any], str], **options: Any) -> None:
+    """The command line that benchmarks share: measure, keep the results as JSON, print the page and write it.
+
+    ``options`` are further options with their defaults, numbers or tuples of numbers, that ``measure`` takes by name.
+    """
     parser = argparse.ArgumentParser()
+    for option, default in options.items():
+        several = isinstance(default, tuple)
+        kind = type(default[0] if several else default)
+        flag = f"--{option.replace('_', '-')}"
+        parser.add_argument(flag, type=kind, nargs="+" if several else None, default=default, help=f"default {default}")
     parser.add_argument("--out", type=Path, help="JSON file; other benchmarks' sections in it are kept")
     parser.add_argument("--table", type=Path, help="page of the docs")
-    options = parser.parse_args()
-    found = measure()
-    if options.out:
-        keep(options.out, name, found)
+    arguments = parser.parse_args()
+    found = measure(**{option: getattr(arguments, option) for option in options})
+    if arguments.out:
+        keep(arguments.out, name, found)
     print(table(found))
-    if options.table:
-        options.table.write_text(table(found))
+    if arguments.table:
+        arguments.table.write_text(table(found))
