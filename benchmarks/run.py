@@ -80,13 +80,10 @@ def write_index() -> None:
         "",
     ]
     for name in SCRIPTS:
-        page = PAGES / f"{name}.md"
+        page = IN_PAGES.get(name, PAGES / f"{name}.md")
         if page.exists():
-            lines.append(f"- [{page.read_text().splitlines()[0].removeprefix('# ')}]({page.name})")
-    lines += [
-        "",
-        "What the exact funnel costs stands with its theory: [the exact funnel](../exact_funnel.md#measured).",
-    ]
+            link = f"../{page.name}" if name in IN_PAGES else page.name
+            lines.append(f"- [{page.read_text().splitlines()[0].removeprefix('# ')}]({link})")
     (PAGES / "README.md").write_text("\n".join(lines) + "\n")
 
 
