@@ -1,6 +1,6 @@
 """`Accelerated` against plain iteration of the same map, from the same random starts to a stationarity of 1e-10, one thread.
 
-    python benchmarks/bench_accelerated.py --out benchmarks/results.json --table docs/accelerated.md
+    python benchmarks/bench_accelerated.py --out results.json --table docs/benchmarks/accelerated.md
 
 Bottleneck: both 3x3 joints, heart 16x4 and Adult 225x10, at gammas relative to the critical one, against our own Blahut-Arimoto. Funnel:
 the same joints, against the monotone map without acceleration. Every start is run by itself, on small joints as a batch of copies so

@@ -1,9 +1,9 @@
 """How close the kernels are to what they must do: exp and log, an iteration of the map, threads, memory.
 
-    python benchmarks/bench_kernels.py --out benchmarks/results.json --table docs/kernels.md
+    python benchmarks/bench_kernels.py --out results.json --table docs/benchmarks/kernels.md
 
 Everything is a ratio of two things timed in turns in this run, one thread unless said; medians with quartiles. The yardstick
-is one vectorised exponential of every entry of the encoder, our own `kernels.fast.exp` in a loop. NumPy's iteration is the same
+is one vectorised exponential of every entry of the encoder, our own `kernels.common.fast.exp` in a loop. NumPy's iteration is the same
 algorithm with matmul and ufuncs, written without temporaries. Before a time counts, the kernel's encoder is compared with NumPy's, and
 its loss recomputed by tests/verify.py on the smaller joints.
 """
@@ -272,7 +272,7 @@ def table(found: dict[str, Any]) -> str:
         "",
         "Written by `benchmarks/bench_kernels.py`. Ratios of times taken in turns, median (quartiles) over rounds, one thread unless said.",
         "",
-        "| function | ns a number | numba's own / ours | NumPy's / ours |",
+        "| function | ns per number | numba's own / ours | NumPy's / ours |",
         "|---|---|---|---|",
     ]
     for name, one in found["functions"].items():
@@ -282,7 +282,7 @@ def table(found: dict[str, Any]) -> str:
         "An iteration of Blahut-Arimoto, for each entry (z, x) of the encoder; beside it one exp of each, the same iteration in NumPy, and",
         "the two matrix products, exp of (z, x) and log of (z, y) that none can do without (NumPy's matmul, our exp and log).",
         "",
-        "| |X| x |Y| x |Z|, runs | ns an entry | over one exp | NumPy over it | over what it must do |".replace(
+        "| |X| x |Y| x |Z|, runs | ns per entry | over one exp | NumPy over it | over what it must do |".replace(
             "|X|", "\\|X\\|"
         )
         .replace("|Y|", "\\|Y\\|")
@@ -298,7 +298,7 @@ def table(found: dict[str, Any]) -> str:
     sparse = found["sparse"]
     lines += [
         "",
-        f"Sparse rows, 100,000 x 2,000 with {sparse['entries']:,} entries, 32 clusters: {sparse['milliseconds']:.0f} ms an iteration, "
+        f"Sparse rows, 100,000 x 2,000 with {sparse['entries']:,} entries, 32 clusters: {sparse['milliseconds']:.0f} ms per iteration, "
         f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns for an entry and a cluster, "
         f"{shown(sparse['over one exp'])} times one exp of the encoder.",
         "",

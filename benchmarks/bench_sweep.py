@@ -206,7 +206,7 @@ def table(results: dict[str, object]) -> str:
                 f"| {solver} | {name} | {one['seconds'][name]:.2f} | {share['median']:.1%} | "
                 f"{share['lowest']:.1%} to {share['highest']:.1%} | {one['cpu_overhead'][name]['median']:.1%} | {target} |"
             )
-    lines += ["", "A chunk by itself, whatever its runs cost:", "", "| engine | milliseconds a chunk |", "|---|---|"]
+    lines += ["", "A chunk by itself, whatever its runs cost:", "", "| engine | milliseconds per chunk |", "|---|---|"]
     lines += [f"| {name} | {1000 * seconds:.1f} |" for name, seconds in results["chunk_seconds"].items()]
     if results.get("memory"):
         one = results["memory"]

@@ -29,7 +29,7 @@ from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}
-"""Iterations a start: any encoder must lie above the bound, converged or not."""
+"""Iterations per start: any encoder must lie above the bound, converged or not."""
 TOL, CELLS = 1e-6, 100_000
 ROUNDING = 1e-12
 """Nats by which a solver's own loss may be off."""

@@ -96,7 +96,7 @@ def joints_size(name: str) -> int:
 
 
 def run(cell: Cell) -> dict[str, object]:
-    """Runs a cell; returns share, iterations, loss, and why the others did not converge."""
+    """Run one cell; returns share, iterations, loss, and why the others did not converge."""
     joint = joints()[cell.joint]
     problem = ip.bottleneck(cell.parameter) if cell.formulation.startswith("ib") else ip.funnel(cell.parameter)
     support = Support(joint)

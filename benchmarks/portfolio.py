@@ -1,6 +1,6 @@
 """Which starts and which solver find the global optimum? The measurements behind `solver=None`.
 
-    python benchmarks/portfolio.py --out portfolio.json --table docs/portfolio.md
+    python benchmarks/portfolio.py --out portfolio.json --table docs/benchmarks/portfolio.md
 
 Built-in joints, Adult and 50 random joints; several parameters each. Every contestant has 16 starts where it uses starts. The reference is
 the certified optimum where it is proven within the time limit, else the lowest loss that anybody found. A contestant is at the
