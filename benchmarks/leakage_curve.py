@@ -13,7 +13,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import infoplane as ip
-from infoplane.certificate.funnel.leakage import funnel_curve
+from infoplane.frontier.leakage import funnel_curve
 from infoplane.certificate.funnel.privacy import perfect_privacy
 from infoplane.information import NATS_PER_BIT, bits
 from page import write_block

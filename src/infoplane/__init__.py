@@ -12,7 +12,6 @@ True
 from . import datasets
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
-from .certificate.funnel.leakage import funnel_at_leakage, funnel_curve
 from .certificate.funnel.privacy import perfect_privacy
 from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .errors import (
@@ -25,6 +24,7 @@ from .errors import (
     UnsupportedProblemError,
 )
 from .frontier.frontier import Frontier
+from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
 from .joint.joint import Joint
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck

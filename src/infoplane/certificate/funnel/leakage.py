@@ -8,14 +8,11 @@ beta, and for any lambda with H(q) - beta H(Tq) - lambda.q >= m on the simplex
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ...checks import number
 from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
@@ -23,12 +20,9 @@ from ...solution import Run, finished
 from ...status import STATIONARY_TOL, Residuals, Status, judge
 from ..certificate import Limits
 from ..merge_path import first_columns
-from .bound import constant, simple_bound, simple_rounding
+from .bound import constant, posteriors, simple_bound, simple_rounding
 from .constrained import ConstrainedFunnel
 from .programme import Meter, Outcome, Programme, encoder_of, finish, generate
-
-if TYPE_CHECKING:
-    from ...joint.joint import Joint
 
 GUIDES = (1.5, 4.0, 16.0)
 """Values of beta at which the programme is solved to 0.1 nats first: with their columns, the cap's dual value begins near its optimum."""
@@ -58,60 +52,22 @@ class CappedFunnel(ConstrainedFunnel):
         )
 
 
-def funnel_at_leakage(
-    joint: Joint,
-    max_iyz: float,
-    *,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = math.inf,
-) -> CappedFunnel:
-    """The largest I(X;Z) with I(Y;Z) <= max_iyz, with an upper bound that proves it.
-
-    Parameters
-    ----------
-    joint
-        p(x, y).
-    max_iyz
-        The cap on the leakage in **nats**, positive; for 0 see `perfect_privacy`.
-    tol
-        Gap in nats that counts as certified.
-    max_cells, max_seconds
-        When to stop proving; the bound reached by then is valid all the same.
-
-    Returns
-    -------
-    CappedFunnel
-        Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ``status``, ...), with ``upper_bound`` and ``gap``.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> found = ip.funnel_at_leakage(ip.datasets.paper_uniform(), max_iyz=0.01)
-    >>> found.certified, round(found.ixz, 5), found.iyz <= 0.01
-    (True, 0.05754, True)
-    """
-    return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
-
-
-def funnel_curve(
-    joint: Joint,
-    leakages: Iterable[float],
-    *,
-    tol: float = 1e-6,
-    max_cells: int = 20_000_000,
-    max_seconds: float = math.inf,
+def capped_curve(
+    support: Support, caps: Sequence[float], limits: Limits, seeds: Sequence[Array] = ()
 ) -> list[CappedFunnel]:
-    """`funnel_at_leakage` for many caps in nats; one answer per cap, in the order given.
+    """The largest I(X;Z) with I(Y;Z) <= eps for each cap eps in nats, in the order given, with upper bounds that prove it.
 
-    The caps share the columns of one linear programme. ``max_cells`` and ``max_seconds`` are for each cap.
+    The caps share the columns of one linear programme; the limits are for each. The posteriors of ``seeds``, encoders of the support, are
+    columns from the beginning, so that no answer is worse than a seed within the cap, or than any time sharing of seeds.
     """
-    caps = [_checked(eps) for eps in leakages]
-    limits = Limits(tol, max_cells, max_seconds)
-    support = Support(joint)
     programme = Programme(support)
     programme.add(first_columns(support))
-    first, rest = (Limits(tol, -(-part * max_cells // 4), part * max_seconds / 4) for part in (1, 3))
+    for W in seeds:
+        programme.add(posteriors(support, W))
+    first, rest = (
+        replace(limits, max_cells=-(-part * limits.max_cells // 4), max_seconds=part * limits.max_seconds / 4)
+        for part in (1, 3)
+    )
     meter = Meter(first)
     for beta in GUIDES:
         finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, meter))  # type: ignore[misc]
@@ -120,12 +76,6 @@ def funnel_curve(
     for eps in sorted(set(caps), reverse=True):
         found[eps] = _capped(support, programme, eps, limits if found else rest)
     return [found[eps] for eps in caps]
-
-
-def _checked(eps: float) -> float:
-    return number(
-        "max_iyz", eps, lambda nats: nats > 0.0, "a positive number of nats (for no leakage at all use perfect_privacy)"
-    )
 
 
 def _capped(support: Support, programme: Programme, eps: float, limits: Limits) -> CappedFunnel:
