@@ -102,13 +102,13 @@ def test_solve_interrupted_is_130_with_the_best_so_far(run, monkeypatch):
 @posix
 def test_frontier_interrupted_is_130_and_not_complete(run, monkeypatch):
     module = sys.modules["infoplane.sweep.sweep"]
-    told = module._told
+    told = module.SweepProgress
 
-    def tell_and_press(*arguments):
+    def tell_and_press(**facts):
         os.kill(os.getpid(), signal.SIGINT)
-        return told(*arguments)
+        return told(**facts)
 
-    monkeypatch.setattr(module, "_told", tell_and_press)
+    monkeypatch.setattr(module, "SweepProgress", tell_and_press)
     said = run(
         *("frontier", "heart", "--problem", "funnel", "--grid-values", "0.5,5,6,7", "--starts", "20"),
         *("--solver", "drs", "--tol", "1e-15", "--json"),

@@ -34,7 +34,7 @@ def test_every_family_is_a_problem_with_its_own_options(run):
     for family in FAMILIES.values():
         assert family.loss in said.out
         assert family.name.replace("_", "-") in said.out
-    assert "[default: 0.1:1:16, funnel 0.5:20:20]" in " ".join(run("frontier", "--help").out.split())
+    assert "over the joint's own range]" in " ".join(run("frontier", "--help").out.split())
     assert "[default: mixed, funnel spread]" in " ".join(said.out.split())
 
 
@@ -43,9 +43,10 @@ def test_problems_and_families_are_those_of_the_library():
     made = options.make_problem("generalised-bottleneck", {**nothing, "gamma": 0.3, "a": 0.5})
     assert made == ip.generalised_bottleneck(0.3, 0.5)
     assert options.make_problem("lagrangian", {**nothing, "rho": (1, -1, 1)}) == ip.MarkovLagrangian(1, -1, 1)
-    family, parameters = options.make_family("funnel", {"a": None}, None, None)
+    family, parameters = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
     assert family(2.0) == ip.funnel(2.0)
-    np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 20))
+    np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 5))
+    assert options.make_family("funnel", {"a": None}, None, None)[1] is None
 
 
 def test_a_solver_is_chosen_only_if_something_was_asked():
