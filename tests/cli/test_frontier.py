@@ -1,6 +1,7 @@
 """``infoplane frontier`` and ``infoplane compare``: tables, files, pictures, and what is refused before the work."""
 
 import sys
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,9 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.kernels.common.jit import COMPILING
+from infoplane.problem import FAMILIES
 from infoplane.sweep.engine import EngineError
+from infoplane.sweep.range import default_grid
 from infoplane.sweep.store.database import StoreError
 from sweeping import Warm
 
@@ -45,8 +48,8 @@ def test_default_grids(run, problem):
     more = ("--a", "0.5") if problem == "generalised-bottleneck" else ()
     found = run("frontier", "paper_uniform", "--problem", problem, "--solver", "merging", *more, "--json").json
     parameters = [one["parameter"] for one in found["runs"]]
-    grid = np.geomspace(0.5, 20, 20) if problem == "funnel" else np.geomspace(0.1, 1, 16)
-    assert parameters == grid.tolist()
+    family = partial(FAMILIES[problem.replace("-", "_")].problem, **({"a": 0.5} if more else {}))
+    assert parameters == default_grid(ip.datasets.paper_uniform(), family, None).tolist()
 
 
 def test_npz_loads_again_and_numbers_are_true(run, tmp_path):
@@ -181,7 +184,8 @@ def test_points(run, tmp_path):
     found = run("frontier", "paper_uniform", "--points", "13", "--json").json
     assert len(found["best"]) == 13
     parameters = [found["runs"][row]["parameter"] for row in found["best"]]
-    assert (min(parameters), max(parameters)) == (0.1, 1.0)
+    grid = default_grid(ip.datasets.paper_uniform(), ip.bottleneck, 13)
+    assert (min(parameters), max(parameters)) == (grid.min(), grid.max())
     said = run(*FRONTIER, "--points", "2")
     assert (said.code, "at least the grid's 3; found 2" in said.err) == (2, True)
     assert len(run("frontier", "paper_uniform", "--points", "2", "--json").json["best"]) == 2
