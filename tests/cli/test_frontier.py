@@ -49,7 +49,9 @@ def test_default_grids(run, problem):
     found = run("frontier", "paper_uniform", "--problem", problem, "--solver", "merging", *more, "--json").json
     parameters = [one["parameter"] for one in found["runs"]]
     family = partial(FAMILIES[problem.replace("-", "_")].problem, **({"a": 0.5} if more else {}))
-    assert parameters == default_grid(ip.datasets.paper_uniform(), family, None).tolist()
+    points = FAMILIES[problem.replace("-", "_")].points
+    assert set(default_grid(ip.datasets.paper_uniform(), family, points)) <= set(parameters)
+    assert len(set(parameters)) <= points
 
 
 def test_npz_loads_again_and_numbers_are_true(run, tmp_path):
