@@ -13,8 +13,8 @@ import numpy as np
 from matplotlib.figure import Figure
 
 import infoplane as ip
-from infoplane.frontier.leakage import funnel_curve
 from infoplane.certificate.funnel.privacy import perfect_privacy
+from infoplane.frontier.leakage import funnel_curve
 from infoplane.information import NATS_PER_BIT, bits
 from page import write_block
 

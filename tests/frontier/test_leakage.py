@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.certificate.funnel.privacy import perfect_privacy
 from infoplane.certificate.merge_path import merge_two
+from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.solvers.columns import Columns
 from strategies import joints
 
