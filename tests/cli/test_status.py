@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.sweep import engine
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -56,7 +57,7 @@ def test_nothing_finished_yet(run, tmp_path, monkeypatch):
     def broken(*_arguments):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("infoplane.sweep.engine.work", broken)
+    monkeypatch.setattr(engine, "run_chunk", broken)
     assert not swept(tmp_path / "runs.db").complete
     said = run("status", tmp_path / "runs.db")
     assert "0 of 12 done (0%)" in said.out

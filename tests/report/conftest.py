@@ -33,7 +33,8 @@ def marked():
         y_names=["<svg onload=\"document.title='owned'\">"],
     )
     swept = ip.sweep(joint, ip.bottleneck, [0.05, 0.1, 0.3, 0.6], "blahut-arimoto", starts=2, rng=0)
-    runs = [*swept.runs, *ip.sweep(joint, ip.bottleneck, [0.05, 0.1], "merging").runs]
+    runs = [replace(run, trace=None) for run in swept.runs]
+    runs += ip.sweep(joint, ip.bottleneck, [0.05, 0.1], "merging").runs
     runs.append(ip.solve(joint, ip.bottleneck(0.2), "ib-1", starts=1, rng=0))
     runs.append(ip.solve(joint, ip.bottleneck(0.1), "ib-2", starts=1, rng=0, init="random", max_iter=2))
     runs = [replace(run, solver="<b>merging</b>") if run.solver == "merging" else run for run in runs]
