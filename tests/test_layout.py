@@ -185,3 +185,12 @@ def test_only_kernels_import_numba(name):
         if isinstance(node, ast.ImportFrom) and node.module
     }
     assert room(name) == "kernels" or not any(head.split(".")[0] == "numba" for head in heads)
+
+
+def test_a_public_class_name_means_one_thing():
+    places = {}
+    for name, path in modules():
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(name)
+    assert not {name: where for name, where in places.items() if len(where) > 1}

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import strategies
 import verify
-from infoplane.frontier.hull import Point, vertices
+from infoplane.frontier.hull import FrontierPoint, vertices
 from infoplane.frontier.time_sharing import chord_parameter, mixed_encoder
 from infoplane.information import bits
 from infoplane.solution import Solution
@@ -244,7 +244,7 @@ def test_the_hull_is_above_every_run(points, hides_y):
 @settings(max_examples=60, deadline=None)
 @given(st.data(), strategies.joints(), st.floats(0.0, 1.0))
 def test_information_is_linear_in_the_weight(data, joint, share):
-    a, b = (Point(run_of(joint, data.draw(strategies.encoders(joint.shape[0]))), 0.5) for _ in range(2))
+    a, b = (FrontierPoint(run_of(joint, data.draw(strategies.encoders(joint.shape[0]))), 0.5) for _ in range(2))
     a, b = (a, b) if a.run.ixz <= b.run.ixz else (b, a)
     assume(b.run.ixz - a.run.ixz > 1e-6)
     target = a.run.ixz + share * (b.run.ixz - a.run.ixz)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Point:
+class FrontierPoint:
     """A run on the frontier and a parameter that it is optimal for."""
 
     run: Solution
@@ -32,20 +32,20 @@ class Point:
         return float(getattr(self.run, axis))
 
 
-def vertices(frontier: Frontier) -> list[Point]:
+def vertices(frontier: Frontier) -> list[FrontierPoint]:
     """The corners of the best runs of a frontier, which must be of one family."""
     best = [frontier.runs[row] for row in frontier.best_rows()]
     if not best:
         raise InvalidOptionError("a frontier without runs has no encoder to offer.")
     if len({siblings(run.problem).key for run in best}) > 1:
         raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
-    return corners([Point(run, run.parameter) for run in best], frontier.hides_y)
+    return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)
 
 
-def corners(points: Iterable[Point], hides_y: bool) -> list[Point]:
+def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoint]:
     """Corners of the hull by I(X;Z), as far as it rises."""
     sign = -1.0 if hides_y else 1.0
-    hull: list[Point] = []
+    hull: list[FrontierPoint] = []
     # Of two points above each other the better comes last, and the other goes.
     for c in sorted(points, key=lambda point: (point.run.ixz, sign * point.run.iyz)):
         while hull and sign * (c.run.iyz - hull[-1].run.iyz) >= 0.0 and c.run.ixz - hull[-1].run.ixz <= 1e-12:
@@ -62,7 +62,7 @@ def _turn(a: Solution, b: Solution, c: Solution) -> float:
     return (b.ixz - a.ixz) * (c.iyz - a.iyz) - (c.ixz - a.ixz) * (b.iyz - a.iyz)
 
 
-def bracket(hull: list[Point], axis: str, target: float) -> tuple[Point, Point]:
+def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[FrontierPoint, FrontierPoint]:
     """The corners before and after a target."""
     after = next((i for i, point in enumerate(hull) if point.along(axis) >= target), len(hull) - 1)
     return hull[max(after - 1, 0)], hull[after]

@@ -38,7 +38,7 @@ class Knee:
 
 
 @dataclass(frozen=True)
-class Transition:
+class ClusterChange:
     """Two neighbouring parameters whose best runs have different numbers of clusters."""
 
     parameters: tuple[float, float]
@@ -53,7 +53,7 @@ class Suggestion:
     """The knee and the transitions of a frontier; ``print`` it to read them."""
 
     knee: Knee | None
-    transitions: tuple[Transition, ...]
+    transitions: tuple[ClusterChange, ...]
     sentences: tuple[str, ...]
     """What was found, and how."""
 
@@ -89,10 +89,10 @@ def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None
     )
 
 
-def _transitions(frontier: Frontier, rows: list[int]) -> tuple[Transition, ...]:
+def _transitions(frontier: Frontier, rows: list[int]) -> tuple[ClusterChange, ...]:
     counts = [len(distinct_clusters(frontier.runs[row].encoder, frontier.joint.p_x)) for row in rows]
     return tuple(
-        Transition(
+        ClusterChange(
             (frontier.runs[a].parameter, frontier.runs[b].parameter),
             (n, m),
             (a, b),
@@ -103,7 +103,7 @@ def _transitions(frontier: Frontier, rows: list[int]) -> tuple[Transition, ...]:
     )
 
 
-def _about(transitions: tuple[Transition, ...], parameters: int, symbol: str) -> list[str]:
+def _about(transitions: tuple[ClusterChange, ...], parameters: int, symbol: str) -> list[str]:
     how = (
         f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all); "
         f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "

@@ -25,7 +25,7 @@ from ..problem import MarkovLagrangian, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.starts import default_clusters, near_identity
-from .hull import Point, bracket, corners, vertices
+from .hull import FrontierPoint, bracket, corners, vertices
 from .time_sharing import chord_parameter, length, mixed_encoder, mixture
 
 if TYPE_CHECKING:
@@ -70,14 +70,14 @@ def at(
     _reachable(curve, axis[0], target)
     if there := [point.run for point in curve if abs(point.along(axis[0]) - target) <= MET]:
         return replace(there[0], encoder=there[0].encoder.copy())
-    search = Search(frontier.joint, axis[0], target, siblings(curve[0].run.problem).make, solver, max_iter, tol)
+    search = TargetSearch(frontier.joint, axis[0], target, siblings(curve[0].run.problem).make, solver, max_iter, tol)
     found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)
     return found if bound is None else found.bounded(bound, Limits.tol)
 
 
-def _reachable(curve: list[Point], axis: str, target: float) -> None:
+def _reachable(curve: list[FrontierPoint], axis: str, target: float) -> None:
     low, high = curve[0].along(axis), curve[-1].along(axis)
     if not low - MET <= target <= high + MET:
         name = {"ixz": "I(X;Z)", "iyz": "I(Y;Z)"}[axis]
@@ -93,7 +93,7 @@ def _checked(value: float | None, axis: str) -> float:
     return float(value)
 
 
-class Search:
+class TargetSearch:
     """From the corners of a frontier towards a target."""
 
     def __init__(
@@ -110,7 +110,7 @@ class Search:
         self.solver, self.max_iter, self.tol = solver, max_iter, tol
         self.iterations = 0
 
-    def along(self, curve: list[Point], hides_y: bool) -> Solution:
+    def along(self, curve: list[FrontierPoint], hides_y: bool) -> Solution:
         """A run at the target, or a mixture of two on either side of it."""
         a, b = bracket(curve, self.axis, self.target)
         if self.family is None:
@@ -135,10 +135,10 @@ class Search:
             if chord is not None and gain <= nothing:
                 break
             # Without a gain one of the ends is optimal at theta, too.
-            points.append(c if gain > nothing else Point(a.run if here[0] <= here[1] else b.run, theta))
+            points.append(c if gain > nothing else FrontierPoint(a.run if here[0] <= here[1] else b.run, theta))
         return mixture(a, b, self.axis, self.target, self.family, self.tol)
 
-    def by_parameter(self, a: Point, b: Point, family: Callable[[float], MarkovLagrangian]) -> Solution:
+    def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: Callable[[float], MarkovLagrangian]) -> Solution:
         """The same for a Lagrangian with entropies of Z in it: no chord, only the parameter, until it or the target is met."""
         for number in range(ROUNDS):
             if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
@@ -149,17 +149,17 @@ class Search:
             a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
         return mixture(a, b, self.axis, self.target, family, self.tol)
 
-    def met(self, c: Point) -> bool:
+    def met(self, c: FrontierPoint) -> bool:
         """Whether a point is at the target."""
         return abs(c.along(self.axis) - self.target) <= MET
 
-    def secant(self, a: Point, b: Point, bisect: bool = False) -> float:
+    def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; halfway between theirs if asked."""
         u, v = a.along(self.axis), b.along(self.axis)
         share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
         return a.parameter + share * (b.parameter - a.parameter)
 
-    def solved(self, problem: MarkovLagrangian, a: Point, b: Point, mixed: bool) -> Point:
+    def solved(self, problem: MarkovLagrangian, a: FrontierPoint, b: FrontierPoint, mixed: bool) -> FrontierPoint:
         """The best encoder from each of the two ends and from a near-identity one; or from the mixture of the ends.
 
         The clusters of both together find what is lower, if the ends are not optimal for one parameter after all.
@@ -180,7 +180,7 @@ class Search:
             tol=self.tol,
         )
         self.iterations += sum(one.iterations for one in run.starts)
-        return Point(run, run.parameter)
+        return FrontierPoint(run, run.parameter)
 
 
 def proven_bound(frontier: Frontier, found: Solution) -> float | None:

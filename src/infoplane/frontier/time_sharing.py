@@ -17,10 +17,10 @@ from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution
 from ..solvers.stopping import Stopping
 from ..status import Residuals, Status
-from .hull import Point
+from .hull import FrontierPoint
 
 
-def chord_parameter(a: Point, b: Point) -> float | None:
+def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
     """The parameter for which a and b have the same Lagrangian; None for a family that is not one of I(X;Z) and I(Y;Z)."""
     du, dv = b.run.ixz - a.run.ixz, b.run.iyz - a.run.iyz
     family = named_family(a.run.problem)
@@ -32,12 +32,12 @@ def chord_parameter(a: Point, b: Point) -> float | None:
     return min(-(zx_0 * du + zy_0 * dv) / ((zx_1 - zx_0) * du + (zy_1 - zy_0) * dv), family.most)
 
 
-def length(a: Point, b: Point) -> float:
+def length(a: FrontierPoint, b: FrontierPoint) -> float:
     """Of the chord, along the information that the parameter multiplies."""
     return abs(b.run.iyz - a.run.iyz if named_family(a.run.problem).hides_y else b.run.ixz - a.run.ixz)
 
 
-def mixed_encoder(a: Point, b: Point, axis: str, target: float) -> tuple[float, Array]:
+def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) -> tuple[float, Array]:
     """The weight of a, and the mixture."""
     u, v = a.along(axis), b.along(axis)
     w = min(max((v - target) / (v - u), 0.0), 1.0)
@@ -46,7 +46,12 @@ def mixed_encoder(a: Point, b: Point, axis: str, target: float) -> tuple[float, 
 
 
 def mixture(
-    a: Point, b: Point, axis: str, target: float, family: Callable[[float], MarkovLagrangian] | None, tol: float
+    a: FrontierPoint,
+    b: FrontierPoint,
+    axis: str,
+    target: float,
+    family: Callable[[float], MarkovLagrangian] | None,
+    tol: float,
 ) -> Solution:
     """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""
     w, W = mixed_encoder(a, b, axis, target)

@@ -167,7 +167,7 @@ def transitions(
         raise InvalidOptionError(f"expected 0 < low < high <= 1, found low = {low!r}, high = {high!r}.")
     if points < 2 or not width > 0.0:
         raise InvalidOptionError(f"expected at least 2 points and a positive width, found {points!r} and {width!r}.")
-    search = _Search(Support(joint), Envelope(tol=tol), width, critical)
+    search = _CertifiedPath(Support(joint), Envelope(tol=tol), width, critical)
     grid = np.geomspace(low, high, points)
     grid[-1] = high
     optima = search.along([float(gamma) for gamma in grid])
@@ -184,7 +184,7 @@ class _Optimum:
         return len(self.run.encoder)
 
 
-class _Search:
+class _CertifiedPath:
     """Certified optima on demand, each from its neighbour's decoders."""
 
     def __init__(self, support: Support, solver: Envelope, width: float, critical: float) -> None:

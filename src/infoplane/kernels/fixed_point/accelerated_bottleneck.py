@@ -43,7 +43,7 @@ from .points import add, copy, displacement, logs_of_kept, weights_of_logs
 from .selfmap import (
     COMPARE,
     KEEP,
-    Channel,
+    ChannelBlocks,
     MapSetting,
     conditional_entropy,
     evaluate_dense,
@@ -73,7 +73,7 @@ class LeapState(NamedTuple):
 
 @inlined
 def _iterate(
-    channel: Channel, setting: MapSetting, state: LeapState, r: int, trace: Array, step: int
+    channel: ChannelBlocks, setting: MapSetting, state: LeapState, r: int, trace: Array, step: int
 ) -> tuple[int, bool]:
     """Iterate run r, with the clusters that it has, from row ``step`` of the trace on.
 
@@ -185,7 +185,7 @@ def _iterate(
 
 
 @entry
-def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, trace: Array) -> None:
+def advance_bottleneck(channel: ChannelBlocks, setting: MapSetting, state: LeapState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
@@ -204,7 +204,7 @@ def advance_bottleneck(channel: Channel, setting: MapSetting, state: LeapState, 
 
 
 @inlined
-def _split(channel: Channel, W: Array, rho: Array, q: Array, q_new: Array, keep: Flags) -> int:
+def _split(channel: ChannelBlocks, W: Array, rho: Array, q: Array, q_new: Array, keep: Flags) -> int:
     """Fill q_new with the clusters of q, split where that lowers L and there is room; marks its rows and returns how many there are.
 
     Where there is no room for a split, clusters that are equal are merged instead.
@@ -220,7 +220,7 @@ def _split(channel: Channel, W: Array, rho: Array, q: Array, q_new: Array, keep:
 
 
 @entry
-def split_stationary(channel: Channel, setting: MapSetting, state: LeapState) -> None:
+def split_stationary(channel: ChannelBlocks, setting: MapSetting, state: LeapState) -> None:
     """Every run that has just become stationary goes on if splitting some of its clusters lowers L, see `split_test`."""
     channel, setting, state = borrowed(channel), borrowed(setting), borrowed(state)
     for r in range(state.u.shape[0]):

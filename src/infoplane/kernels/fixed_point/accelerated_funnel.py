@@ -35,7 +35,7 @@ from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (
     COMPARE,
     KEEP,
-    Channel,
+    ChannelBlocks,
     MapSetting,
     clear,
     evaluate_dense,
@@ -105,7 +105,7 @@ def encoder_of(L: Array, p_x: Array, n: int, W: Array) -> None:
 
 
 @entry
-def advance_funnel(channel: Channel, setting: MapSetting, state: CycleState, trace: Array) -> None:
+def advance_funnel(channel: ChannelBlocks, setting: MapSetting, state: CycleState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual is

@@ -14,7 +14,7 @@ from ..common.rows import copy_blocks, fetch, mark_dead, move_up, move_up_blocks
 from .selfmap import (
     COMPARE,
     KEEP,
-    Channel,
+    ChannelBlocks,
     MapSetting,
     conditional_entropy,
     evaluate_dense,
@@ -40,7 +40,7 @@ class MapState(NamedTuple):
 
 
 @entry
-def advance_blahut_arimoto(channel: Channel, setting: MapSetting, state: MapState, trace: Array) -> None:
+def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: MapState, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations; a run ends at a W with max |W - BA(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the

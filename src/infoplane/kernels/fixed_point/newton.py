@@ -11,14 +11,14 @@ from ..common.fast import regrouped
 from ..common.jit import part
 from ..common.linear import solve
 from .extrapolation import LONGEST
-from .selfmap import Channel
+from .selfmap import ChannelBlocks
 
 LARGEST = 40
 """Most unknowns: the step costs |X| LARGEST^2 / 2 + LARGEST^3 / 3 products."""
 
 
 @regrouped
-def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
+def _slopes(channel: ChannelBlocks, n_y: int, W: Array, B: Array) -> None:
     """Fill B, adding one letter x at a time."""
     d, n_z, width = B.shape[0], B.shape[0] // n_y, channel.p_x.shape[1]
     a = np.empty(d)
@@ -47,7 +47,7 @@ def _slopes(channel: Channel, n_y: int, W: Array, B: Array) -> None:
 
 
 @part
-def newton_cost(channel: Channel, clusters: int) -> int:
+def newton_cost(channel: ChannelBlocks, clusters: int) -> int:
     """What the step costs, in evaluations of the map; a huge number beyond its largest size, so that it is never tried."""
     d, n_x = clusters * channel.n_y, channel.p_x.size
     if d > LARGEST:
@@ -57,7 +57,7 @@ def newton_cost(channel: Channel, clusters: int) -> int:
 
 @part
 def newton(
-    channel: Channel, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
+    channel: ChannelBlocks, rho: Array, width: float, W: Array, u: Array, f: Array, q: Array, q_new: Array, out: Array
 ) -> bool:
     """Fill out = u + d, with W and q_new those of T(u), q = exp(u), f = T(u) - u; False if there is no such step.
 

@@ -29,7 +29,7 @@ KEEP, COMPARE = 1, 2
 """What `evaluate` does with W: write the new encoder there, measure how far it is from the one there; or both; or neither (0)."""
 
 
-class Channel(NamedTuple):
+class ChannelBlocks(NamedTuple):
     """p(y|x) and p(x), on letters of positive mass; |Y| is padded to a multiple of 4."""
 
     T: Array  # (blocks, |Y|, BLOCK)  p(y|x); (0, |Y|, BLOCK) if sparse
@@ -52,7 +52,7 @@ class MapSetting(NamedTuple):
     limit: int  # iterations in all
 
 
-class Work(NamedTuple):
+class Scratch(NamedTuple):
     """Scratch arrays for one run's tables and one block of letters, for as many clusters as there are at the beginning."""
 
     tables: Array  # (3, |Z|, |Y|)    q, q' and A
@@ -68,11 +68,11 @@ class Work(NamedTuple):
 
 
 @part
-def work_for(channel: Channel, clusters: int) -> Work:
+def work_for(channel: ChannelBlocks, clusters: int) -> Scratch:
     """Scratch arrays for this number of clusters."""
     n_y, width = channel.p_y.shape[0], channel.p_x.shape[1]
     sparse = n_y if channel.letters.shape[0] > 0 else 0
-    return Work(
+    return Scratch(
         np.empty((3, clusters, n_y)),
         np.empty(clusters, dtype=np.bool_),
         np.empty((clusters, width)),
@@ -249,7 +249,7 @@ def clear(table: Array) -> None:
 
 @inlined
 def evaluate_dense(
-    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
 ) -> tuple[float, float, float]:
     """One evaluation of the map: fills q with q'(z, y), L_new with log W' (if on_W is not 0), and W as `mode` says.
 
@@ -271,7 +271,7 @@ def evaluate_dense(
 
 @regrouped
 def evaluate_sparse(
-    channel: Channel, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Work
+    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
 ) -> tuple[float, float, float]:
     """The same for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
     n_z, width = A.shape[0], channel.p_x.shape[1]

@@ -16,7 +16,7 @@ import numpy as np
 from ...information import Array
 from ..common.fast import regrouped
 from ..common.jit import part
-from .selfmap import Channel
+from .selfmap import ChannelBlocks
 
 LARGEST_PRODUCT = 24  # |Y| up to which C is made
 POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
@@ -26,7 +26,7 @@ SMALLEST_GAIN = 1e-10  # nats: less is left alone
 
 
 @regrouped
-def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
+def _averages(channel: ChannelBlocks, w: Array, s: Array, g: Array) -> None:
     """Fill g_y = sum_x p(x, y) w_x s_x, over blocks."""
     for y in range(g.size):
         g[y] = 0.0
@@ -47,7 +47,7 @@ def _averages(channel: Channel, w: Array, s: Array, g: Array) -> None:
 
 
 @regrouped
-def _expectations(channel: Channel, g: Array, s: Array) -> None:
+def _expectations(channel: ChannelBlocks, g: Array, s: Array) -> None:
     """Fill s_x = sum_y p(y|x) g_y."""
     if channel.letters.shape[0] > 0:
         for x in range(channel.rows.shape[0] - 1):
@@ -74,7 +74,7 @@ def _phi(t: float) -> float:
 
 
 @regrouped
-def _products(channel: Channel, w: Array, C: Array) -> None:
+def _products(channel: ChannelBlocks, w: Array, C: Array) -> None:
     """Fill C[y, y'] = sum_x p(x) w_x p(y|x) p(y'|x)."""
     scaled = np.empty(w.shape[1])
     for y in range(C.shape[0]):
@@ -96,7 +96,7 @@ def _products(channel: Channel, w: Array, C: Array) -> None:
 
 
 @part
-def _direction(channel: Channel, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
+def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
     """Fill s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
 
     For small |Y| C is made once, and the sum of all its eigenvalues but the first, which is 1, may already rule a split out.
@@ -154,7 +154,7 @@ def _direction(channel: Channel, w: Array, q: Array, wanted: float, C: Array, s:
 
 
 @part
-def _length(channel: Channel, w: Array, q: Array, rho: Array, s: Array, g: Array) -> tuple[float, float]:
+def _length(channel: ChannelBlocks, w: Array, q: Array, rho: Array, s: Array, g: Array) -> tuple[float, float]:
     """The e in 0.9 / max |s| times 1, 1/2, 1/4, ... at which the split gains most, and the gain in nats."""
     far = 0.0
     for c in range(s.shape[0]):
@@ -180,7 +180,7 @@ def _length(channel: Channel, w: Array, q: Array, rho: Array, s: Array, g: Array
 
 
 @part
-def split_clusters(channel: Channel, W: Array, q: Array, rho: Array, out: Array) -> int:
+def split_clusters(channel: ChannelBlocks, W: Array, q: Array, rho: Array, out: Array) -> int:
     """Fill out with q(z, y), every cluster whose split lowers L in two halves while there are rows; returns the number of rows."""
     n, n_y = q.shape
     s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)

@@ -13,7 +13,7 @@ from ...joint.support import Support
 from ...kernels.common.arrays import Integers
 from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from ...kernels.common.roots import LOG_TINY, TINY
-from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, Channel, MapSetting
+from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
@@ -22,7 +22,7 @@ from ..stopping import Stopping
 SMALLEST_PRODUCT = 64
 """|Y| from which matrix products go to BLAS; below that, loops are at least as fast."""
 
-_channels: WeakKeyDictionary[Support, Channel] = WeakKeyDictionary()
+_channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
 
 def blocks_of(table: Array, width: int) -> Array:
@@ -45,14 +45,14 @@ def needs_encoder(problem: MarkovLagrangian) -> bool:
     return 1.0 + problem.rho_zx / problem.width != 0.0
 
 
-def channel_of(support: Support) -> Channel:
+def channel_of(support: Support) -> ChannelBlocks:
     """p(y|x) in the layout of the kernels, made once for a support."""
     if support not in _channels:
         _channels[support] = _channel(support)
     return _channels[support]
 
 
-def _channel(support: Support) -> Channel:
+def _channel(support: Support) -> ChannelBlocks:
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
     blas = n_y >= SMALLEST_PRODUCT and letters >= BLOCK
@@ -69,7 +69,7 @@ def _channel(support: Support) -> Channel:
     if support.sparse:
         rows, columns, masses = support.csr
         shares = masses / np.repeat(support.p_x, np.diff(rows))
-    return Channel(
+    return ChannelBlocks(
         T=T,
         p_x=p_x,
         p_y=np.concatenate([support.p_y, np.ones(padded - n_y)]),
