@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import infoplane
+from test_layout import ROOMS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
@@ -42,3 +43,36 @@ def test_python_of_the_readme(tmp_path, monkeypatch):
     assert blocks
     for block in blocks:
         exec(compile(block, "README.md", "exec"), {})
+
+
+PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_names_exist(page):
+    """Files and folders in backticks, relative to src/infoplane or to the root: `solve.py`, `kernels/common/`."""
+    named = re.findall(r"`([A-Za-z0-9_./]+(?:\.py|/))`", page.read_text())
+    folders = (Path(infoplane.__file__).parent, ROOT)
+    assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
+
+
+def test_the_map_names_every_module():
+    package = Path(infoplane.__file__).parent
+    page = (ROOT / "docs/map.md").read_text()
+    named = set(re.findall(r"`([a-z0-9_/]+(?:\.py|/))`", page))
+    parts = {path.relative_to(package) for path in package.rglob("*.py") if not path.name.startswith("__")}
+    missing = {str(part) for part in parts if str(part) not in named and f"{part.parent}/" not in named}
+    assert missing == set()
+
+
+def test_every_room_is_in_the_picture():
+    picture = re.search(r"```mermaid\n(.*?)```", (ROOT / "docs/map.md").read_text(), flags=re.DOTALL).group(1)
+    drawn = set(
+        re.sub(r"<i>.*?</i>", "", picture)
+        .replace("/", " ")
+        .replace('"', " ")
+        .replace("[", " ")
+        .replace("<br", " ")
+        .split()
+    )
+    assert {room for rooms in ROOMS for room in rooms} <= drawn
