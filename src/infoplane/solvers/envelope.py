@@ -14,7 +14,6 @@ import numpy as np
 from ..certificate.bottleneck.bounds import contraction_bound
 from ..certificate.bottleneck.coarsening import prove
 from ..certificate.bottleneck.mixture import Mixture
-from ..certificate.bottleneck.partition import Partition
 from ..certificate.bottleneck.proof import Proof, estimate_cells, refusal
 from ..certificate.certificate import Limits
 from ..information import Array, entr
@@ -31,10 +30,6 @@ POLISH: Solver = Accelerated()
 
 MERGE_SHARE = 0.01
 """Share of the tolerance that joining all but equal clusters may cost."""
-
-STALE = 1.5
-"""A partition is handed on to the next parameter until it has grown by this factor: its oldest cuts then serve nobody."""
-
 
 @dataclass(frozen=True)
 class Envelope(PathSolver, Limits):
@@ -86,15 +81,11 @@ class Envelope(PathSolver, Limits):
     ) -> Iterator[Run | None]:
         """One Run a problem, in order; None after every piece of work."""
         known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
-        partition, fresh = Partition(support.T), 0
         for problem in problems:
-            proof = Proof(support, problem, known, self, partition)
+            proof = Proof(support, problem, known, self)
             for _ in prove(proof):
                 yield None
             known = proof.mixture
-            fresh = fresh or partition.leaves
-            if partition.leaves > STALE * fresh:
-                partition, fresh = Partition(support.T), 0
             W = merged(support, problem, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
             batch = POLISH.begin(support, [problem], W[None], stopping, False)
             while batch.advance(200):

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...information import Array
+from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
@@ -124,7 +124,7 @@ def _descend(p_x: Array, k: Array, p: Array, step: Array, slope: float) -> Array
 
 def dual_of(support: Support, gamma: float, lam: Array) -> Dual:
     """Multipliers as the kernels take them."""
-    return Dual(support.T, np.ascontiguousarray(lam), gamma, float(np.abs(lam).max()))
+    return Dual(support.T, entr(support.T), np.ascontiguousarray(lam), gamma, float(np.abs(lam).max()))
 
 
 def climb(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, Array]:

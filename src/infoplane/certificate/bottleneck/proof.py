@@ -27,7 +27,7 @@ from ...problem import MarkovLagrangian, is_bottleneck
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
-from .partition import Partition
+from .partition import Partition, bytes_of
 
 if TYPE_CHECKING:
     pass
@@ -94,13 +94,12 @@ class Proof:
         problem: MarkovLagrangian,
         mixture: Mixture,
         limits: Limits,
-        partition: Partition | None = None,
     ) -> None:
         self.support, self.problem, self.mixture, self.limits = support, problem, mixture, limits
         self.gamma = gamma_of(problem)
         self.tol = max(limits.tol / problem.rho_zy, FINEST)
-        self.partition = Partition(support.T) if partition is None else partition
-        self.cuts_before = self.partition.cuts
+        self.partition = Partition(support.T)
+        self.cuts = 0
         self.cells_beside = 0
         """Cells opened for a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
@@ -114,7 +113,7 @@ class Proof:
     @property
     def cells(self) -> int:
         """Cells opened."""
-        return self.partition.cuts - self.cuts_before + self.cells_beside
+        return self.cuts + self.cells_beside
 
     @property
     def seconds(self) -> float:
@@ -129,7 +128,7 @@ class Proof:
     @property
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
-        return min(self.limits.max_cells, MEMORY // (24 + 20 * self.support.p_y.size))
+        return min(self.limits.max_cells, MEMORY // bytes_of(self.support.p_y.size))
 
     def value(self) -> float:
         """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
@@ -176,26 +175,26 @@ class Proof:
 
     def _search(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
-        partition = self.partition
+        partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
-        partition.forget()
         most = max(64, PIECE // (self.support.T.size + 64))
-        weighed, leaves, cuts = 0, partition.leaves, 16
-        while weighed < leaves or partition.left:
-            last = min(weighed + 2 * most, leaves)
-            cuts = 0 if last < leaves else min(max(2 * cuts, 16), most, self.most_cells - self.cells)
-            partition.grow(cuts)
-            search(dual, partition.cells, target, weighed, last, cuts)
-            weighed = last
-            if weighed == leaves:
-                self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))
+        cuts = 0
+        while True:
+            partition.grow(cuts + 1)
+            before = partition.cuts
+            search(dual, partition.boxes, target, cuts)
+            self.cuts += partition.cuts - before
+            self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))
             if partition.met < target / 2.0:
-                peaks, heights = climb(self.support, self.gamma, lam, partition.cells.lowest[None].copy())
+                peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
+            if not partition.left:
+                break
             yield
             if self.spent:
                 return None
+            cuts = min(max(2 * cuts, 16), most, self.most_cells - self.cells)
         self.complete = target >= -self.tol / 2.0
         return None
 

@@ -1,6 +1,7 @@
-"""Branch and bound over the Y-simplex: how low can f(q) - lambda.q be, f(q) = H(Tq) - gamma H(q)? And the local search for it.
+"""Branch and bound over boxes of the Y-simplex: how low can f(q) - lambda.q be, f(q) = H(Tq) - gamma H(q)? And the local search for it.
 
-The cell with the lowest bound is cut next (`leaves`); its halves are weighed (`cell_bound`), and closed once they reach the target.
+The box with the lowest bound is cut next (`boxes`); its halves are weighed (`cell_bound`, `ascent`) and shrunk to what may lie below the
+target (`ranges`), until they reach it, are empty, or gain too little.
 """
 
 import math
@@ -10,107 +11,146 @@ import numpy as np
 from ...information import Array
 from ..common.jit import entry, part
 from ..common.roots import safe_log
-from .cell_bound import (
-    Dual,
-    Work,
-    bound_with,
-    interpolate,
-    invert,
-    locate,
-    log_partition,
-    longest_edge,
-    mean,
-    newton_step,
-    room,
-)
-from .leaves import CLOSED, CUTS, LEAVES, LOWEST, OPEN, Cells, copy, cut, entropy_of, pop, push
+from .ascent import locate, newton_step
+from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, copy, cut, entropy_of, pop, push, release
+from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, room
+from .ranges import propagate, reduce
 
-NEWTON_STEPS = 8  # a cell
+NEWTON_STEPS = 8  # a round
+ROUNDS = 6  # of range reduction, a box
+WORTH = 0.85  # a round must bring the gap below this share of itself for another to follow
 
 
 @part
-def weigh(dual: Dual, cells: Cells, k: int, inherited: float, target: float, work: Work) -> None:
-    """The bound of leaf k, at least the inherited one of the leaf it was cut from; open below the target, else closed."""
-    n_y = work.a.shape[0]
-    for i in range(n_y):
-        work.heights[i] = cells.heights[cells.corners[k, i]]
-        work.s[i] = 0.0
-        for y in range(n_y):
-            work.corners[i, y] = cells.vertices[cells.corners[k, i], y]
-            work.square[y, i] = work.corners[i, y]
-    invert(work.square, work.inverse)
-    interpolate(work, work.s)
-    bound, potential = bound_with(dual, work)
-    if not bound >= inherited:  # a flat cell has a steep interpolant: begin from the parent's a instead
-        least = math.inf
-        copy(cells.slopes[k], work.a)
-        for i in range(n_y):
-            work.s[i] = work.heights[i]
-            for y in range(n_y):
-                work.s[i] -= work.a[y] * work.corners[i, y]
-            least = min(least, work.s[i])
-        for i in range(n_y):
-            work.s[i] -= least
-        bound, potential = bound_with(dual, work)
-    locate(dual, work)
+def ascend(dual: Dual, work: Work, bound: float, potential: float, target: float) -> tuple[float, float]:
+    """Newton's method on the multipliers work.v, as long as it may reach the target."""
+    n = work.v.shape[0]
     for _ in range(NEWTON_STEPS):
         if bound >= target:
             break
         rise = newton_step(dual, work)
-        # The bound is concave in s: a step cannot bring more than its slope promises.
+        # The bound is concave in v: a step cannot bring more than its slope promises.
         if not rise > 0.1 * (target - bound):
             break
-        copy(work.a, work.kept)
         t = min(1.0, 4.0 * (target - bound) / rise)
+        trial, trial_potential = -math.inf, 0.0
         for _ in range(4):
-            for i in range(n_y):
-                work.tried[i] = max(work.s[i] + t * work.step[i], 0.0)
-            interpolate(work, work.tried)
-            trial, trial_potential = bound_with(dual, work)
+            for j in range(n):
+                work.tried[j] = work.v[j] + t * work.step[j]
+                if 2 * j >= n:
+                    work.tried[j] = min(max(work.tried[j], 0.0), 1.0)
+            trial, trial_potential = bound_with(dual, work, work.tried)
             if trial > bound:
                 break
             t *= 0.25
         if not trial > bound:
-            copy(work.kept, work.a)
+            bound, potential = bound_with(dual, work, work.v)
+            locate(work)
             break
-        copy(work.tried, work.s)
+        copy(work.tried, work.v)
         bound, potential = trial, trial_potential
-        locate(dual, work)
-    cells.bounds[k] = max(bound, inherited)
-    copy(work.a, cells.slopes[k])
-    if cells.bounds[k] >= target:
-        cells.levels[CLOSED] = min(cells.levels[CLOSED], cells.bounds[k])
-        return
-    value = entropy_of(work.u) - potential
+        locate(work)
+    return bound, potential
+
+
+@part
+def restart(work: Work) -> None:
+    """Multipliers mu = 0, t = 1."""
+    n_y = work.low.shape[0]
     for y in range(n_y):
-        value -= work.a[y] * work.u[y]
-    if value < cells.levels[LOWEST]:
-        cells.levels[LOWEST] = value
-        copy(work.u, cells.lowest)
-    longest_edge(work, cells.edges[k])
-    push(cells, k)
+        work.v[y] = 0.0
+        work.v[n_y + y] = 1.0
+
+
+@part
+def choose_cut(boxes: Boxes, k: int, work: Work) -> None:
+    """Along the y with the largest gap between h and its secant at Tw, halfway between the middle of the box and Tw."""
+    n_y = work.low.shape[0]
+    best = -math.inf
+    boxes.letters[k], boxes.points[k] = 0, math.nan  # should every gap be NaN, the box cannot be cut, and its bound stands
+    for y in range(n_y):
+        low, high = work.low[y], work.high[y]
+        middle = 0.5 * (low + high)
+        at = 0.5 * (min(max(work.mean[y], low), high) + middle)
+        share = (at - low) / (high - low) if high > low else 0.0
+        gap = (1.0 - share) * low * safe_log(low) + share * high * safe_log(high) - at * safe_log(at)
+        if gap > best:
+            best = gap
+            boxes.letters[k] = y
+            boxes.points[k] = at
+
+
+@part
+def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work) -> None:
+    """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed."""
+    n_y = work.low.shape[0]
+    copy(boxes.low[k], work.low)
+    copy(boxes.high[k], work.high)
+    copy(boxes.multipliers[k], work.v)
+    best, value = inherited, math.inf
+    for round_ in range(ROUNDS):
+        if not propagate(work):
+            release(boxes, k)
+            return
+        prepare(dual, work)
+        bound, potential = bound_with(dual, work, work.v)
+        if round_ == 0 and not bound > inherited:
+            restart(work)
+            bound, potential = bound_with(dual, work, work.v)
+        locate(work)
+        bound, potential = ascend(dual, work, bound, potential, target)
+        before = target - best
+        if bound > best:
+            best = bound
+        if best >= target:
+            release(boxes, k)
+            return
+        value = entropy_of(work.mean[:n_y]) - potential
+        for j in range(2 * n_y):
+            value -= work.v[j] * work.mean[j]
+        value += mean(work.w, work.base) - mean(work.w, dual.lam)
+        if value < boxes.levels[LOWEST]:
+            boxes.levels[LOWEST] = value
+            copy(work.mean[:n_y], boxes.lowest)
+        if not reduce(dual, work, target - bound):
+            release(boxes, k)
+            return
+        if round_ > 0 and not target - best < WORTH * before:
+            break
+    if not propagate(work):
+        release(boxes, k)
+        return
+    boxes.bounds[k] = best
+    copy(work.low, boxes.low[k])
+    copy(work.high, boxes.high[k])
+    copy(work.v, boxes.multipliers[k])
+    choose_cut(boxes, k, work)
+    push(boxes, k)
 
 
 @entry
-def search(dual: Dual, cells: Cells, target: float, first: int, last: int, cuts: int) -> None:
-    """Weigh the leaves first..last-1 (the caller has emptied heap and levels), then cut open ones, lowest bound first.
+def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
+    """Weigh the first box, if none has been, then cut open ones, lowest bound first.
 
-    At most `cuts` of them, for which the arrays must have room; nothing is left to do once no leaf is open.
+    At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
-    work = room(*dual.T.shape)
-    for k in range(first, last):
-        weigh(dual, cells, k, -math.inf, target, work)
+    work = room(dual.T)
+    if boxes.counts[PLACES] == 0:
+        boxes.counts[PLACES] = 1
+        boxes.levels[CLOSED] = target
+        weigh(dual, boxes, 0, -math.inf, target, work)
     for _ in range(cuts):
-        if cells.counts[OPEN] == 0:
+        if boxes.counts[OPEN] == 0:
             break
-        k = pop(cells)
-        bound = cells.bounds[k]
-        if not cut(cells, k):
-            cells.levels[CLOSED] = min(cells.levels[CLOSED], bound)
+        k = pop(boxes)
+        bound = boxes.bounds[k]
+        other = cut(boxes, k)
+        if other < 0:
+            boxes.levels[CLOSED] = min(boxes.levels[CLOSED], bound)
+            release(boxes, k)
             continue
-        cells.counts[CUTS] += 1
-        for half in (k, cells.counts[LEAVES] - 1):
-            weigh(dual, cells, half, bound, target, work)
+        weigh(dual, boxes, k, bound, target, work)
+        weigh(dual, boxes, other, bound, target, work)
 
 
 @entry

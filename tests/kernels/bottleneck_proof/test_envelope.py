@@ -1,0 +1,109 @@
+"""Branch and bound on boxes: nothing below the target is ever lost, and what is proven only rises."""
+
+import numpy as np
+import pytest
+
+import exact_boxes as exact
+from exact_boxes import joints
+from infoplane.certificate.bottleneck.mixture import Mixture, climb, dual_of, posterior
+from infoplane.certificate.bottleneck.partition import Partition
+from infoplane.information import entr
+from infoplane.joint.support import Support
+from infoplane.kernels.bottleneck_proof.boxes import OPEN
+from infoplane.kernels.bottleneck_proof.envelope import search
+
+
+def open_boxes(partition):
+    places = partition.boxes.heap[: partition.boxes.counts[OPEN]]
+    return partition.boxes.low[places], partition.boxes.high[places], partition.boxes.bounds[places]
+
+
+def posteriors(support, gamma, lam, rng, count):
+    """Random q of all shapes, corners and edges of the simplex, and what local search makes of their Tq."""
+    n_x = support.p_x.size
+    some = np.vstack([rng.dirichlet(np.full(n_x, a), size=count) for a in (0.05, 0.3, 1.0, 5.0)])
+    corners = np.eye(n_x)
+    pairs = 0.5 * (corners[rng.integers(0, n_x, count)] + corners[rng.integers(0, n_x, count)])
+    starts = np.vstack([some[:count], corners]) @ support.T.T
+    peaks, _ = climb(support, gamma, lam, starts)
+    return np.vstack([some, corners, pairs, *(posterior(support, gamma, lam, u)[None] for u in np.vstack([peaks, starts]))])
+
+
+def values(support, gamma, lam, q):
+    """f(q) - lambda.q of each row."""
+    return entr(q @ support.T.T).sum(axis=1) - gamma * entr(q).sum(axis=1) - q @ lam
+
+
+@joints
+@pytest.mark.parametrize("gamma", [0.03, 0.2, 0.7])
+def test_no_posterior_below_the_target_is_ever_outside_the_open_boxes(joint, gamma):
+    """For duals good and bad, targets of all heights, and after any number of cuts."""
+    rng = np.random.default_rng([11, int(1000 * gamma)])
+    support = Support(joint)
+    looked_at = 0
+    for noise in (0.0, 1e-3, 0.3):
+        lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
+        lam = lam + noise * rng.normal(size=lam.size)
+        q = posteriors(support, gamma, lam, rng, 60)
+        found = values(support, gamma, lam, q)
+        u = q @ support.T.T
+        for share in (0.001, 0.02, 0.3):
+            target = float(np.quantile(found, share)) + 1e-6
+            partition = Partition(support.T)
+            least = -np.inf
+            for cuts in (0, 1, 3, 10, 40):
+                partition.grow(cuts + 1)
+                search(dual_of(support, gamma, lam), partition.boxes, target, cuts)
+                low, high, bounds = open_boxes(partition)
+                assert least <= partition.least <= target
+                least = partition.least
+                for k in np.flatnonzero(found < target - 1e-12):
+                    holds = ((low <= u[k] + 1e-14) & (u[k] <= high + 1e-14)).all(axis=1)
+                    assert holds.any(), "a posterior below the target that no open box holds"
+                    assert found[k] >= bounds[holds].min() - 1e-12
+                    looked_at += 1
+    assert looked_at > 1000
+
+
+@joints
+def test_bounds_and_the_lowest_value_met_enclose_the_minimum(joint):
+    rng = np.random.default_rng(12)
+    support, gamma = Support(joint), 0.2
+    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma) + 0.1 * rng.normal(size=support.p_x.size)
+    lowest = float(values(support, gamma, lam, posteriors(support, gamma, lam, rng, 200)).min())
+    partition = Partition(support.T)
+    partition.grow(20_001)
+    search(dual_of(support, gamma, lam), partition.boxes, lowest - 1e-7, 20_000)
+    assert partition.left == 0
+    assert partition.least >= lowest - 1.1e-7
+    search_above = Partition(support.T)
+    search_above.grow(3_001)
+    search(dual_of(support, gamma, lam), search_above.boxes, lowest + 1e-3, 3_000)
+    assert search_above.least <= lowest + 1e-12
+    assert search_above.met >= lowest - 1e-9
+
+
+def test_places_of_closed_boxes_are_used_again():
+    joint = exact.JOINTS["heart"]()
+    support, gamma = Support(joint), 0.1
+    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
+    partition = Partition(support.T)
+    partition.grow(2_001)
+    search(dual_of(support, gamma, lam), partition.boxes, -0.13, 2_000)
+    places, left, spare, cuts = partition.boxes.counts
+    assert places == left + spare
+    assert left < cuts
+    assert places < 2 * cuts
+
+
+def test_the_same_in_pieces_as_at_once():
+    support, gamma = Support(exact.many_letters()), 0.1
+    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
+    dual = dual_of(support, gamma, lam)
+    one, two = Partition(support.T), Partition(support.T)
+    one.grow(301)
+    search(dual, one.boxes, -1e-3, 300)
+    for cuts in (0, 1, 99, 200):
+        two.grow(cuts + 1)
+        search(dual, two.boxes, -1e-3, cuts)
+    assert (one.left, one.cuts, one.least, one.met) == (two.left, two.cuts, two.least, two.met)

@@ -1,0 +1,101 @@
+"""What shrinks a box never loses a posterior: sum to one, and the range reduction, each in 50 digits."""
+
+from fractions import Fraction
+
+import mpmath
+import numpy as np
+import pytest
+
+import exact_boxes as exact
+from exact_boxes import case, joints
+from infoplane.joint.support import Support
+from infoplane.kernels.bottleneck_proof.ascent import locate
+from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
+from infoplane.kernels.bottleneck_proof.ranges import propagate, reach, reduce
+
+
+@pytest.mark.parametrize("n_y", [2, 3, 7, 20])
+def test_sum_to_one_in_rational_numbers(n_y):
+    """Every u of the box that sums to one stays in it; and the ends are those of the formula, to rounding."""
+    rng = np.random.default_rng(n_y)
+    for size in (1.0, 0.1, 1e-6, 1e-13):
+        for _ in range(20):
+            u = rng.dirichlet(np.full(n_y, 0.5))
+            whole = [Fraction(float(v)) for v in u]
+            whole = [v / sum(whole) for v in whole]
+            work = room(np.full((n_y, 1), 1.0 / n_y))
+            work.low[:] = np.maximum(u - size * rng.random(n_y), 0.0) * (1.0 - 1e-15)
+            work.high[:] = (u + size * rng.random(n_y)) * (1.0 + 1e-15) + 1e-100
+            low, high = work.low.copy(), work.high.copy()
+            assert propagate(work)
+            for y in range(n_y):
+                assert Fraction(float(work.low[y])) <= whole[y] <= Fraction(float(work.high[y]))
+            assert (work.low >= low).all()
+            assert (work.high <= high).all()
+            once = np.minimum(high, 1.0 - (low.sum() - low))
+            assert (work.high <= once + 1e-12).all()
+            assert (work.low >= np.maximum(low, 1.0 - (once.sum() - once)) - 1e-12).all()
+
+
+def test_a_box_that_no_distribution_meets_is_empty():
+    for low, high in (([0.6, 0.5], [0.9, 0.9]), ([0.0, 0.0], [0.4, 0.5])):
+        work = room(np.full((2, 1), 0.5))
+        work.low[:], work.high[:] = low, high
+        assert not propagate(work)
+
+
+@joints
+@pytest.mark.parametrize("size", [1.0, 0.1, 1e-4])
+def test_no_posterior_below_the_target_leaves_the_box(joint, size):
+    """The target a little above the value of a q of the box: the box shrinks, and Tq is still in it, exactly."""
+    rng = np.random.default_rng([6, int(1e6 * size)])
+    T = exact.channel(joint)
+    for above in (1e-3, 1e-9, 1e-14):
+        for _ in range(5):
+            dual, work, q = case(joint, size, rng)
+            q = exact.normalised(q)
+            value = exact.value(T, dual.gamma, dual.lam, q)
+            target = float(value) + above * (1.0 + abs(float(value)))
+            bound, _ = bound_with(dual, work, work.v)
+            locate(work)
+            assert reduce(dual, work, target - bound)
+            assert propagate(work)
+            u = exact.pushed(T, q)
+            assert all(l <= s <= b for l, s, b in zip(work.low, u, work.high, strict=True))
+
+
+def test_a_softmax_at_the_target_is_where_the_range_is_tight():
+    """q = w has KL(q || w) = 0: with the target at B the range is Tw, up to rounding."""
+    rng = np.random.default_rng(7)
+    dual, work, _ = case(exact.many_letters(), 1.0, rng)
+    bound_with(dual, work, work.v)
+    locate(work)
+    before = work.mean[:8].copy()
+    work.low[:], work.high[:] = 0.0, 1.0
+    assert reduce(dual, work, 1e-12)
+    assert (work.low <= before).all()
+    assert (work.high >= before).all()
+    assert (work.high - work.low).max() < 1e-4
+
+
+@joints
+def test_the_reach_is_rounded_up(joint):
+    """c + (rho + log E_w exp(theta (T - c))) / theta with the exact B and w of the same multipliers, for both signs of theta."""
+    rng = np.random.default_rng(9)
+    T = exact.channel(joint)
+    n_y = len(T[0])
+    for _ in range(6):
+        dual, work, _ = case(joint, 0.3, rng)
+        bound, _ = bound_with(dual, work, work.v)
+        locate(work)
+        B, w = exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, work.v)
+        target = bound + float(10.0 ** rng.uniform(-9, 0))
+        rho = (mpmath.mpf(target) - B) / mpmath.mpf(dual.gamma)
+        for y in range(n_y):
+            c = mpmath.mpf(float(work.mean[y]))
+            for theta in (0.01, -3.0, 40.0, -390.0):
+                tilted = mpmath.fsum(p * mpmath.exp(theta * (row[y] - c)) for p, row in zip(w, T, strict=True))
+                far = (rho + mpmath.log(tilted)) / abs(theta)
+                found, _ = reach(dual, work, y, theta, (target - bound) / dual.gamma * (1.0 + 1e-15))
+                assert found >= far
+                assert found - far <= 1e-10 * (1.0 + 1.0 / abs(theta)) / dual.gamma * (1 + dual.largest + np.abs(work.v).max())
