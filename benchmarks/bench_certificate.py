@@ -1,49 +1,46 @@
-"""What a proof costs: cells and seconds of one thread, by |X|, by |Y|, and on data.
+"""What a proof costs, before and after: simplicial cells (commit ae2ec56) and boxes, by |X|, by |Y|, and on data.
 
     python benchmarks/bench_certificate.py --out certificate.json --table docs/benchmarks/certificate.md
 
-Every cell of the tables is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound,
-everything. Seconds are processor time of one thread, compiled code warm. The random joints are Dirichlet channels: "smooth" with
-parameter 1, "peaked" with 0.2. Finished rows are kept in the JSON file. Tables outside the repository are skipped where they are missing.
+Every point is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound, everything.
+Seconds are processor time of one thread, compiled code warm. Both versions run in processes of their own, point by point in turns, so that
+they meet the same noise; the older one is taken out of the repository's history. The random joints are Dirichlet channels: "smooth" with
+parameter 1, "peaked" with 0.2. Finished points are kept in the JSON file. Larger tables are read from ../shared/data where it exists.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import subprocess
+import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.bounds import dobrushin
-from infoplane.certificate.bottleneck.coarsening import prove
-from infoplane.certificate.bottleneck.mixture import Mixture
-from infoplane.certificate.bottleneck.proof import Proof
-from infoplane.certificate.certificate import Limits
-from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
-from infoplane.joint.support import Support
-from infoplane.solvers import envelope as escape
-from infoplane.solvers.envelope import Envelope
-from infoplane.solvers.stopping import Stopping
-from infoplane.threads import one_blas_thread
-from joints import ADULT, adult, outside
+import joints
 
+BEFORE = "ae2ec56"
+"""The last commit with simplicial cells."""
 GAMMAS = (0.05, 0.1, 0.2, 0.4)
-MANY_LETTERS = 200_000
-"""Cells where |Y| > 6: no proof is expected, only a bound."""
-LIMITS = Limits(tol=1e-6, max_cells=2_000_000)
-
-
-def dirichlet_joint(n_x: int, n_y: int, concentration: float, seed: int) -> ip.Joint:
-    rng = np.random.default_rng([n_x, n_y, seed])
-    T = rng.dirichlet(np.full(n_y, concentration), size=n_x)
-    return ip.Joint.from_counts(T * rng.dirichlet(np.full(n_x, 2.0))[:, None])
+TOL = 1e-6
+MOST_CELLS, MOST_SECONDS = 3_000_000, 180.0
+HOPELESS_SECONDS = 6.0
+"""What the version before is given where |Y| > 6: no proof is expected of it, only a bound."""
+DATA_JOINTS = {
+    "heart 16 x 4": "heart",
+    "adult 1,038 x 4": "medium",
+    "adult 225 x 10": "small",
+    "words 2,000 x 20": "words",
+}
 
 
 @dataclass(frozen=True)
@@ -53,54 +50,125 @@ class Case:
     kind: str
     what: str
     gamma: float
-    seed: int
-    make: Callable[[], ip.Joint]
+    seed: int = 0
+    max_seconds: float = MOST_SECONDS
 
     @property
     def key(self) -> str:
         return f"{self.kind}; {self.what}; {self.gamma:.6g}; {self.seed}"
 
-
-def cases() -> Iterator[Case]:
-    for gamma in np.geomspace(0.01, 1.0, 64):
-        yield Case("data", "heart 16 x 4", float(gamma), 0, ip.datasets.heart)
-    for n_x in (10, 100, 1_000, 10_000):
-        for seed, gamma in product(range(3), GAMMAS):
-            yield Case("X", f"{n_x} x 3", gamma, seed, partial(dirichlet_joint, n_x, 3, 1.0, seed))
-    for n_y, (name, concentration) in product(range(2, 7), (("smooth", 1.0), ("peaked", 0.2))):
-        for seed, gamma in product(range(3), GAMMAS):
-            yield Case("Y", f"20 x {n_y} {name}", gamma, seed, partial(dirichlet_joint, 20, n_y, concentration, seed))
-    for name, size in (("adult 1,038 x 4", "medium"), ("adult 225 x 10", "small")):
-        if outside(ADULT[size], name):
-            for gamma in GAMMAS:
-                yield Case("data", name, gamma, 0, partial(adult, size))
+    @property
+    def letters(self) -> int:
+        return int(self.what.split(" x ")[1].split()[0])
 
 
-def measure(joint: ip.Joint, gamma: float) -> dict[str, float]:
-    support = Support(joint)
-    limits = LIMITS if len(support.p_y) <= 6 else replace(LIMITS, max_cells=MANY_LETTERS)
-    problem = ip.bottleneck(gamma)
+def points() -> Iterator[Point]:
+    for gamma in np.geomspace(0.01, 1.0, 16):
+        yield Point("data", "heart 16 x 4", float(gamma))
+    for n_y, name, seed, gamma in product((2, 3, 4, 5, 6, 7, 8, 10, 12), ("smooth", "peaked"), range(3), GAMMAS):
+        yield Point("Y", f"20 x {n_y} {name}", gamma, seed)
+    for n_x, seed, gamma in product((100, 1_000, 10_000), range(3), GAMMAS):
+        yield Point("X", f"{n_x} x 3 smooth", gamma, seed)
+    for name, gamma in product(("adult 225 x 10", "adult 1,038 x 4"), GAMMAS):
+        yield Point("data", name, gamma)
+    for gamma in (0.05, 0.4, 0.8):
+        yield Point("data", "words 2,000 x 20", gamma)
+
+
+def joint_of(what: str, seed: int) -> ip.Joint | None:
+    """The joint of a point; None if its table is not there."""
+    if name := DATA_JOINTS.get(what):
+        if name == "heart":
+            return ip.datasets.heart()
+        if not joints.DATA.exists():
+            return None
+        return joints.words() if name == "words" else joints.adult(name)
+    sizes, kind = what.rsplit(" ", 1)
+    n_x, n_y = (int(size) for size in sizes.split(" x "))
+    rng = np.random.default_rng([n_x, n_y, seed])
+    T = rng.dirichlet(np.full(n_y, {"smooth": 1.0, "peaked": 0.2}[kind]), size=n_x)
+    return ip.Joint.from_counts(T * rng.dirichlet(np.full(n_x, 2.0))[:, None])
+
+
+def measure(joint: ip.Joint, gamma: float, max_seconds: float) -> dict[str, float]:
+    """One proof, by whichever version of the library is imported."""
+    from infoplane.threads import one_blas_thread
+
+    try:
+        from infoplane.certificate.bottleneck.coarsening import prove
+        from infoplane.certificate.bottleneck.mixture import Mixture
+        from infoplane.certificate.bottleneck.proof import Proof
+        from infoplane.certificate.certificate import Limits
+        from infoplane.joint.support import Support
+    except ImportError:  # the layout of the older commit
+        from infoplane.certificate.coarsening import prove
+        from infoplane.certificate.envelope import Proof
+        from infoplane.certificate.mixture import Mixture
+        from infoplane.solver import Support
+
+        from infoplane.certificate.certificate import Limits
+    support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
     began = time.process_time()
-    proof = Proof(support, problem, constant, limits)
+    proof = Proof(support, problem, constant, Limits(TOL, MOST_CELLS, max_seconds))
     with one_blas_thread():
         for _ in prove(proof):
             pass
     seconds = time.process_time() - began
     loss = problem.value(joint, support.lift(proof.mixture.encoder(support, gamma)))
-    return {
-        "seconds": seconds,
-        "cells": proof.cells,
-        "rounds": proof.rounds,
-        "clusters": len(proof.mixture.weights),
-        "loss": loss,
-        "gap": loss - proof.lower_bound,
-        "complete": bool(proof.complete),
-    }
+    return {"seconds": seconds, "cells": proof.cells, "loss": loss, "gap": loss - proof.lower_bound}
+
+
+def work() -> None:
+    """The process of one version: a point a line in, a result a line out."""
+    measure(ip.datasets.paper_uniform(), 0.2, MOST_SECONDS)  # compiles
+    made: dict[tuple[str, int], ip.Joint | None] = {}
+    for line in sys.stdin:
+        point = Point(**json.loads(line))
+        key = (point.what, point.seed)
+        if key not in made:
+            made = {key: joint_of(*key)}
+        joint = made[key]
+        print(json.dumps(None if joint is None else measure(joint, point.gamma, point.max_seconds)), flush=True)
+
+
+class Version:
+    """A version of the library in a process of its own."""
+
+    def __init__(self, source: Path) -> None:
+        here = Path(__file__).resolve()
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(here.parent)])}
+        command = [sys.executable, str(here), "--worker"]
+        self.process = subprocess.Popen(
+            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+
+    def measure(self, point: Point) -> dict[str, float] | None:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        print(json.dumps(asdict(point)), file=self.process.stdin, flush=True)
+        result: dict[str, float] | None = json.loads(self.process.stdout.readline())
+        return result
+
+    def close(self) -> None:
+        assert self.process.stdin is not None
+        self.process.stdin.close()
+        self.process.wait()
+
+
+def older(folder: Path) -> Path:
+    """The sources of the commit before."""
+    root = Path(__file__).resolve().parents[1]
+    archive = folder / "before.tar"
+    subprocess.run(["git", "-C", str(root), "archive", "-o", str(archive), BEFORE, "src"], check=True)
+    subprocess.run(["tar", "-xf", str(archive), "-C", str(folder)], check=True)
+    return folder / "src"
 
 
 def paper_point(name: str, gamma: float) -> dict[str, float]:
     """The paper's data: certified to 1e-8 nats, beside 16 random starts of Blahut-Arimoto."""
+    from infoplane.solvers.envelope import Envelope
+
     joint, problem = ip.datasets.load(name), ip.bottleneck(gamma)
     began = time.process_time()
     best = ip.solve(joint, problem, Envelope(tol=1e-8))
@@ -126,6 +194,10 @@ def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
 
 
 def transition_point(name: str) -> dict[str, object]:
+    from infoplane.certificate.bottleneck.bounds import dobrushin
+    from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
+    from infoplane.joint.support import Support
+
     joint = ip.datasets.load(name)
     found = transitions(joint)
     return {
@@ -158,88 +230,103 @@ def transition_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
             yield f"| {name} | {low:.6f} and {high:.6f} | {below}, {above} | {plane} |"
 
 
-def sharing() -> dict[str, float]:
-    """Heart's grid as one path, with cells handed on and with a fresh partition for each gamma: processor time, in turns."""
-    joint = ip.datasets.heart()
-    support = Support(joint)
-    problems = [ip.bottleneck(float(gamma)) for gamma in np.geomspace(0.01, 1.0, 64)]
-    spent = {escape.STALE: 0.0, 0.0: 0.0}
-    kept = escape.STALE
-    for stale in (kept, 0.0) * 3:
-        escape.STALE = stale
-        began = time.process_time()
-        with one_blas_thread():
-            for _ in Envelope().follow(support, problems, np.ones((1, 1, 16)), Stopping()):
-                pass
-        spent[stale] += time.process_time() - began
-    escape.STALE = kept
-    return {"shared": spent[kept] / 3, "fresh": spent[0.0] / 3}
+def certified(found: list[dict[str, float]]) -> int:
+    return sum(one["gap"] <= TOL for one in found)
 
 
-def growth(sizes: list[float], values: list[float]) -> float:
-    """The slope of log value against log size."""
-    return float(np.polyfit(np.log(sizes), np.log(values), 1)[0])
+def comparison(results: dict[str, Any]) -> Iterator[str]:
+    """Before and after, a joint a row."""
+    columns = (
+        "joint",
+        "points",
+        "certified",
+        "cells, median",
+        "seconds, median",
+        "seconds, largest",
+        "largest gap, nats",
+    )
+    yield "| " + " | ".join([*columns, "seconds, median of ratios"]) + " |"
+    yield "|---|---|---|---|---|---|---|---|"
+    grouped: dict[str, list[dict[str, Any]]] = {}
+    for key, one in results.items():
+        if key.startswith(("data; ", "X; ", "Y; ")) and "after" in one:
+            grouped.setdefault(key.split("; ")[1], []).append(one)
+    for what, found in grouped.items():
+        both = [one for one in found if "before" in one]
+        before, after = [one["before"] for one in both], [one["after"] for one in found]
+
+        def pair(show: Any, before: list[dict[str, float]] = before, after: list[dict[str, float]] = after) -> str:
+            return f"{show(before)} -> {show(after)}" if before else f"- -> {show(after)}"
+
+        # Below a hundredth of a second both are Newton on the mixture and noise.
+        ratios = [
+            one["before"]["seconds"] / one["after"]["seconds"]
+            for one in both
+            if one["after"]["gap"] <= TOL and max(one["before"]["seconds"], one["after"]["seconds"]) > 0.01
+        ]
+        open_before = any(one["gap"] > TOL for one in before)
+        ratio = f"{'> ' if open_before else ''}{np.median(ratios):,.1f} times faster" if ratios else "-"
+        yield (
+            f"| {what} | {len(found)} | "
+            + pair(lambda some: f"{certified(some)} of {len(some)}")
+            + " | "
+            + pair(lambda some: f"{np.median([one['cells'] for one in some]):,.0f}")
+            + " | "
+            + pair(lambda some: f"{np.median([one['seconds'] for one in some]):.3f}")
+            + " | "
+            + pair(lambda some: f"{max(one['seconds'] for one in some):.2f}")
+            + " | "
+            + pair(lambda some: f"{max(one['gap'] for one in some):.1e}")
+            + f" | {ratio} |"
+        )
 
 
-def table(results: dict[str, dict[str, float]]) -> str:
+def statements(results: dict[str, Any]) -> Iterator[str]:
+    letters: dict[int, list[float]] = {}
+    for key, one in results.items():
+        if key.startswith("Y; ") and "after" in one:
+            letters.setdefault(int(key.split("; ")[1].split()[2]), []).append(max(one["after"]["cells"], 1.0))
+    means = {n: float(np.exp(np.mean(np.log(cells)))) for n, cells in letters.items()}
+    slope, start = np.polyfit(list(means), np.log(list(means.values())), 1)
+    hard, _ = np.polyfit(list(letters), np.log([max(cells) for cells in letters.values()]), 1)
+    yield (
+        "Growth in |Y| at |X| = 20: geometric mean of the cells ~ "
+        f"{np.exp(start + 2 * slope):.0f} x {np.exp(slope):.2f}^(|Y| - 2), the largest grows by {np.exp(hard):.2f} a letter; per |Y|: "
+        + ", ".join(f"{n}: {m:,.0f}" for n, m in means.items())
+        + "."
+    )
+    sizes: dict[int, list[float]] = {}
+    for key, one in results.items():
+        if key.startswith("X; ") and "after" in one:
+            sizes.setdefault(int(key.split("; ")[1].split()[0]), []).append(one["after"]["seconds"])
+    if len(sizes) > 1:
+        growth, _ = np.polyfit(np.log(list(sizes)), np.log([np.median(some) for some in sizes.values()]), 1)
+        yield ""
+        yield f"Growth in |X| at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{growth:.2f}."
+
+
+def table(results: dict[str, Any]) -> str:
     """Markdown; every number from the results."""
-    grouped: dict[str, dict[str, list[dict[str, float]]]] = {}
-    for key, result in results.items():
-        if key.split("; ")[0] in ("paper", "transitions", "sharing"):
-            continue
-        kind, what, _ = key.split("; ", 2)
-        grouped.setdefault(kind, {}).setdefault(what, []).append(result)
+    gammas = ", ".join(f"{g:g}" for g in GAMMAS)
     lines = [
         "# What a bottleneck certificate costs",
         "",
-        f"Printed by `benchmarks/bench_certificate.py`: tol {LIMITS.tol:g} nats, at most {LIMITS.max_cells:,} cells",
-        f"({MANY_LETTERS:,} if |Y| > 6). Seconds are processor time of one thread for everything, from a",
-        "constant Z to the proof; median and largest over the gammas "
-        + ", ".join(f"{g:g}" for g in GAMMAS)
-        + " and three joints",
-        "(heart: 64 gammas from 0.01 to 1).",
+        f"Printed by `benchmarks/bench_certificate.py`: tol {TOL:g} nats, at most {MOST_CELLS:,} cells and {MOST_SECONDS:g} seconds.",
+        f"*Before* are simplicial cells (commit {BEFORE}), *after* are boxes, measured in turns in the same run. Seconds are",
+        "processor time of one thread for everything, from a constant Z to the proof; median and largest over the gammas",
+        f"{gammas} and, for random joints, three of them (heart: 16 gammas from 0.01 to 1; words: 0.05,",
+        "0.4 and 0.8). Where |Y| > 6 the version before, which is not expected to end, is stopped after",
+        f"{HOPELESS_SECONDS:g} seconds, and is measured on the first joint only: ratios there are lower bounds.",
         "",
-        "| joint | points | certified | cells, median | cells, largest | seconds, median | seconds, largest | largest gap, nats |",
-        "|---|---|---|---|---|---|---|---|",
+        *comparison(results),
+        "",
+        *statements(results),
+        "",
+        *paper_table(results),
+        "",
+        *transition_table(results),
     ]
-    for what, found in ((w, f) for kind in grouped.values() for w, f in kind.items()):
-        cells, seconds = [r["cells"] for r in found], [r["seconds"] for r in found]
-        done = sum(r["gap"] <= LIMITS.tol for r in found)
-        lines.append(
-            f"| {what} | {len(found)} | {done} | {np.median(cells):,.0f} | {max(cells):,.0f} | {np.median(seconds):.3f} "
-            f"| {max(seconds):.2f} | {max(r['gap'] for r in found):.1e} |"
-        )
-    if one := results.get("sharing; heart"):
-        lines += [
-            "",
-            f"Heart's 64 gammas as one path, decoders and cells handed on: {one['shared']:.2f} s; with a fresh partition for each gamma: "
-            f"{one['fresh']:.2f} s.",
-        ]
-    lines += ["", *statements(grouped), "", *paper_table(results), "", *transition_table(results)]
     return "\n".join(lines) + "\n"
-
-
-def statements(grouped: dict[str, dict[str, list[dict[str, float]]]]) -> Iterator[str]:
-    if "X" in grouped:
-        sizes = {float(what.split(" x ")[0]): found for what, found in grouped["X"].items()}
-        medians = [float(np.median([r["seconds"] for r in found])) for found in sizes.values()]
-        if len(sizes) > 1:
-            large = [(n, s) for n, s in zip(sizes, medians, strict=True) if n >= 100]
-            slope = growth([n for n, _ in large], [s for _, s in large])
-            cells = [float(np.median([r["cells"] for r in found])) for n, found in sizes.items() if n >= 100]
-            more = growth([n for n, _ in large], cells)
-            yield f"Growth in |X| at |Y| = 3, from 100 letters on, medians: seconds ~ |X|^{slope:.2f}, cells ~ |X|^{more:.2f}."
-            yield ""
-    if "Y" in grouped:
-        letters: dict[int, list[float]] = {}
-        for what, found in grouped["Y"].items():
-            letters.setdefault(int(what.split()[2]), []).extend(max(r["cells"], 1.0) for r in found)
-        medians = {n: float(np.exp(np.mean(np.log(cells)))) for n, cells in letters.items()}
-        slope, start = np.polyfit(list(medians), np.log(list(medians.values())), 1)
-        yield (
-            f"Growth in |Y| at |X| = 20: geometric mean of the cells ~ {np.exp(start + 2 * slope):.0f} x {np.exp(slope):.1f}^(|Y| - 2); "
-            "per |Y|: " + ", ".join(f"{n}: {m:,.0f}" for n, m in medians.items()) + "."
-        )
 
 
 def main() -> None:
@@ -248,27 +335,44 @@ def main() -> None:
         "--out", type=Path, default=Path("certificate.json"), help="results so far; continued if it exists"
     )
     parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
+    parser.add_argument("--only", default="", help="only points whose key contains this")
+    parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    results = json.loads(options.out.read_text()) if options.out.exists() else {}
-    measure(ip.datasets.paper_uniform(), 0.2)  # compiles
-    for name, gamma in product(("paper_uniform", "paper_nonuniform"), np.geomspace(0.1, 1.0, 16)):
-        key = f"paper; {name}; {gamma:.6g}"
-        if key not in results:
-            results[key] = paper_point(name, float(gamma))
-    for name in ip.datasets.names():
-        if f"transitions; {name}" not in results:
-            results[f"transitions; {name}"] = transition_point(name)
-    if "sharing; heart" not in results:
-        results["sharing; heart"] = sharing()
-    for case in cases():
-        if case.key not in results:
-            results[case.key] = measure(case.make(), case.gamma)
+    if options.worker:
+        work()
+        return
+    results: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
+    with tempfile.TemporaryDirectory() as folder:
+        versions = {"before": Version(older(Path(folder))), "after": Version(Path(ip.__file__).parents[1])}
+        for point in points():
+            if options.only not in point.key:
+                continue
+            found = results.setdefault(point.key, {})
+            for name, version in versions.items():
+                if name in found or (name == "before" and point.letters > 6 and point.seed > 0):
+                    continue
+                hopeless = name == "before" and point.letters > 6
+                limit = HOPELESS_SECONDS if hopeless else MOST_SECONDS
+                result = version.measure(Point(point.kind, point.what, point.gamma, point.seed, limit))
+                if result is not None:
+                    found[name] = result
             options.out.write_text(json.dumps(results, indent=1))
-            print(case.key, results[case.key], flush=True)
-    text = table(results)
-    print(text)
-    if options.table:
-        options.table.write_text(text)
+            print(point.key, found, flush=True)
+        for version in versions.values():
+            version.close()
+    if not options.only:
+        for name, gamma in product(("paper_uniform", "paper_nonuniform"), np.geomspace(0.1, 1.0, 16)):
+            key = f"paper; {name}; {gamma:.6g}"
+            if key not in results:
+                results[key] = paper_point(name, float(gamma))
+        for name in ip.datasets.names():
+            if f"transitions; {name}" not in results:
+                results[f"transitions; {name}"] = transition_point(name)
+        options.out.write_text(json.dumps(results, indent=1))
+        text = table(results)
+        print(text)
+        if options.table:
+            options.table.write_text(text)
 
 
 if __name__ == "__main__":

@@ -96,7 +96,9 @@ def pushed(T, q):
 
 def value(T, gamma, lam, q):
     """f(q) - lambda.q."""
-    return entropy(pushed(T, q)) - mpf(gamma) * entropy(q) - fsum(mpf(float(a)) * b for a, b in zip(lam, q, strict=True))
+    return (
+        entropy(pushed(T, q)) - mpf(gamma) * entropy(q) - fsum(mpf(float(a)) * b for a, b in zip(lam, q, strict=True))
+    )
 
 
 def minorant(s, low, high, slope, t):

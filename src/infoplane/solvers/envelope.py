@@ -31,6 +31,7 @@ POLISH: Solver = Accelerated()
 MERGE_SHARE = 0.01
 """Share of the tolerance that joining all but equal clusters may cost."""
 
+
 @dataclass(frozen=True)
 class Envelope(PathSolver, Limits):
     """Global optima of the bottleneck, each with a proof; deterministic.
@@ -52,7 +53,7 @@ class Envelope(PathSolver, Limits):
 
     name = "envelope"
     deterministic = True  # every start ends at the same optimum
-    segment = 8  # neighbours that hand on their decoders and cells
+    segment = 8  # neighbours that hand on their decoders; boxes are too few to be worth it
 
     max_cells: int = 3_000_000
 
@@ -63,12 +64,12 @@ class Envelope(PathSolver, Limits):
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """That the proof will probably not end within the limits, and what will be returned instead; or None."""
         letters = support.p_y.size
-        expected = estimate_cells(letters)
+        expected = estimate_cells(letters, hard=True)
         if expected <= self.max_cells or contraction_bound(support, problem) >= -self.tol:
             return None
         return (
-            f"a certificate for |Y| = {letters} is expected to take {expected:.0e} cells, more than max_cells = {self.max_cells:,}: "
-            "the best bound proven by then will be returned, and no more. Group letters of Y, or raise max_cells and be patient."
+            f"a certificate for |Y| = {letters} may take {expected:.0e} cells, more than max_cells = {self.max_cells:,}, and is hopeless "
+            "then: the best bound proven by the limit will be returned, and no more. Group letters of Y, or ask for a larger gamma."
         )
 
     def follow(

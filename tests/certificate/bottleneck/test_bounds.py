@@ -112,7 +112,7 @@ def test_the_identity_behind_the_coarsened_bound(chain, gamma, share, data):
 
 
 @settings(max_examples=12, deadline=None)
-@given(joints(max_x=6, max_y=4), GAMMA, st.data())
+@given(joints(max_x=6, max_y=4), st.floats(0.02, 0.9), st.data())
 def test_the_coarsened_bound_is_below_the_certified_optimum(joint, gamma, data):
     support = Support(joint)
     n_y = len(support.p_y)
@@ -146,16 +146,16 @@ def test_groups_hold_every_letter_once_and_none_is_too_large():
 
 
 def test_when_cells_run_out_the_best_of_all_bounds_stands():
-    P = np.random.default_rng(2).dirichlet(np.full(7, 0.5), size=12) / 12
+    P = np.random.default_rng(2).dirichlet(np.full(16, 0.5), size=30) / 30
     joint, problem = ip.Joint.from_counts(P), ip.bottleneck(0.2)
     support = Support(joint)
-    constant, limits = Mixture(np.ones(1), support.p_y[None]), Limits(max_cells=20_000)
+    constant, limits = Mixture(np.ones(1), support.p_y[None]), Limits(max_cells=3_000)
     proof, direct = Proof(support, problem, constant, limits), Proof(support, problem, constant, limits)
     for _ in prove(proof):
         pass
     for _ in direct.pieces():
         pass
     assert not proof.complete
-    assert proof.cells <= 20_000
+    assert proof.cells <= 3_000
     loss = problem.value(joint, proof.mixture.encoder(support, 0.2))
     assert contraction_bound(support, problem) <= direct.lower_bound < proof.lower_bound < loss

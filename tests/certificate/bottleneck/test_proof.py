@@ -1,7 +1,6 @@
 """The bottleneck's lower bound: true in floating point, for any lambda, at any moment; and tight where it should be."""
 
 import itertools
-from fractions import Fraction
 
 import mpmath
 import numpy as np
@@ -9,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import exact_boxes as exact
 import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck.bound import certify_bottleneck
@@ -17,141 +17,27 @@ from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.certificate.bottleneck.proof import Proof, assured, gamma_of
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
-from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.kernels.bottleneck_proof.leaves import VERTICES, entropy_of
 from strategies import chains, joints
-
-mpmath.mp.dps = 50
 
 
 def dense(joint):
     return np.asarray(joint.p_xy)
 
 
-def exact_entropy(p):
-    return -mpmath.fsum(mpmath.mpf(v) * mpmath.log(v) for v in p if v > 0)
-
-
-def exact_T(P):
-    """p(y|x) of the table as it is stored, a row an x."""
-    return [[mpmath.mpf(v) / mpmath.fsum(row) for v in row] for row in P.tolist()]
-
-
-def exact_f(P, gamma, q):
-    """f(q) = H(Tq) - gamma H(q)."""
-    T = exact_T(P)
-    q = [mpmath.mpf(v) for v in q]
-    q = [v / mpmath.fsum(q) for v in q]
-    u = [mpmath.fsum(q[x] * T[x][y] for x in range(len(q))) for y in range(len(T[0]))]
-    return exact_entropy(u) - gamma * exact_entropy(q)
-
-
-def with_zeros():
-    return ip.Joint.from_counts([[4, 0, 1], [0, 3, 2], [1, 1, 0], [1, 1, 0], [0, 0, 5]])
-
-
-SAMPLES = {"heart": ip.datasets.heart, "paper": ip.datasets.paper_nonuniform, "zeros": with_zeros}
-
-
 def weighed(joint, gamma, lam, cuts, target=0.0):
-    """The cells after so many cuts for a lambda, and the proven least value of f(q) - lambda.q."""
+    """The boxes after so many cuts for a lambda, and the proven least value of f(q) - lambda.q."""
     support = Support(joint)
     partition = Partition(support.T)
-    partition.grow(cuts)
-    search(dual_of(support, gamma, lam), partition.cells, target, 0, 1, cuts)
+    partition.grow(cuts + 1)
+    search(dual_of(support, gamma, lam), partition.boxes, target, cuts)
     return support, partition
 
 
-# -- safety in floating point --------------------------------------------------------------------------------------------
+# -- safety in floating point (boxes: tests/kernels/bottleneck_proof) -----------------------------------------------------
 
 
-@pytest.mark.parametrize("joint", [make() for make in SAMPLES.values()], ids=SAMPLES)
-def test_a_cells_bound_is_below_its_exact_value_and_close_to_it(joint):
-    """The formula in 50 digits, from the stored table, for cells of all sizes, and for slopes a and lambdas of all sizes."""
-    rng = np.random.default_rng(3)
-    for size in (1.0, 1e-3, 1e-7):
-        for _ in range(6):
-            gamma = float(rng.uniform(0.01, 1.0))
-            lam = rng.normal(size=joint.shape[0]) * 10.0 ** rng.uniform(-2, 2)
-            support = Support(joint)
-            n_y, n_x = support.T.shape
-            work = room(n_y, n_x)
-            centre = np.floor(rng.dirichlet(np.ones(n_y)) * 2**20) / 2**20
-            corners = np.abs(centre + np.floor(size * rng.dirichlet(np.ones(n_y), size=n_y) * 2**30) / 2**30)
-            corners[0, :2] = (0.0, corners[0, :2].sum())
-            work.corners[:] = corners
-            work.heights[:] = [entropy_of(v) for v in corners]
-            work.a[:] = rng.normal(size=n_y) * 10.0 ** rng.uniform(-1, 3)
-            bound, _ = bound_with(dual_of(support, gamma, lam), work)
-            least = min(
-                exact_entropy(v) - mpmath.fsum(mpmath.mpf(s) * mpmath.mpf(w) for s, w in zip(work.a, v, strict=True))
-                for v in corners.tolist()
-            )
-            exponents = [
-                (mpmath.mpf(lam[x]) - mpmath.fsum(mpmath.mpf(s) * t for s, t in zip(work.a, row, strict=True))) / gamma
-                for x, row in enumerate(exact_T(dense(joint)))
-            ]
-            top = max(exponents)
-            exact = least - gamma * (top + mpmath.log(mpmath.fsum(mpmath.exp(e - top) for e in exponents)))
-            assert bound <= exact
-            assert exact - bound <= 1e-13 * (1.0 + abs(lam).max() + abs(work.a).max())
-
-
-@pytest.mark.parametrize("joint", [make() for make in SAMPLES.values()], ids=SAMPLES)
-def test_no_posterior_lies_below_the_bound_of_its_cell(joint):
-    rng = np.random.default_rng(4)
-    gamma = 0.2
-    lam = Mixture(np.ones(1), joint.p_y[None]).multipliers(Support(joint), gamma)
-    support, partition = weighed(joint, gamma, lam, 200)
-    cells = partition.cells
-    n_x = joint.shape[0]
-    posteriors = [*np.eye(n_x), *rng.dirichlet(np.full(n_x, 0.3), size=20), *rng.dirichlet(np.full(n_x, 3.0), size=20)]
-    for q in posteriors:
-        u = support.T @ q
-        inside = [
-            k for k in range(partition.leaves) if np.linalg.solve(cells.vertices[cells.corners[k]].T, u).min() >= -1e-12
-        ]
-        assert inside, "a posterior that no cell holds"
-        value = exact_f(dense(joint), gamma, q) - mpmath.fsum(
-            mpmath.mpf(a) * mpmath.mpf(b) for a, b in zip(lam, q, strict=True)
-        )
-        # A point on a face may belong to either cell; the lower of their bounds is what it must respect.
-        assert value >= min(cells.bounds[k] for k in inside)
-        assert value >= partition.least
-
-
-@pytest.mark.parametrize("joint", [make() for make in SAMPLES.values()], ids=SAMPLES)
-def test_cuts_are_exact(joint):
-    """In rational numbers the cells' volumes add up to that of the first simplex, and every corner sums to one."""
-
-    def volume(rows):
-        rows = [[Fraction(float(v)) for v in row] for row in rows]
-        det = Fraction(1)
-        for k in range(len(rows)):
-            pivot = next((i for i in range(k, len(rows)) if rows[i][k] != 0), None)
-            if pivot is None:
-                return Fraction(0)
-            if pivot != k:
-                rows[k], rows[pivot] = rows[pivot], rows[k]
-            det *= rows[k][k]
-            for i in range(k + 1, len(rows)):
-                factor = rows[i][k] / rows[k][k]
-                rows[i] = [a - factor * b for a, b in zip(rows[i], rows[k], strict=True)]
-        return abs(det)
-
-    lam = Mixture(np.ones(1), joint.p_y[None]).multipliers(Support(joint), 0.1)
-    support, partition = weighed(joint, 0.1, lam, 300)
-    vertices, corners = partition.cells.vertices, partition.cells.corners
-    first = volume(Partition(support.T).cells.vertices[: len(joint.p_y)])
-    assert partition.leaves > 100
-    assert sum(volume(vertices[corners[k]]) for k in range(partition.leaves)) == first
-    for v in vertices[: partition.cells.counts[VERTICES]]:
-        assert sum(Fraction(float(value)) for value in v) == 1
-    assert (vertices[: len(joint.p_y)].min(axis=0) <= support.T.min(axis=1)).all()
-
-
-@pytest.mark.parametrize("joint", [make() for make in SAMPLES.values()], ids=SAMPLES)
+@exact.joints
 def test_the_final_sum_is_rounded_down(joint):
     rng = np.random.default_rng(5)
     support = Support(joint)
@@ -162,10 +48,10 @@ def test_the_final_sum_is_rounded_down(joint):
         p_x = [mpmath.fsum(row) for row in P]
         p_y = [mpmath.fsum(row[y] for row in P) for y in range(len(P[0]))]
         gamma = -mpmath.mpf(problem.rho_zx) / mpmath.mpf(problem.rho_zy)
-        exact = gamma * exact_entropy(p_x) - exact_entropy(p_y) + least
-        exact += mpmath.fsum(mpmath.mpf(a) * b for a, b in zip(lam, p_x, strict=True))
-        assert assured(support, problem, lam, least) <= exact
-        assert exact - assured(support, problem, lam, least) <= 1e-12
+        whole = gamma * exact.entropy(p_x) - exact.entropy(p_y) + least
+        whole += mpmath.fsum(mpmath.mpf(a) * b for a, b in zip(lam, p_x, strict=True))
+        assert assured(support, problem, lam, least) <= whole
+        assert whole - assured(support, problem, lam, least) <= 1e-12
 
 
 # -- no false certificate --------------------------------------------------------------------------------------------------
@@ -281,6 +167,47 @@ def test_a_local_optimum_of_the_paper_is_refuted():
     assert certify_bottleneck(joint, problem, again.encoder, Limits()).certified
 
 
+@pytest.mark.parametrize("gamma", [0.05, 0.2, 0.5])
+def test_planted_blocks_and_products(gamma):
+    """Nine letters of Y with an optimum known from three: L* = (gamma - 1) H(B) + sum p(b) L*_b for blocks b, and sums for products."""
+    parts = [
+        dense(ip.datasets.paper_uniform()),
+        dense(ip.datasets.paper_nonuniform()),
+        np.array([[3, 0, 1], [0, 2, 1], [1, 1, 4]]),
+    ]
+    parts = [part / part.sum() for part in parts]
+    problem = ip.bottleneck(gamma)
+    best = [certified(ip.Joint.from_counts(part), problem, 1e-9) for part in parts]
+    weights = [0.5, 0.2, 0.3]
+    blocks = np.zeros((9, 9))
+    for k, part in enumerate(parts):
+        blocks[3 * k : 3 * k + 3, 3 * k : 3 * k + 3] = weights[k] * part
+    planted = (gamma - 1.0) * -np.dot(weights, np.log(weights)) + np.dot(weights, [one.loss for one in best])
+    found = certified(ip.Joint.from_counts(blocks), problem, 1e-7)
+    assert found.status is ip.Status.CERTIFIED
+    assert planted - 1e-7 <= found.lower_bound <= planted + 1e-9
+    assert found.loss == pytest.approx(planted, abs=1e-7)
+    product = certified(ip.Joint.from_counts(np.kron(parts[0], parts[1])), problem, 1e-6)
+    assert product.status is ip.Status.CERTIFIED
+    assert best[0].loss + best[1].loss - 1e-6 <= product.lower_bound <= best[0].loss + best[1].loss + 1e-9
+
+
+@pytest.mark.parametrize("n_y", [6, 8, 10])
+@pytest.mark.parametrize("concentration", [0.2, 1.0])
+def test_no_solver_is_below_a_certificate_with_many_letters(n_y, concentration):
+    rng = np.random.default_rng([n_y, int(10 * concentration)])
+    P = rng.dirichlet(np.full(n_y, concentration), size=14) * rng.dirichlet(np.full(14, 2.0))[:, None]
+    P[rng.random(P.shape) < 0.1] = 0.0
+    joint = ip.Joint.from_counts(P)
+    for gamma in (0.05, 0.15, 0.3):
+        problem = ip.bottleneck(gamma)
+        best = certified(joint, problem, 1e-6)
+        assert best.status is ip.Status.CERTIFIED
+        for name in ("blahut-arimoto", "accelerated", "annealing"):
+            other = ip.solve(joint, problem, name, starts=4, rng=0, max_iter=500)
+            assert verify.lagrangian(dense(joint), other.encoder, problem.rho) >= best.lower_bound - 1e-12
+
+
 def test_multiples_of_a_bottleneck_are_certified_too():
     joint = ip.datasets.paper_uniform()
     one = certify_bottleneck(joint, ip.bottleneck(0.3), np.eye(3), Limits(tol=1e-8))
@@ -315,7 +242,7 @@ def test_the_bound_only_rises_and_always_holds():
     assert bounds[-1] <= loss <= bounds[-1] + 1e-7
 
 
-@pytest.mark.parametrize("limits", [Limits(max_cells=1), Limits(max_cells=100), Limits(max_seconds=1e-9)])
+@pytest.mark.parametrize("limits", [Limits(max_cells=1), Limits(max_cells=20), Limits(max_seconds=1e-9)])
 def test_limits_end_the_search_with_a_bound_that_holds(limits):
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
     optimum = certified(joint, problem, 1e-8)

@@ -10,6 +10,7 @@ from infoplane.certificate.bottleneck.mixture import dual_of
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
 
+
 @joints
 @pytest.mark.parametrize("size", [1.0, 0.1, 1e-4, 1e-9, 0.0])
 def test_the_theorem_and_its_evaluation(joint, size):
@@ -23,7 +24,9 @@ def test_the_theorem_and_its_evaluation(joint, size):
         q = exact.normalised(q)
         u = exact.pushed(T, q)
         assert all(l <= s <= b for l, s, b in zip(work.low, u, work.high, strict=True))
-        assert exact.value(T, dual.gamma, dual.lam, q) >= B + dual.gamma * exact.divergence(q, w) - mpmath.mpf(10) ** -40
+        assert (
+            exact.value(T, dual.gamma, dual.lam, q) >= B + dual.gamma * exact.divergence(q, w) - mpmath.mpf(10) ** -40
+        )
         assert found <= B
         assert B - found <= 1e-12 * (1.0 + dual.largest + np.abs(work.v).max())
         np.testing.assert_allclose(work.w, [float(one) for one in w], rtol=1e-9, atol=1e-200)
@@ -63,7 +66,9 @@ def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
             v[j] += step
             sides.append((v[j], exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, v)[0]))
         measured = float((sides[1][1] - sides[0][1]) / (mpmath.mpf(sides[1][0]) - mpmath.mpf(sides[0][0])))
-        assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma)
+        assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
+            measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma
+        )
 
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf])

@@ -26,7 +26,9 @@ def posteriors(support, gamma, lam, rng, count):
     pairs = 0.5 * (corners[rng.integers(0, n_x, count)] + corners[rng.integers(0, n_x, count)])
     starts = np.vstack([some[:count], corners]) @ support.T.T
     peaks, _ = climb(support, gamma, lam, starts)
-    return np.vstack([some, corners, pairs, *(posterior(support, gamma, lam, u)[None] for u in np.vstack([peaks, starts]))])
+    return np.vstack(
+        [some, corners, pairs, *(posterior(support, gamma, lam, u)[None] for u in np.vstack([peaks, starts]))]
+    )
 
 
 def values(support, gamma, lam, q):

@@ -8,7 +8,6 @@ import pytest
 
 import exact_boxes as exact
 from exact_boxes import case, joints
-from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
 from infoplane.kernels.bottleneck_proof.ranges import propagate, reach, reduce
@@ -98,4 +97,6 @@ def test_the_reach_is_rounded_up(joint):
                 far = (rho + mpmath.log(tilted)) / abs(theta)
                 found, _ = reach(dual, work, y, theta, (target - bound) / dual.gamma * (1.0 + 1e-15))
                 assert found >= far
-                assert found - far <= 1e-10 * (1.0 + 1.0 / abs(theta)) / dual.gamma * (1 + dual.largest + np.abs(work.v).max())
+                assert found - far <= 1e-10 * (1.0 + 1.0 / abs(theta)) / dual.gamma * (
+                    1 + dual.largest + np.abs(work.v).max()
+                )

@@ -37,8 +37,8 @@ LOOKS = 10
 FEW = 1_000
 """Cells below which it is not worth beginning."""
 
-LONG = 500_000
-"""Cells of the direct search after which the coarsened bound is worth its time."""
+LONG = 200_000_000
+"""Entries of T, times cells, of the direct search after which the coarsened bound is worth its time."""
 
 
 def prove(proof: Proof) -> Iterator[None]:
@@ -52,13 +52,14 @@ def prove(proof: Proof) -> Iterator[None]:
     while going:
         going = next(direct, False) is None
         cells, spent = proof.most_cells - proof.cells, proof.seconds / limits.max_seconds
-        halfway = 2 * proof.cells >= min(proof.most_cells, 2 * LONG) or spent >= 0.5
+        long = LONG // (proof.support.T.size + 200)
+        halfway = 2 * proof.cells >= min(proof.most_cells, 2 * long) or spent >= 0.5
         if due and (halfway if going else not proof.complete):
             due = False
             if cells >= FEW and spent < 0.9:
                 rest = Limits(proof.tol, cells // 2, 0.5 * (limits.max_seconds - proof.seconds))
-                bound, used = yield from coarsened_bound(proof.support, proof.gamma, rest)
-                bound = proof.problem.rho_zy * bound - imbalance(proof.support, proof.problem)
+                bound, used = yield from coarsened_bound(proof.whole, proof.gamma, rest)
+                bound = proof.problem.rho_zy * bound - imbalance(proof.whole, proof.problem)
                 proof.lower_bound = max(proof.lower_bound, bound)
                 proof.cells_beside += used
         if going:
@@ -105,14 +106,15 @@ class _Part:
         support = Support(Joint.from_counts(table))
         return cls(float(table.sum()), support, Mixture(np.ones(1), support.p_y[None]))
 
-    def value(self, gamma: float) -> float:
-        """An estimate of L*(gamma), from above."""
+    def value(self, gamma: float) -> Generator[None, None, float]:
+        """An estimate of L*(gamma), from above; in pieces."""
         if gamma <= 0.0:
             return -mutual_information(self.support.P)
         if gamma >= 1.0:
             return 0.0
         proof = Proof(self.support, bottleneck(gamma), self.known, Limits(1e-5))
-        self.known = proof.estimate()
+        yield from proof.estimate()
+        self.known = proof.mixture
         return min(proof.value(), 0.0)
 
     def proven(self, gamma: float, limits: Limits) -> Generator[None, None, tuple[float, int]]:
@@ -136,27 +138,30 @@ def coarsened_bound(
     merged = _Part.of(np.column_stack([P[:, group].sum(axis=1) for group in groups]))
     within = [_Part.of(P[:, group]) for group in groups if len(group) > 1]
 
-    def value(s: float) -> float:
-        return (1.0 - s) * merged.value((gamma - s) / (1.0 - s)) + sum(part.weight * part.value(s) for part in within)
+    def value(s: float) -> Generator[None, None, float]:
+        total = (1.0 - s) * (yield from merged.value((gamma - s) / (1.0 - s)))
+        for part in within:
+            total += part.weight * (yield from part.value(s))
+        return total
 
     low, high = 0.0, min(gamma, 1.0 - 1e-6)
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     one, two = high - ratio * (high - low), low + ratio * (high - low)
-    at_one, at_two = value(one), value(two)
-    yield
+    at_one = yield from value(one)
+    at_two = yield from value(two)
     for _ in range(LOOKS):
         if time.perf_counter() - began > 0.5 * limits.max_seconds:
             break
         if at_one >= at_two:
             high, two, at_two = two, one, at_one
             one = high - ratio * (high - low)
-            at_one = value(one)
+            at_one = yield from value(one)
         else:
             low, one, at_one = one, two, at_two
             two = low + ratio * (high - low)
-            at_two = value(two)
-        yield
-    s = max([(at_one, one), (at_two, two), (value(0.0), 0.0)])[1]
+            at_two = yield from value(two)
+    at_zero = yield from value(0.0)
+    s = max([(at_one, one), (at_two, two), (at_zero, 0.0)])[1]
     half, parts = max(limits.max_cells // 2, 1), max(len(within), 1)
     coarse, cells = yield from merged.proven(
         (gamma - s) / (1.0 - s), Limits(limits.tol, half, limits.max_seconds / 4.0)

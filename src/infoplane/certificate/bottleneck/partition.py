@@ -24,7 +24,9 @@ class Partition:
 
     def __init__(self, T: Array) -> None:
         n_y = T.shape[0]
-        off = 4.0 * (n_y + 24.0) * UNIT  # entries of T are quotients, right to |Y| units; letters with equal columns were merged
+        off = (
+            4.0 * (n_y + 24.0) * UNIT
+        )  # entries of T are quotients, right to |Y| units; letters with equal columns were merged
         self.boxes = kernel.Boxes(
             low=(T.min(axis=1) * (1.0 - off))[None].copy(),
             high=np.clip(T.max(axis=1) * (1.0 + off), THIN, 1.0)[None].copy(),

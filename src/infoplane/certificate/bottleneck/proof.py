@@ -5,8 +5,8 @@ sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
 
     L(W)  >=  gamma H(X) - H(Y) + lambda.p_x + m.
 
-lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over cells of the Y-simplex (compiled, see
-`kernels/envelope.py`); where a cell shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over boxes of the Y-simplex (compiled, see
+`kernels/bottleneck_proof`); where a box shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from ...kernels.bottleneck_proof.envelope import search
 from ...problem import MarkovLagrangian, is_bottleneck
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
+from .letters import Letters
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
 from .partition import Partition, bytes_of
 
@@ -42,13 +43,13 @@ ESCAPES = 40
 """Times that branch and bound may send the mixture back."""
 
 MEMORY = 1_000_000_000
-"""Bytes that the cells may take: each has 24 + 20 |Y|, its vertex included."""
+"""Bytes that the boxes may take."""
 
-CELLS_AT_TWO, CELLS_A_LETTER = 66.0, 8.1
-"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4; see docs/benchmarks/certificate.md."""
+CELLS_AT_TWO, CELLS_A_LETTER, CELLS_A_LETTER_HARD = 35.0, 1.5, 2.0
+"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4, and the hardest growth (docs/benchmarks/certificate.md)."""
 
 PIECE = 400_000
-"""Entries of T that a piece of branch and bound may weigh: some tens of milliseconds."""
+"""Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
 
 
 def refusal(problem: MarkovLagrangian) -> str | None:
@@ -95,7 +96,10 @@ class Proof:
         mixture: Mixture,
         limits: Limits,
     ) -> None:
-        self.support, self.problem, self.mixture, self.limits = support, problem, mixture, limits
+        self.whole, self.problem, self.mixture, self.limits = support, problem, mixture, limits
+        self.letters = Letters(support)
+        self.support = self.letters.support
+        """With letters of equal p(y|x) merged: what the work is done on."""
         self.gamma = gamma_of(problem)
         self.tol = max(limits.tol / problem.rho_zy, FINEST)
         self.partition = Partition(support.T)
@@ -136,16 +140,14 @@ class Proof:
         J = self.gamma * entropy(self.support.p_x) + float(lam @ self.support.p_x)
         return self.problem.rho_zy * (J - self.support.h_y)
 
-    def estimate(self) -> Mixture:
-        """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
-        for _ in self._improve(cover(self.support)):
-            pass
-        return self.mixture
+    def estimate(self) -> Iterator[None]:
+        """The mixture without proof: climbs from a cover of the simplex, no branch and bound; in pieces."""
+        yield from self._improve(cover(self.support))
 
     def pieces(self) -> Iterator[None]:
         """All of the work, in pieces of some tens of milliseconds."""
         if self.lower_bound >= -self.limits.tol:  # a constant Z has L = 0
-            self.mixture = Mixture(np.ones(1), self.support.p_y[None])
+            self.mixture = Mixture(np.ones(1), self.whole.p_y[None])
             self.complete = True
             return
         new = cover(self.support)
@@ -155,7 +157,7 @@ class Proof:
             if escape is None:
                 return
             if self.violation is None:
-                self.violation = posterior(self.support, self.gamma, lam, escape)
+                self.violation = posterior(self.whole, self.gamma, self.letters.spread(lam, self.gamma), escape)
             new = escape[None]
 
     def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
@@ -177,35 +179,37 @@ class Proof:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
-        most = max(64, PIECE // (self.support.T.size + 64))
+        most = max(2, PIECE // (self.support.T.size + 200))
+        whole = self.letters.spread(lam, self.gamma)
         cuts = 0
         while True:
             partition.grow(cuts + 1)
             before = partition.cuts
             search(dual, partition.boxes, target, cuts)
             self.cuts += partition.cuts - before
-            self.lower_bound = max(self.lower_bound, assured(self.support, self.problem, lam, partition.least))
+            least = partition.least - self.letters.rounding(self.gamma)
+            self.lower_bound = max(self.lower_bound, assured(self.whole, self.problem, whole, least))
             if partition.met < target / 2.0:
                 peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
+            yield
             if not partition.left:
                 break
-            yield
             if self.spent:
                 return None
-            cuts = min(max(2 * cuts, 16), most, self.most_cells - self.cells)
+            cuts = min(max(2 * cuts, 2), most, self.most_cells - self.cells)
         self.complete = target >= -self.tol / 2.0
         return None
 
 
-def estimate_cells(letters: int) -> float:
-    """Cells that a proof to 1e-6 nats takes for so many letters of Y, to an order of magnitude.
+def estimate_cells(letters: int, hard: bool = False) -> float:
+    """Cells that a proof to 1e-6 nats takes for so many letters of Y, to an order of magnitude: in the median, or for a hard joint.
 
     The growth that `benchmarks/bench_certificate.py` measures on random joints with 20 letters of X. One problem may take ten times as
-    many, or none; small gammas and many clusters take more, a finer tolerance little more.
+    many, or none; gammas in the middle take most, a finer tolerance little more.
     """
-    return CELLS_AT_TWO * CELLS_A_LETTER ** (letters - 2)
+    return float(CELLS_AT_TWO * (CELLS_A_LETTER_HARD if hard else CELLS_A_LETTER) ** (letters - 2))
 
 
 def lifted(support: Support, q: Array) -> Array:

@@ -6,6 +6,7 @@ curvature is -Cov_w(F) / gamma.
 
 import math
 
+from ...information import Array
 from ..common.fast import regrouped
 from ..common.jit import part
 from .cell_bound import Dual, Work, mean
@@ -21,7 +22,7 @@ def locate(work: Work) -> None:
 
 
 @regrouped
-def product(s, t, count):  # type: ignore[no-untyped-def]
+def product(s: Array, t: Array, count: int) -> float:
     """Sum of s t over the first so many."""
     total = 0.0
     for x in range(count):
@@ -47,20 +48,22 @@ def curvature(dual: Dual, work: Work) -> None:
 
 
 @part
-def slope_of(work: Work, j: int, values, at: float) -> float:  # type: ignore[no-untyped-def]
+def slope_of(work: Work, j: int, values: Array, at: float) -> float:
     """The bound's slope in v_j where it is `at`, from E_w F = values; 0 where a kink or a limit holds it."""
     n_y = work.low.shape[0]
+    slope = float(values[j])
     if j < n_y:
+        over, under = slope - float(work.high[j]), slope - float(work.low[j])
         if at > 0.0:
-            return values[j] - work.high[j]
+            return over
         if at < 0.0:
-            return values[j] - work.low[j]
-        return max(values[j] - work.high[j], 0.0) + min(values[j] - work.low[j], 0.0)
+            return under
+        return max(over, 0.0) + min(under, 0.0)
     if at <= 0.0:
-        return max(values[j], 0.0)
+        return max(slope, 0.0)
     if at >= 1.0:
-        return min(values[j], 0.0)
-    return values[j]
+        return min(slope, 0.0)
+    return slope
 
 
 @part

@@ -123,7 +123,9 @@ def prepare(dual: Dual, work: Work) -> None:
         low, high = work.low[y], work.high[y]
         h_low = -low * math.log(low) if low > 0.0 else 0.0
         h_high = -high * math.log(high)
-        flattest = -1.0 - math.log(high)  # a secant's slope lies between this and 1 more, which rounding may have spoiled
+        flattest = -1.0 - math.log(
+            high
+        )  # a secant's slope lies between this and 1 more, which rounding may have spoiled
         slope = (h_high - h_low) / (high - low) if high > low else flattest
         slope = min(max(slope, flattest), flattest + 1.0)
         work.slope[y] = slope
@@ -137,10 +139,10 @@ def slack(dual: Dual, work: Work, v: Array) -> float:
     n_y, n_x = dual.T.shape
     steepest, offsets, edges = 0.0, 0.0, 0.0
     for y in range(n_y):
-        steepest = max(steepest, abs(v[y]) + 2.0 * abs(math.log(work.high[y])))
+        steepest = max(steepest, abs(v[y]) + 3.0 * abs(math.log(work.high[y])))
         offsets += abs(work.offset[y])
         edges += abs(v[y]) * work.high[y]
-    exponents = dual.largest + steepest + offsets + 2.0 * math.log(n_y) + 6.0
+    exponents = dual.largest + steepest + offsets + 2.0 * math.log(n_y) + 2.0 * n_y + 6.0
     of_exponents = (5.0 * n_y + 48.0) * exponents
     of_edges = (n_y + 4.0) * edges
     of_sum = dual.gamma * (2.0 * n_x + 16.0 + 9.0 * math.log(n_x))

@@ -67,7 +67,10 @@ def choose_cut(boxes: Boxes, k: int, work: Work) -> None:
     """Along the y with the largest gap between h and its secant at Tw, halfway between the middle of the box and Tw."""
     n_y = work.low.shape[0]
     best = -math.inf
-    boxes.letters[k], boxes.points[k] = 0, math.nan  # should every gap be NaN, the box cannot be cut, and its bound stands
+    boxes.letters[k], boxes.points[k] = (
+        0,
+        math.nan,
+    )  # should every gap be NaN, the box cannot be cut, and its bound stands
     for y in range(n_y):
         low, high = work.low[y], work.high[y]
         middle = 0.5 * (low + high)
