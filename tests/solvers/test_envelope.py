@@ -138,7 +138,7 @@ def test_what_a_proof_will_take_is_said_beforehand():
     assert found.lower_bound < found.loss
 
 
-@pytest.mark.parametrize("letters", [2, 4, 7, 10])
+@pytest.mark.parametrize("letters", [2, 4, 8])
 def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
     P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
     gammas = (0.05, 0.1, 0.2)

@@ -22,8 +22,10 @@ from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
 
 TINY = 1e-300
-CLIMB_WORK = 50_000_000
-"""Exponentials that one climb may take."""
+CLIMB_WORK = 300_000_000
+"""Entries of T, times starts and steps, that one climb may look at: some tenths of a second."""
+TALL = 8
+"""A least-squares problem with this many times more rows than columns is made square first."""
 SAME = 1e-7
 """Peaks closer than this are one."""
 COVER = 64
@@ -92,8 +94,12 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mix
         if D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol:
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
+        aim = np.append(2.0 * root, 0.0)
+        if len(rows) > TALL * (len(p) + 1):  # |A p - a| is |R p - r| and a constant for the triangle of (A, a)
+            triangle = np.linalg.qr(np.column_stack([rows, aim]), mode="r")
+            rows, aim = triangle[:, :-1], triangle[:, -1]
         try:
-            q, _ = nnls(rows, np.append(2.0 * root, 0.0), maxiter=30 * len(p))
+            q, _ = nnls(rows, aim, maxiter=30 * len(p))
         except RuntimeError:  # it cycled: the step of expectation-maximisation always descends
             q = p * D
         step = q / q.sum() - p
@@ -130,7 +136,7 @@ def dual_of(support: Support, gamma: float, lam: Array) -> Dual:
 def climb(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, Array]:
     """Local peaks of D from each start, and gamma log D there, in nats."""
     peaks, heights = starts.copy(), np.zeros(len(starts))
-    steps = max(min(200, CLIMB_WORK // (len(starts) * lam.size)), 5)
+    steps = max(min(200, CLIMB_WORK // (len(starts) * support.T.size)), 5)
     kernel.climb(dual_of(support, gamma, lam), peaks, heights, steps)
     return peaks, heights
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from ...information import Array
 from ..common.jit import part
-from ..splitting.split import Integers
+from ..common.arrays import Integers
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]

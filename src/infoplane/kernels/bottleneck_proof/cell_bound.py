@@ -19,6 +19,7 @@ from ...information import Array
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
 from ..common.jit import part
+from .boxes import copy
 
 UNIT = 2.0**-53  # unit roundoff
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
@@ -116,9 +117,8 @@ def minorant(
 @part
 def prepare(dual: Dual, work: Work) -> None:
     """The minorants of a box, from work.low and work.high."""
-    n_y, n_x = dual.T.shape
-    for x in range(n_x):
-        work.base[x] = dual.lam[x]
+    n_y = dual.T.shape[0]
+    copy(dual.lam, work.base)
     for y in range(n_y):
         low, high = work.low[y], work.high[y]
         h_low = -low * math.log(low) if low > 0.0 else 0.0
@@ -172,19 +172,12 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
 @part
 def log_partition(dual: Dual, a: Array, w: Array) -> float:
     """Log sum_x exp((lambda_x - a.T_x) / gamma); w becomes the softmax."""
-    copy_into(dual.lam, w)
+    copy(dual.lam, w)
     for y in range(a.shape[0]):
         subtract(w, a[y], dual.T[y])
     top, total = softmax(w, dual.gamma)
     scale(w, 1.0 / total)
     return float(top / dual.gamma + math.log(total))
-
-
-@regrouped
-def copy_into(source: Array, to: Array) -> None:
-    """A long vector into another."""
-    for x in range(source.shape[0]):
-        to[x] = source[x]
 
 
 @regrouped
@@ -199,7 +192,7 @@ def bound_with(dual: Dual, work: Work, v: Array) -> tuple[float, float]:
     """The safe bound with multipliers v, and gamma log sum exp, of which work.w becomes the softmax."""
     n_y = work.low.shape[0]
     edges = 0.0
-    copy_into(work.base, work.w)
+    copy(work.base, work.w)
     for y in range(n_y):
         edges += max(v[y] * work.low[y], v[y] * work.high[y])
     for j in range(2 * n_y):
