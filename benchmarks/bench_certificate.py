@@ -44,7 +44,7 @@ DATA_JOINTS = {
 
 
 @dataclass(frozen=True)
-class Case:
+class Point:
     """One proof: which table it belongs to, on what, at which gamma."""
 
     kind: str
@@ -80,9 +80,10 @@ def joint_of(what: str, seed: int) -> ip.Joint | None:
     if name := DATA_JOINTS.get(what):
         if name == "heart":
             return ip.datasets.heart()
-        if not joints.DATA.exists():
+        file = joints.TOP_WORDS if name == "words" else joints.ADULT[name]
+        if not joints.outside(file, what):
             return None
-        return joints.words() if name == "words" else joints.adult(name)
+        return joints.words(file) if name == "words" else joints.adult(name)
     sizes, kind = what.rsplit(" ", 1)
     n_x, n_y = (int(size) for size in sizes.split(" x "))
     rng = np.random.default_rng([n_x, n_y, seed])

@@ -96,7 +96,7 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mix
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
         aim = np.append(2.0 * root, 0.0)
         if len(rows) > TALL * (len(p) + 1):  # |A p - a| is |R p - r| and a constant for the triangle of (A, a)
-            triangle = np.linalg.qr(np.column_stack([rows, aim]), mode="r")
+            triangle = np.asarray(np.linalg.qr(np.column_stack([rows, aim]), mode="r"))
             rows, aim = triangle[:, :-1], triangle[:, -1]
         try:
             q, _ = nnls(rows, aim, maxiter=30 * len(p))
