@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +11,7 @@ import numpy as np
 
 import infoplane as ip
 
-DATA = Path(__file__).parent.parent.parent / "shared" / "data"
+DATA = Path(os.environ.get("INFOPLANE_DATA") or Path(__file__).parent.parent.parent / "shared" / "data")
 """Where tables lie that are not part of the repository: those of Adult and of 20 Newsgroups."""
 
 SKIPPED = "skipped: "
@@ -89,6 +90,32 @@ def words(file: str) -> ip.Joint:
     with open(DATA / file, newline="", encoding="utf-8") as table:
         rows = list(csv.reader(table))[1:]
     return ip.Joint.from_counts(np.array([[float(value) for value in row[1:]] for row in rows]))
+
+
+def colours(width: float = 64.0) -> ip.Joint:
+    """330 colour chips: p(y|x) proportional to exp(-|lab_x - lab_y|^2 / (2 width)), uniform p(x)."""
+    with open(DATA / "munsell_cielab.csv", newline="", encoding="utf-8") as file:
+        lab = np.array([[float(row[name]) for name in ("L", "a", "b")] for row in csv.DictReader(file)])
+    distance = ((lab[:, None] - lab[None]) ** 2).sum(axis=2)
+    T = np.exp(-distance / (2.0 * width))
+    return ip.Joint.from_matrix(T / T.sum(axis=1, keepdims=True) / len(T))
+
+
+def compas() -> ip.Joint:
+    """Charges (437) by recidivism within two years (2)."""
+    import pandas as pd
+
+    table = pd.read_csv(DATA / "compas_charge_recid.csv", keep_default_na=False)
+    *x, y, count = table.columns
+    return ip.Joint.from_frame(table, x=x, y=[y], weight=count)
+
+
+def one_record_a_row(n_x: int, n_y: int = 10, records: float = 1.5, seed: int = 0) -> ip.Joint:
+    """Simulated: many columns as X, so that most letters were seen once (Adult with nearly every column has 32,537 x 10)."""
+    rng = np.random.default_rng(seed)
+    groups = rng.dirichlet(np.full(n_y, 0.3), size=60)
+    counts = np.array([rng.multinomial(1 + rng.poisson(records - 1.0), groups[g]) for g in rng.integers(0, 60, n_x)])
+    return ip.Joint.from_counts(counts.astype(float))
 
 
 def large_sparse(n_x: int = 100_000, n_y: int = 2_000, row: int = 20, topics: int = 40) -> ip.Joint:

@@ -143,9 +143,9 @@ def test_interruption_returns_the_best_so_far():
     verify.check_solution(np.asarray(heart.p_xy), found.problem.rho, found)
 
 
-@pytest.mark.parametrize("solver", [None, "accelerated", "blahut-arimoto"])
-def test_a_large_problem_takes_no_more_than_four_encoders(solver):
-    """Beside the joint; with starts one after another."""
+@pytest.mark.parametrize(("solver", "encoders"), [(None, 8), ("accelerated", 4), ("blahut-arimoto", 4)])
+def test_a_large_problem_takes_no_more_than_a_few_encoders(solver, encoders):
+    """Beside the joint; with starts one after another. The default holds the answers of its parts while it goes on from the best."""
     joint = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(20, 0.3), size=6000))
     options = {"clusters": 50, "starts": 1, "rng": 0, "max_iter": 30}
     ip.solve(joint, ip.bottleneck(0.05), solver, **options)
@@ -156,7 +156,7 @@ def test_a_large_problem_takes_no_more_than_four_encoders(solver):
     finally:
         tracemalloc.stop()
     assert found.encoder.shape[1] == 6000
-    assert peak <= 4 * 8 * 50 * 6000
+    assert peak <= encoders * 8 * 50 * 6000
 
 
 def test_labels_reach_the_encoder():

@@ -27,10 +27,13 @@ import numpy as np
 from .checks import number
 from .encoder import check_encoder
 from .errors import InvalidOptionError
-from .information import Array, Entropies, encoder_entropies
+from .information import Array, Entropies, IntArray, encoder_entropies
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
+
+ENTRIES = 2_000_000
+"""Entries of an encoder that are looked at together: a large one would need its own size several times over."""
 
 ROUNDING = 1e-14
 """Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel."""
@@ -108,7 +111,7 @@ class MarkovLagrangian:
         the stronger one. Letters of zero mass have gradient 0, and nothing is ever NaN.
         """
         W = check_encoder(joint, encoder)
-        finite, order = self._logs(joint, W)
+        finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
         infinite = (np.abs(order) > ROUNDING * self._scale) & (joint.p_x > 0.0)
         return np.where(infinite, np.copysign(np.inf, order), -joint.p_x * (finite + sum(self.rho)))
 
@@ -120,24 +123,33 @@ class MarkovLagrangian:
         x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
         """
         W = check_encoder(joint, encoder)
-        seen = joint.p_x > 0.0
-        finite, order = self._logs(joint, W)
-        # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
-        score = _log_or_zero(W) + finite / self.width
-        vanishes = (W == 0.0) * self.width + order > ROUNDING * self._scale
-        score = np.where(vanishes, -np.inf, score)[:, seen]
-        mapped = np.exp(score - score.max(axis=0))
-        return float(np.abs(W[:, seen] - mapped / mapped.sum(axis=0)).max())
+        seen = np.flatnonzero(joint.p_x > 0.0)
+        p_z, p_zy = self._marginals(joint, W)
+        far = 0.0
+        for first in range(0, len(seen), max(1, ENTRIES // len(W))):
+            letters = seen[first : first + max(1, ENTRIES // len(W))]
+            some = W[:, letters]
+            finite, order = self._logs(joint, some, p_z, p_zy, letters)
+            # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
+            score = _log_or_zero(some) + finite / self.width
+            vanishes = (some == 0.0) * self.width + order > ROUNDING * self._scale
+            score = np.where(vanishes, -np.inf, score)
+            mapped = np.exp(score - score.max(axis=0))
+            far = max(far, float(np.abs(some - mapped / mapped.sum(axis=0)).max()))
+        return far
 
-    def _logs(self, joint: Joint, W: Array) -> tuple[Array, Array]:
-        """rho_z log p(z) + rho_zx log p(z|x) + rho_zy sum_y p(y|x) log p(z|y), as finite + order log t.
+    def _marginals(self, joint: Joint, W: Array) -> tuple[Array, Array]:
+        """p(z), as a column, and p(z|y)."""
+        return (W @ joint.p_x)[:, None], W @ joint.p_xy / np.where(joint.p_y > 0.0, joint.p_y, 1.0)
+
+    def _logs(self, joint: Joint, W: Array, p_z: Array, p_zy: Array, letters: IntArray) -> tuple[Array, Array]:
+        """rho_z log p(z) + rho_zx log p(z|x) + rho_zy sum_y p(y|x) log p(z|y) for some letters x, as finite + order log t; W is theirs.
 
         t stands for every probability that is 0: at max(W, t) all those among p(z), p(z|x) and p(z|y) are t.
         """
-        p_x, p_y = (np.where(p > 0.0, p, 1.0) for p in (joint.p_x, joint.p_y))
-        p_z, p_zy = (W @ joint.p_x)[:, None], W @ joint.p_xy / p_y
+        p_x, rows = np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters], joint.p_xy[letters]
         finite, order = (
-            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (joint.p_xy @ f(p_zy).T).T / p_x
+            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (rows @ f(p_zy).T).T / p_x
             for f in (_log_or_zero, np.logical_not)
         )
         return finite, order
@@ -169,9 +181,9 @@ class Family:
     """Whether less I(Y;Z) is better; else less I(X;Z) is."""
     contains: Callable[[MarkovLagrangian], bool] = field(default=lambda _: False, repr=False)
     """Whether a problem is a positive multiple of a member; only families with a posterior form are recognised by their numbers."""
-    solver: str = "drs"
+    solver: str = "portfolio"
     """What ``solver=None`` means, by registered name."""
-    sweep_solver: str = "drs"
+    sweep_solver: str = "portfolio"
     """The same for a sweep, where neighbouring parameters help each other."""
     certifier: str | None = None
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
@@ -230,7 +242,6 @@ BOTTLENECK = Family(
     loss="gamma I(X;Z) - I(Y;Z)",
     rho=lambda gamma: (gamma - 1.0, -gamma, 1.0),
     contains=is_bottleneck,
-    solver="portfolio",
     sweep_solver="annealing",
     certifier="envelope",
     **_GAMMA,
@@ -244,8 +255,6 @@ FUNNEL = Family(
     symbol="β",
     hides_y=True,
     contains=is_funnel,
-    solver="pooling",
-    sweep_solver="pooling",
     certifier="columns",
     init="spread",
     points=20,

@@ -100,6 +100,8 @@ class Run:
     found_by: str = ""
     lower_bound: float | None = None
     """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
+    seconds: float | None = None
+    """Its own time, if the solver measured it; None leaves it to the caller."""
     advice: str = ""
     """As in `Solution`."""
 
@@ -181,8 +183,11 @@ class Solution(EncoderView):
     starts: tuple[StartSummary, ...] = field(default=(), repr=False)
     """How every start ended, in order."""
     lower_bound: float | None = None
+    """Proven for all encoders, however many clusters they have."""
     advice: str = field(default="", repr=False)
     """Which other options of this solver may do better; "" if there are none."""
+    cluster_cap: int | None = None
+    """The most clusters that it could have, by the user's choice or for want of memory; None if every letter could have its own."""
 
     @cached_property
     def loss(self) -> float:
@@ -203,6 +208,11 @@ class Solution(EncoderView):
     def message(self) -> str:
         """How it ended and what to do about it: the status' sentence, with this solver's advice if it did not converge."""
         return f"{self.status.value}, or {self.advice}" if self.advice and not self.converged else self.status.value
+
+    @property
+    def at_cap(self) -> bool:
+        """Whether it has as many clusters as it could: more of them may have a lower loss."""
+        return self.cluster_cap is not None and self.clusters >= self.cluster_cap
 
     def bounded(self, lower_bound: float, tol: float) -> Solution:
         """The same with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
@@ -226,9 +236,12 @@ class Solution(EncoderView):
 
     def __str__(self) -> str:
         gap = "" if self.gap is None else f", gap {self.gap:.1e} nats"
+        clusters = f"{self.clusters} cluster" if self.clusters == 1 else f"{self.clusters} clusters"
+        if self.at_cap:
+            clusters = f"best found with {clusters}, the cap"
         return (
             f"{self.problem.family}: loss {self.loss:.6f} nats{gap}, I(X;Z) {bits(self.ixz):.6f} bits, I(Y;Z) {bits(self.iyz):.6f} bits, "
-            f"{self.clusters} clusters; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.message}"
+            f"{clusters}; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.message}"
         )
 
 
@@ -241,6 +254,7 @@ def finished(
     parameter: float | None = None,
     start: int = 0,
     starts: tuple[StartSummary, ...] = (),
+    cluster_cap: int | None = None,
 ) -> Solution:
     """A run as the user sees it, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
     parameter = problem.parameter if parameter is None else parameter
@@ -260,6 +274,7 @@ def finished(
         starts=starts,
         lower_bound=run.lower_bound,
         advice=run.advice,
+        cluster_cap=cluster_cap,
     )
 
 

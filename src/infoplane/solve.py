@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from .checks import whole_number
 from .errors import PenaltyWarning
 from .information import Array
 from .joint.support import Support
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Batch, Solver, is_path, losses_of
 from .solvers.registry import resolve_with_proof
-from .solvers.starts import Seed, default_init, make_starts, seed_sequence
+from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
 from .threads import all_cores, one_blas_thread
@@ -74,9 +75,12 @@ def solve(
     solver
         A solver object, a registered name, or None for the default.
     clusters
-        |Z| at the start; default |X|, up to 64. Clusters may die on the way: `Solution.died`.
+        The most clusters that the answer may have. By default the default solver finds the number itself, up to |X| or to what fits
+        into memory (`starts.ENCODER_BYTES`); other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
+        the way: `Solution.died`. `Solution.at_cap` says whether the number was held back.
     starts
-        How many starts; the best end wins, a converged one before any other of equal loss (1e-9).
+        How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best end wins, a
+        converged one before any other of equal loss (1e-9).
     rng
         Seed or numpy Generator. The same seed gives the same bits, whatever the number of threads.
     max_iter, tol
@@ -108,24 +112,37 @@ def solve(
     """
     began = time.perf_counter()
     support = Support(joint)
+    letters = len(support.p_x)
+    most = most_clusters(letters, clusters, init)
     chosen, proof = resolve_with_proof(
-        solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, letters=len(support.p_x)
+        solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, capped=most < letters
     )
-    stopping = Stopping(tol=tol, max_iter=max_iter)
+    stopping = Stopping(tol=tol, max_iter=max_iter, clusters=most)
     kind = default_init(problem) if init is None else init
+    starts = whole_number("starts", starts)
     with one_blas_thread():
-        W = make_starts(joint, clusters, starts, seed_sequence(rng), kind, first_only=chosen.deterministic)
+        rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
+        useful = chosen.useful_starts(support, problem, rows, starts)
+        W = make_starts(joint, clusters, useful, seed_sequence(rng), kind, first_only=chosen.deterministic)
+        cap = cluster_cap(chosen, stopping, W)
         begun = _begin(chosen, support, problem, W, stopping)
         del W  # large, and of no further use
-        found, interrupted = _best_of(begun, support, problem, callback, began)
+        found, interrupted = _best_of(begun, support, problem, callback, began, cap)
         if proof is None or chosen is proof or interrupted:
             return found
         warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
-        proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began)
+        proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began, cap)
     if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
     return better.bounded(proven.lower_bound, proof.tol)
+
+
+def cluster_cap(solver: Solver, stopping: Stopping, starts: Array) -> int | None:
+    """The cap on |Z| that a solver's answers are under; None if they may have a cluster for every letter."""
+    letters = starts.shape[2]
+    most = stopping.most_clusters(letters) if solver.grows else starts.shape[1]
+    return most if most < letters else None
 
 
 def _begin(
@@ -145,6 +162,7 @@ def _best_of(
     problem: MarkovLagrangian,
     callback: Callback | None,
     began: float,
+    cap: int | None,
 ) -> tuple[Solution, bool]:
     """The best run, and whether the user, or the callback, ended them early."""
     batches, block = begun
@@ -153,7 +171,7 @@ def _best_of(
     runs = [run for batch in batches for run in batch.runs()]
     if not runs:
         raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
-    return best_solution(support, problem, runs, time.perf_counter() - began), interrupted
+    return best_solution(support, problem, runs, time.perf_counter() - began, cap), interrupted
 
 
 def block_length(starts: Array) -> int:
@@ -192,9 +210,11 @@ def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian)
     )
 
 
-def best_solution(support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float) -> Solution:
+def best_solution(
+    support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float, cap: int | None = None
+) -> Solution:
     """The best run, by the rule of `best_of`."""
     losses = losses_of(support, problem, [run.encoder for run in runs])
     best = best_of(losses, [run.status.converged for run in runs])
     summaries = tuple(StartSummary(loss, run.status, run.iterations) for loss, run in zip(losses, runs, strict=True))
-    return finished(support, problem, runs[best], seconds=seconds, start=best, starts=summaries)
+    return finished(support, problem, runs[best], seconds=seconds, start=best, starts=summaries, cluster_cap=cap)

@@ -94,10 +94,11 @@ class MergePath:
         """L = rho_z H(Z) + rho_zy H(Z|Y) = (rho_z + rho_zy) I(X;Z) - rho_zy I(Y;Z) in nats, all along the path."""
         return (problem.rho_z + problem.rho_zy) * self.ixz - problem.rho_zy * self.iyz
 
-    def best(self, problem: MarkovLagrangian) -> int:
-        """The number of clusters with the lowest L along the path; the fewest, if several attain it."""
-        losses = self.losses(problem)
-        return int(self.clusters[np.flatnonzero(losses == losses.min())[-1]])
+    def best(self, problem: MarkovLagrangian, most: int | None = None) -> int:
+        """The number of clusters, at most ``most``, with the lowest L along the path; the fewest, if several attain it."""
+        first = 0 if most is None else max(len(self.clusters) - most, 0)
+        losses = self.losses(problem)[first:]
+        return int(self.clusters[first + np.flatnonzero(losses == losses.min())[-1]])
 
     def _check(self, k: int) -> int:
         if not 1 <= k <= len(self.clusters):

@@ -127,7 +127,7 @@ def frontier(
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
-    solvers = resolve_with_proof(chosen, *problems, **proof, along_a_path=True)
+    solvers = resolve_with_proof(chosen, *problems, **proof, along_a_path=True, capped=clusters is not None)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)

@@ -399,7 +399,7 @@ _count = click.IntRange(min=1)
 
 run_options = several(
     click.option(
-        "--clusters", type=_count, metavar="N", help="Number of clusters |Z| at the start  [default: |X|, at most 64]"
+        "--clusters", type=_count, metavar="N", help="Most clusters |Z| of an answer  [default: found, up to |X|]"
     ),
     click.option(
         "--starts",

@@ -65,7 +65,7 @@ def solve(
     resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
-        solvers = resolve_with_proof(chosen, wanted, **proof, letters=joint.shape[0])
+        solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
         with output.spinner("solving") as tell:
             found = run(

@@ -86,6 +86,7 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "solvers": [run.solver for run in runs],
         "statuses": [run.status.name for run in runs],
         "lower_bounds": [run.lower_bound for run in runs],
+        "cluster_caps": [run.cluster_cap for run in runs],
     }
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
@@ -145,6 +146,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "died": int(counts[index, 2]),
             "lower_bound": meta["lower_bounds"][index],
             "trace": _trace(traces[ends[index] - lengths[index] : ends[index]]),
+            "cluster_cap": meta["cluster_caps"][index] if "cluster_caps" in meta else None,
         }
         if kept[index]:
             runs.append(Solution(encoder=arrays["encoders"][rows[index] : rows[index + 1]], **fields))

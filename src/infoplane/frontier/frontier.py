@@ -85,6 +85,7 @@ class Frontier:
                     "ixz_bits": bits(run.ixz),
                     "iyz_bits": bits(run.iyz),
                     "clusters": run.clusters,
+                    "at_cap": run.at_cap,
                     "status": run.status.name,
                     "iterations": run.iterations,
                     "seconds": run.seconds,

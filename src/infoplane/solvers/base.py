@@ -47,6 +47,9 @@ class Solver(ABC):
     deterministic: bool = False
     """Whether it ignores all starts but the first, so that one run is all there is."""
 
+    grows: bool = False
+    """Whether it finds |Z| itself, up to `Stopping.clusters`; else an answer has no more clusters than its start."""
+
     def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
         return None
@@ -54,6 +57,10 @@ class Solver(ABC):
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
         """What to warn of before it runs, such as options that no theorem covers; or None."""
         return None
+
+    def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
+        """How many of the starts asked for it will use, each with so many clusters: all, unless it keeps to a budget of its own."""
+        return 1 if self.deterministic else starts
 
     @abstractmethod
     def begin(

@@ -21,6 +21,7 @@ from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Residuals, Status
 from .base import PathSolver
+from .capping import fitted
 from .stopping import Stopping
 
 
@@ -28,8 +29,8 @@ from .stopping import Stopping
 class Columns(PathSolver, Limits):
     """Column generation over posteriors, certified by branch and bound; for the funnel and its positive multiples.
 
-    Starts and `clusters` are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share
-    their columns.
+    Starts are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share their columns.
+    With a cap on |Z| below the optimum's the answer is the best found with so many clusters; the bound is still that of all encoders.
 
     Parameters
     ----------
@@ -48,6 +49,7 @@ class Columns(PathSolver, Limits):
 
     name = "columns"
     deterministic = True  # the optimum does not depend on where one starts
+    grows = True
     segment = 8  # neighbours that share columns in one go
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
@@ -82,6 +84,9 @@ class Columns(PathSolver, Limits):
                     outcome, bound = ended.value
                     break
             W = encoder_of(programme.Q, outcome.point.weights)
+            most = stopping.most_clusters(len(support.p_x))
+            if len(W) > most:
+                W = fitted(support, problem, [W, *starts], most, stopping).encoder
             lifted = support.lift(W)
             bound = scale * bound - imbalance(support, problem)
             gap = problem.value(support.joint, lifted) - bound

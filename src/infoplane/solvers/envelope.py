@@ -1,7 +1,8 @@
 """The certificate as a solver: a posterior that violates the bound becomes a cluster, until none is left.
 
 No random start: the bottleneck is convex in the mixture of its decoders (`mixture`), and branch and bound finds the decoders that local
-climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound.
+climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound is of
+all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
 """
 
 from __future__ import annotations
@@ -16,12 +17,13 @@ from ..certificate.bottleneck.coarsening import prove
 from ..certificate.bottleneck.mixture import Mixture
 from ..certificate.bottleneck.proof import Proof, estimate_cells, refusal
 from ..certificate.certificate import Limits
-from ..information import Array, entr
+from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Status
 from .base import PathSolver, Solver
+from .capping import fitted, merged
 from .fixed_point.accelerated import Accelerated
 from .stopping import Stopping
 
@@ -53,6 +55,7 @@ class Envelope(PathSolver, Limits):
 
     name = "envelope"
     deterministic = True  # every start ends at the same optimum
+    grows = True
     segment = 8  # neighbours that hand on their decoders; boxes are too few to be worth it
 
     max_cells: int = 3_000_000
@@ -92,6 +95,9 @@ class Envelope(PathSolver, Limits):
             while batch.advance(200):
                 yield None
             polished = batch.runs(traces=False)[0]
+            most = stopping.most_clusters(len(support.p_x))
+            if len(polished.encoder) > most:
+                polished = fitted(support, problem, [polished.encoder, *starts], most, stopping)
             loss = problem.value(support.joint, support.lift(polished.encoder))
             certified = loss - proof.lower_bound <= self.tol
             yield Run(
@@ -103,31 +109,3 @@ class Envelope(PathSolver, Limits):
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
             )
-
-
-def merged(support: Support, problem: MarkovLagrangian, W: Array, budget: float) -> Array:
-    """The encoder with clusters joined, cheapest pair first, as long as the loss rises by no more than `budget` in all.
-
-    Rows i and j add up; sum_z g(p(z, .)) is I up to a constant, g(r) = sum r log r - (sum r) log(sum r).
-    """
-    gamma = -problem.rho_zx / problem.rho_zy
-    while len(W) > 1:
-        i, j = np.triu_indices(len(W), 1)
-        cost = np.zeros(len(i))
-        for weight, table in ((gamma, W * support.p_x), (-1.0, W @ support.P)):
-            alone = _information(table)
-            cost += weight * (_information(table[i] + table[j]) - alone[i] - alone[j])
-        cost *= problem.rho_zy
-        best = int(np.argmin(cost))
-        if cost[best] > budget:
-            break
-        budget -= max(float(cost[best]), 0.0)
-        W = W.copy()
-        W[i[best]] += W[j[best]]
-        W = np.delete(W, j[best], axis=0)
-    return W
-
-
-def _information(rows: Array) -> Array:
-    """The g of each row."""
-    return np.asarray(entr(rows.sum(axis=1)) - entr(rows).sum(axis=1))

@@ -23,7 +23,7 @@ from ..certificate.merge_path import MergePath, agglomerative_bottleneck, merge_
 
 @dataclass(frozen=True)
 class Merging(Solver):
-    """Greedy merging as a solver: the partition of the whole merge path with the lowest Lagrangian.
+    """Greedy merging as a solver: the partition of the merge path, with no more clusters than allowed, of lowest Lagrangian.
 
     Parameters
     ----------
@@ -41,6 +41,7 @@ class Merging(Solver):
 
     name = "merging"
     deterministic = True  # there is one path, whatever the starts
+    grows = True
 
     criterion: Literal["information", "lagrangian"] = "information"
 
@@ -79,7 +80,7 @@ class MergingBatch:
     def _walk(self, problem: MarkovLagrangian) -> Run:
         joint = self.support.joint
         path = self.options.path(joint, problem)
-        encoder = path.encoder_at(path.best(problem))
+        encoder = path.encoder_at(path.best(problem, self.stopping.most_clusters(len(self.support.p_x))))
         residuals = Residuals(0.0, 0.0, problem.stationarity(joint, encoder))
         return Run(
             encoder=encoder[:, self.support.x],

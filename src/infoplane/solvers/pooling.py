@@ -30,7 +30,6 @@ from ..solution import Run, Trace
 from .base import Batch, PathSolver, Solver, losses_of
 from .fixed_point.accelerated import Accelerated
 from .splitting.solver import DouglasRachford
-from .starts import default_clusters
 from .stopping import Stopping
 
 SPLITTING = 10
@@ -68,6 +67,7 @@ class Pooling(PathSolver):
     """
 
     name = "pooling"
+    grows = True
 
     splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
 
@@ -154,7 +154,7 @@ class PoolingBatch:
         losses = losses_of(self.support, self.problem, found)
         best, lowest = found[int(np.argmin(losses))], min(losses)
         letters = len(self.support.p_x)
-        most = letters if self.clusters >= default_clusters(letters) else self.clusters  # fewer if fewer were asked for
+        most = self.stopping.most_clusters(letters)
         merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
         if len(found) + len(merged) == 1:  # nothing to mix a run with
             return

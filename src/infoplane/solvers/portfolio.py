@@ -1,23 +1,78 @@
-"""`Portfolio`: the default of `solve`. The bottleneck is annealed and tried from other starts too; the funnel's starts are pooled."""
+"""`Portfolio`: the default of `solve`, for every Lagrangian and every size. Several ways to an encoder; the lowest loss wins.
+
+==========================  ==========================================================================================
+problem                     what runs
+==========================  ==========================================================================================
+bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma, which finds |Z| (`annealing`); on large
+                            joints clusters that the dual says are missing (`growth`)
+funnel                      starts, pooled; hard partitions; column generation from both (`generation`), which finds |Z|
+any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
+                            hard partitions
+==========================  ==========================================================================================
+
+Hard partitions (`partitions`) are a constant Z, Z = X, the best of a merge path, and each of them with its letters moved one at a time
+until no move helps; so no answer is above a trivial one. Where a cap on |Z| binds, the accelerated solver also begins from the best of
+them, and from an encoder with more clusters, joined until they are few enough (`capping`).
+
+Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
+iteration: as many starts are made as `STARTS_WORK` holds, and as many iterations as `ITERATIONS_WORK` does.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+import math
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian, is_bottleneck
+from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
 from ..solution import Run
 from .annealing import Annealing
-from .base import Batch, PathSolver
-from .pooling import Pooling, PoolingBatch, best_runs
+from .base import Batch, PathSolver, Solver, losses_of
+from .capping import within
+from .fixed_point.accelerated import Accelerated
+from .generation import generated
+from .growth import completed
+from .partitions import Found, as_run, encoder_of, partition_run, partitions
+from .pooling import Pooling, best_runs
+from .splitting.solver import DouglasRachford
+from .starts import default_clusters, make_starts
 from .stopping import Stopping
+
+STARTS_WORK = 30_000_000
+"""Operations of one iteration of all starts together: 16 starts of 20 clusters on 2,000 x 20 letters."""
+
+FUNNEL_STARTS_WORK = 4_000_000
+"""The same for the funnel, whose starts take thousands of iterations."""
+
+ITERATIONS_WORK = 10_000_000_000
+"""Operations of all iterations of all starts: some ten seconds. The best of them goes on alone, for as much again."""
+
+FREE_WORK = 11_000_000
+"""Operations of an iteration up to which a capped bottleneck is also annealed with more clusters than allowed, to be joined."""
+
+POLISH_WORK = 100_000_000
+"""Operations of an iteration above which an encoder is taken as it is."""
+
+SPLITTING_WORK = 1_000_000
+"""Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
+
+BETTER = 1e-9
+"""Nats by which what comes after the starts must be below all else: ties go to the starts."""
+
+
+def work_of(support: Support, clusters: int) -> int:
+    """Operations of one iteration of one start; matrix products of BLAS do many at once."""
+    outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
+    return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
 @dataclass(frozen=True)
 class Portfolio(PathSolver):
-    """Annealing where the problem is a bottleneck; `Pooling` from all starts. The best run wins, and says which part it was.
+    """The best of several solvers, within a budget; it says which of them it was.
 
     Examples
     --------
@@ -28,10 +83,12 @@ class Portfolio(PathSolver):
     """
 
     name = "portfolio"
+    grows = True
 
-    def refusal(self, problem: MarkovLagrangian) -> str | None:
-        """Why it cannot solve a problem, or None."""
-        return Pooling().refusal(problem)
+    def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:
+        """As many as the budget holds, at least one."""
+        budget = FUNNEL_STARTS_WORK if is_funnel(problem) and len(support.p_x) > SMALL else STARTS_WORK
+        return max(1, min(starts, budget // max(work_of(support, clusters), 1)))
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
@@ -51,23 +108,157 @@ class Portfolio(PathSolver):
         return best_runs(self, support, problems, starts, stopping, record)
 
 
+SMALL = 64
+"""Letters of X up to which a start has a cluster for each of them."""
+
+
 class PortfolioBatch:
-    """The starts, then the path."""
+    """The parts that begin from starts, one after another; then what goes on from their best."""
 
     def __init__(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> None:
-        self.starts: PoolingBatch = Pooling().begin(support, problems, starts, stopping, record)
-        self.path: Batch | None = (
-            Annealing().begin(support, problems[:1], starts, stopping, record) if is_bottleneck(problems[0]) else None
-        )
+        self.support, self.problem, self.stopping = support, problems[0], stopping
+        self.clusters, self.letters = starts.shape[1:]
+        self.most = min(stopping.most_clusters(self.letters), self.letters)
+        self.work = work_of(support, self.clusters)
+        brief = replace(stopping, max_iter=self._iterations(self.work * len(starts)))
+        self.truncated = brief.max_iter < stopping.max_iter
+        self.parts: list[Batch] = [
+            solver.begin(support, list(problems), starts, brief, record) for solver in self._solvers(starts)
+        ]
+        if is_bottleneck(self.problem):
+            self.parts.append(Annealing().begin(support, problems[:1], starts, stopping, record))
+        self.later: list[Run] = []
+        self.stride = 1
+        self.going = self._work()
+
+    def _solvers(self, starts: Array) -> Iterator[Solver]:
+        """What runs from every start."""
+        if is_bottleneck(self.problem) or is_funnel(self.problem):
+            yield Pooling()
+        elif Accelerated().refusal(self.problem) is None:
+            yield Accelerated()
+            if family_of(self.problem) is LAGRANGIAN and self.work * len(starts) <= SPLITTING_WORK:
+                yield DouglasRachford()
+
+    def _iterations(self, work: int) -> int:
+        return min(self.stopping.max_iter, max(100, ITERATIONS_WORK // max(work, 1)))
 
     def advance(self, iterations: int) -> bool:
-        """A bounded piece of the starts' work, or of the path's."""
-        if self.starts.advance(iterations):
-            return True
-        return self.path is not None and self.path.advance(iterations)
+        """A bounded piece of one part's work."""
+        self.stride = iterations
+        return next(self.going, False) is None
 
     def runs(self, traces: bool = True) -> list[Run]:
-        """Every start as it stands, then what the path has found."""
-        return [*self.starts.runs(traces), *(() if self.path is None else self.path.runs(traces))]
+        """Every start as it stands, then what the other parts have found."""
+        return [*(run for part in self.parts for run in part.runs(traces)), *self.later]
+
+    def _work(self) -> Generator[None, None, None]:
+        for part in self.parts:
+            while part.advance(self.stride):
+                yield None
+        capped = self.most < self.letters
+        if is_bottleneck(self.problem):
+            if capped:
+                yield from self._capped_bottleneck()
+            if self.letters > SMALL:
+                yield from self._missing_clusters()
+        else:
+            yield from self._hard_and_generated()
+        best = self.best()
+        if self.truncated and best is not None and not best.status.converged:
+            yield from self._polish(best.encoder, best.found_by)
+
+    def best(self) -> Run | None:
+        """The run of lowest loss so far."""
+        runs = self.runs(traces=False)
+        return runs[int(np.argmin(self._losses(runs)))] if runs else None
+
+    def _losses(self, runs: Sequence[Run]) -> list[float]:
+        return losses_of(self.support, self.problem, [run.encoder for run in runs])
+
+    @property
+    def lowest(self) -> float:
+        """The lowest loss so far."""
+        return min(self._losses(self.runs(traces=False)), default=math.inf)
+
+    def _keep(self, run: Run) -> None:
+        """One more answer, if it is better than all others."""
+        if len(run.encoder) <= self.most and self._losses([run])[0] < self.lowest - BETTER:
+            self.later = [replace(run, died=max(self.clusters - len(run.encoder), 0), trace=None)]
+
+    def _polish(self, W: Array, found_by: str) -> Generator[None, None, None]:
+        """The accelerated solver from an encoder, once it has few enough clusters."""
+        if Accelerated().refusal(self.problem) is not None:
+            return
+        W = within(self.support, self.problem, W, self.most)
+        yield None
+        work = work_of(self.support, len(W))
+        if work > POLISH_WORK:
+            self._keep(as_run(self.support, self.problem, W, found_by, self.stopping))
+            return
+        stopping = replace(self.stopping, max_iter=self._iterations(work))
+        batch = Accelerated().begin(self.support, [self.problem], W[None], stopping, False)
+        del W
+        while batch.advance(self.stride):
+            yield None
+        run = batch.runs(traces=False)[0]
+        self._keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
+
+    def _best_partitions(self, encoders: Sequence[Array]) -> Generator[None, None, list[Found]]:
+        """All hard partitions, the best first."""
+        found: list[Found] = []
+        for one in partitions(self.support, self.problem, self.most, encoders):
+            if one is None:
+                yield None
+            else:
+                found.append(one)
+        return sorted(found, key=lambda one: one.loss)
+
+    def _capped_bottleneck(self) -> Generator[None, None, None]:
+        """From the best partition with few enough clusters, and from an annealed encoder with more clusters, joined."""
+        best = self.best()
+        hard = yield from self._best_partitions([] if best is None else [best.encoder])
+        del best
+        yield from self._polish(_softened(hard[0]), "merging")
+        rows = default_clusters(self.letters, len(self.support.p_y))
+        if rows <= self.most or work_of(self.support, rows) > FREE_WORK:
+            return
+        start = make_starts(self.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
+        free = replace(self.stopping, clusters=rows)
+        for run in Annealing().follow(self.support, [self.problem], start, free):
+            yield None
+            if run is not None:
+                yield from self._polish(run.encoder, "merging")
+                return
+
+    def _missing_clusters(self) -> Generator[None, None, None]:
+        """What the dual of the best encoder says is missing."""
+        best = self.best()
+        if best is not None:
+            self._keep((yield from completed(self.support, self.problem, best, self.stopping)))
+
+    def _hard_and_generated(self) -> Generator[None, None, None]:
+        """Hard partitions; for a funnel, column generation from them and from all that was found."""
+        best = self.best()
+        soft = [] if best is None else [best.encoder]
+        hard = yield from self._best_partitions([] if is_funnel(self.problem) else soft)
+        if hard[0].loss < self.lowest - BETTER:
+            self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
+        if not is_funnel(self.problem):
+            if hard[0].loss <= self.lowest + BETTER and hard[0].clusters > 1:
+                yield from self._polish(_softened(hard[0]), "merging")
+            return
+        if self.support.sparse:
+            return
+        found = [run.encoder for part in self.parts for run in part.runs(traces=False)]
+        for W in generated(self.support, self.problem, [one.labels for one in hard[:4]], found):
+            yield None
+            if W is not None:
+                yield from self._polish(W, "columns")
+
+
+def _softened(found: Found) -> Array:
+    """A partition from which every letter can still leave."""
+    return 0.99 * encoder_of(found.labels) + 0.01 / found.clusters

@@ -18,7 +18,6 @@ from .merging import Merging
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .splitting.solver import DouglasRachford
-from .starts import CLUSTER_CAP
 
 SOLVERS: dict[str, Solver] = {
     "portfolio": Portfolio(),
@@ -39,13 +38,13 @@ SOLVERS: dict[str, Solver] = {
 }
 
 DESCRIPTIONS: dict[str, str] = {
-    "portfolio": "the default of solve: annealing for the bottleneck, pooling from all starts",
+    "portfolio": "the default: annealing, pooled starts, merging and trivial encoders, within a budget",
     "annealing": "the bottleneck for ascending gamma, each started from the one before (the default of its sweeps)",
-    "pooling": "all starts, accelerated, their clusters mixed by a linear programme (the default of funnel sweeps)",
+    "pooling": "all starts, accelerated, their clusters mixed by a linear programme (what the portfolio runs on funnels)",
     "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
     "envelope": "the bottleneck with a proof: its dual, branch and bound over the Y-simplex (what --certify runs)",
     "columns": "the funnel with a proof: column generation, branch and bound over supports (what --certify runs)",
-    "drs": "Douglas-Rachford splitting, formulation chosen by the problem (the default for other Lagrangians)",
+    "drs": "Douglas-Rachford splitting, formulation chosen by the problem",
     "ib-1": "Solver I for the bottleneck: p(z) against p(z|x)",
     "ib-2": "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
     "ib-1v": "variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
@@ -57,24 +56,24 @@ DESCRIPTIONS: dict[str, str] = {
 }
 
 
-def default(problem: MarkovLagrangian, letters: int = 0, *, along_a_path: bool = False) -> Solver:
-    """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means.
+def default(problem: MarkovLagrangian, *, along_a_path: bool = False, capped: bool = False) -> Solver:
+    """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means, at every size.
 
-    A bottleneck is annealed: alone in a sweep, where one path serves all parameters, or if X has more letters than |Z| clusters by
-    default, where more starts would cost more than they find; else with other starts beside it. A funnel is pooled. All else is split.
+    The portfolio, which scales its effort by a budget. In a sweep a bottleneck is annealed, where one path serves all parameters; unless
+    the number of clusters is capped, since a path that must stay below its best |Z| has many local optima.
     """
     family = family_of(problem)
-    return SOLVERS[family.sweep_solver if along_a_path or letters > CLUSTER_CAP else family.solver]
+    return SOLVERS[family.sweep_solver if along_a_path and not capped else family.solver]
 
 
 def resolve(
-    solver: Solver | str | None, *problems: MarkovLagrangian, letters: int = 0, along_a_path: bool = False
+    solver: Solver | str | None, *problems: MarkovLagrangian, along_a_path: bool = False, capped: bool = False
 ) -> Solver:
     """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
     if isinstance(solver, str) and solver not in SOLVERS:
         raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
     if solver is None:
-        solver = default(problems[0], letters, along_a_path=along_a_path)
+        solver = default(problems[0], along_a_path=along_a_path, capped=capped)
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
     for problem in problems:
         if reason := chosen.refusal(problem):
@@ -88,14 +87,15 @@ def resolve_with_proof(
     certify: bool | float,
     max_cells: int | None = None,
     max_seconds: float | None = None,
-    letters: int = 0,
     along_a_path: bool = False,
+    capped: bool = False,
 ) -> tuple[Solver, Envelope | Columns | None]:
     """The solver that runs, as `resolve` has it, and the one that proves: the same object if one does both, None if nothing is proven.
 
     A solver that proves is asked once, within the limits that its own options give: ``certify=True`` keeps its tolerance, a number
     replaces it. Any other solver is followed by the problem's `certifier`; without a solver the certifier runs alone. ``max_cells`` and
-    ``max_seconds`` replace the limits of whichever solver proves.
+    ``max_seconds`` replace the limits of whichever solver proves. A proof is of all encoders: where |Z| is ``capped``, the answer is the
+    default solver's, and the proof says how far below it the unrestricted optimum may lie.
     """
     gap = tolerance(certify)
     given = {"max_cells": max_cells, "max_seconds": max_seconds}
@@ -105,14 +105,16 @@ def resolve_with_proof(
             raise InvalidOptionError(
                 f"{' and '.join(changes)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
             )
-        return resolve(solver, *problems, letters=letters, along_a_path=along_a_path), None
+        return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
     named = None if solver is None else resolve(solver, *problems)
     prover = named if isinstance(named, (Envelope, Columns)) else certifier(problems[0])
     if prover is not named or certify is not True:
         changes["tol"] = gap
     proof = replace(prover, **changes)
     resolve(proof, *problems)
-    return (proof if named is None or named is prover else named), proof
+    if named is not None and named is not prover:
+        return named, proof
+    return (resolve(None, *problems, along_a_path=along_a_path, capped=True) if capped else proof), proof
 
 
 def certifier(problem: MarkovLagrangian) -> Envelope | Columns:

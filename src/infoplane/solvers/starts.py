@@ -21,8 +21,17 @@ if TYPE_CHECKING:
 
 Seed = int | np.random.Generator | np.random.SeedSequence | None
 
-CLUSTER_CAP = 64
-"""|Z| defaults to |X| up to this many clusters; a larger |X| needs `clusters` to ask for more."""
+FIRST_CLUSTERS = 64
+"""Clusters that a start has by default if X has more letters: solvers that find |Z| themselves grow it from there."""
+
+CLUSTERS_A_Y = 4
+"""... or so many for each letter of Y, as long as a start has no more than `START_ENTRIES` entries."""
+
+START_ENTRIES = 4_000_000
+
+ENCODER_BYTES = 2**28
+"""Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here (1,031
+clusters for 32,537 letters). A few encoders are held at a time, so that all stays below 2 GB. ``clusters`` asks for more."""
 
 KINDS = ("mixed", "random", "identity", "spread")
 """One near-identity and the others random; all random (the paper's); the near-identity one; anything between the two."""
@@ -56,9 +65,23 @@ def default_init(problem: MarkovLagrangian) -> str:
     return family_of(problem).init or ("spread" if problem.rho_zy < 0.0 else "mixed")
 
 
-def default_clusters(letters: int) -> int:
-    """|X|, which suffices for the Lagrangian, up to `CLUSTER_CAP`."""
-    return min(letters, CLUSTER_CAP)
+def default_clusters(letters: int, outcomes: int = 0) -> int:
+    """Rows of a start: |X|, which suffices for the Lagrangian, or `FIRST_CLUSTERS`, or `CLUSTERS_A_Y` for each of so many outcomes y."""
+    return min(letters, max(FIRST_CLUSTERS, min(CLUSTERS_A_Y * outcomes, START_ENTRIES // letters)))
+
+
+def most_clusters(letters: int, clusters: int | None = None, init: str | Array | None = None) -> int:
+    """The cap on |Z|: what the user asked for, by number or by the rows of ``init``; else |X|, or what `ENCODER_BYTES` hold."""
+    given = None if init is None or isinstance(init, str) else np.shape(init)
+    rows = None if given is None or len(given) < 2 else int(given[-2])
+    if clusters is not None:
+        most = whole_number("clusters", clusters)
+        if rows is not None and rows > most:
+            raise InvalidOptionError(f"init has {rows} clusters, more than clusters = {most}; leave clusters out.")
+        return most
+    if rows is not None:
+        return rows
+    return min(letters, max(FIRST_CLUSTERS, ENCODER_BYTES // (8 * letters)))
 
 
 def make_starts(
@@ -74,14 +97,16 @@ def make_starts(
     Start i depends on the seed and on i only, not on how many there are; those after the first are made unless ``first_only``.
     """
     starts = whole_number("starts", starts)
-    seen, _ = joint.support()
+    seen, outcomes = joint.support()
     letters = int(seen.sum())
     if init is not None and not isinstance(init, str):
         return _given(joint, seen, init)[: 1 if first_only else None]
     kind = "mixed" if init is None else init
     if kind not in KINDS:
         raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {init!r}.")
-    clusters = default_clusters(letters) if clusters is None else whole_number("clusters", clusters)
+    clusters = (
+        default_clusters(letters, int(outcomes.sum())) if clusters is None else whole_number("clusters", clusters)
+    )
     groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":
         return near_identity(clusters, letters, groups)[None]

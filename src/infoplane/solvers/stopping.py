@@ -15,14 +15,22 @@ from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 @dataclass(frozen=True)
 class Stopping:
-    """What is small enough, and how long to try."""
+    """What is small enough, how long to try, and how many clusters an answer may have."""
 
     tol: float = STATIONARY_TOL
     max_iter: int = 20_000
+    clusters: int | None = None
+    """Most rows of an answer's encoder; None: as many as X has letters. Starts may have fewer."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tol", number("tol", self.tol, lambda tol: 0.0 < tol < 1.0, "in (0, 1)"))
         object.__setattr__(self, "max_iter", whole_number("max_iter", self.max_iter))
+        if self.clusters is not None:
+            object.__setattr__(self, "clusters", whole_number("clusters", self.clusters))
+
+    def most_clusters(self, letters: int) -> int:
+        """The cap on |Z|, for X of so many letters of positive mass."""
+        return letters if self.clusters is None else self.clusters
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:
         """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""

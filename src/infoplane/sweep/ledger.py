@@ -120,6 +120,7 @@ class MemoryLedger:
                 seconds=one.seconds,
                 parameter=self.grid.values[one.index],
                 start=one.start,
+                cluster_cap=self.plan.cluster_caps[one.solver],
             )
         for index in {one.index for one in result.records}:
             kept = self.tally.kept(index)

@@ -21,6 +21,7 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
+from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.starts import KINDS, make_starts
 from ..solvers.stopping import Stopping
@@ -110,6 +111,12 @@ class Plan:
         starts = len(self.encoders(0)) if self.brings_starts else self.starts
         return tuple(1 if is_path(solver) or solver.deterministic else starts for solver in self.solvers)
 
+    @cached_property
+    def cluster_caps(self) -> tuple[int | None, ...]:
+        """The cap on |Z| that each solver's runs are under; None if there is none."""
+        start = self.encoders(0, 0, 1)
+        return tuple(cluster_cap(solver, self.stopping, start) for solver in self.solvers)
+
     @property
     def runs_per_parameter(self) -> int:
         """How many runs there are at a parameter, of all solvers."""
@@ -139,6 +146,7 @@ class Plan:
             "spawn_key": list(self.seed.spawn_key),
             "starts": self.starts,
             "clusters": self.encoders(0, 0, 1).shape[1],
+            "cluster_caps": list(self.cluster_caps),
             "init": KINDS[0] if self.init is None else self.init if isinstance(self.init, str) else _digest(self.init),
             "tol": self.stopping.tol,
             "max_iter": self.stopping.max_iter,

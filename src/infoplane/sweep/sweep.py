@@ -19,7 +19,7 @@ from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, family_of
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
-from ..solvers.starts import Seed, default_init, make_starts, seed_sequence
+from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.stopping import Stopping
 from ..threads import one_blas_thread
 from .engine import CHUNK_SECONDS, Engine, completed, opened
@@ -113,8 +113,16 @@ def sweep(
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
+    letters = int(joint.support()[0].sum())
+    most = most_clusters(letters, clusters, init)
     chosen, proof = resolve_with_proof(
-        solver, *problems, certify=certify, max_cells=max_cells, max_seconds=max_seconds, along_a_path=True
+        solver,
+        *problems,
+        certify=certify,
+        max_cells=max_cells,
+        max_seconds=max_seconds,
+        along_a_path=True,
+        capped=most < letters,
     )
     solvers = (chosen,) if proof is None or chosen is proof else (chosen, proof)
     init = default_init(problems[0]) if init is None else init
@@ -123,7 +131,7 @@ def sweep(
     plan = Plan(
         joint=joint,
         solvers=solvers,
-        stopping=Stopping(tol=tol, max_iter=max_iter),
+        stopping=Stopping(tol=tol, max_iter=max_iter, clusters=most),
         seed=(seed_of(store) if store is not None and rng is None else None) or RootSeed.of(seed_sequence(rng)),
         starts=int(starts),
         clusters=None if clusters is None else int(clusters),

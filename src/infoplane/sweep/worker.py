@@ -114,7 +114,9 @@ def _follow(
     solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event
 ) -> Iterator[RunRecord]:
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
-    W = plan.encoders(unit.indices[0], 0, 1 if solver.deterministic else None)
+    first = plan.encoders(unit.indices[0], 0, 1)
+    count = solver.useful_starts(plan.support, problems[unit.indices[0]], first.shape[1], plan.starts)
+    W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
     path = solver.follow(plan.support, [problems[index] for index in unit.indices], W, plan.stopping, True)
     found: list[Run] = []
     seconds: list[float] = []
@@ -123,7 +125,7 @@ def _follow(
         if run is not None:
             ended = time.perf_counter()
             found.append(run)
-            seconds.append(ended - began)
+            seconds.append(ended - began if run.seconds is None else run.seconds)
             began = ended
         if len(found) == len(unit.indices):
             for record in _records(plan, problems, [unit] * len(found), unit.indices, found, seconds):

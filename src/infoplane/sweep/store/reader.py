@@ -57,7 +57,9 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
         ]
         if manifest["points"] is not None:
             done.sort(key=lambda place: (fields[place]["parameter"], place))
-        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], Reading(where, joint.shape[0]))
+        caps = manifest.get("cluster_caps", ())
+        reading = Reading(where, joint.shape[0])
+        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], caps, reading)
         values = [fields[place]["parameter"] for place in sorted(fields)]
         return Frontier(joint, runs, complete=_is_complete(connection), provenance=readable(manifest, values))
 

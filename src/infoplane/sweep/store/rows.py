@@ -59,6 +59,7 @@ def runs_of(
     indices: Sequence[int],
     fields: Callable[[int], dict[str, Any]],
     gap: float | None,
+    caps: Sequence[int | None],
     reading: Reading,
 ) -> list[Solution]:
     """The runs at some parameters, in their order; where bounds were asked for, each run has its parameter's."""
@@ -97,6 +98,7 @@ def runs_of(
                     start=start,
                     died=died,
                     lower_bound=bound,
+                    cluster_cap=caps[solver] if solver < len(caps) else None,
                     **shared[index],
                 )
             )

@@ -175,6 +175,7 @@ class Store:
                     "parameter": self.grid.values[index],
                 },
                 self.plan.gap,
+                self.plan.cluster_caps,
                 Reading(self.path, self.plan.joint.shape[0]),
             )
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))

@@ -1,0 +1,228 @@
+"""The funnel's clusters by column generation, without a proof: where |X| is large, what finds |Z| and the clusters themselves.
+
+    min sum_k w_k f(q_k)   subject to  sum_k w_k q_k = p_x,  w >= 0,        f(q) = rho_zx H(q) + rho_zy H(Tq)
+
+over the posteriors q_k met so far, sparse: a good cluster of a funnel holds few letters. The programme's prices lambda say which cluster is
+missing, one with g(q) = f(q) - lambda.q < 0. Minima of g are descended to by
+
+    q_x <- q_x^b exp((lambda_x - beta sum_y p(y|x) log u_y) / (beta - 1)) / normaliser,   u = Tq,  b = beta / (beta - 1),
+
+which never raises g, from clusters in use and from around single letters; then on the few letters left by Newton's method. Prices of a
+degenerate programme are far from those of its neighbours: the encoder's own (`own_dual`), and the mean of both, are tried too.
+All of it is bounded by work, not by time: |X| times columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+from scipy import sparse
+
+from ..certificate.funnel.bound import scaled
+from ..certificate.funnel.pricing import Channel
+from ..errors import InfoplaneError
+from ..information import Array, IntArray, entr
+from ..joint.support import Support
+from ..problem import MarkovLagrangian
+
+ROUNDS = 16
+"""Most times that clusters are added."""
+
+PROGRAMME_WORK = 150_000_000
+"""Letters times columns, added up over the programmes of all rounds: some tens of seconds."""
+
+PRICING_WORK = 500_000
+"""Letters times posteriors that are descended to in one round, for each kind of beginning."""
+
+STEPS = 30
+"""Of the map that never raises g."""
+
+FEW = 25
+"""Letters that Newton's method takes; posteriors on more are left out."""
+
+NEGLIGIBLE = 1e-6
+"""Mass of a letter that is left out of a posterior."""
+
+GAIN = 1e-7
+"""Nats by which g must be below 0, and the loss must fall in a round that is followed by another."""
+
+KEPT = 6
+"""Columns kept from round to round, for every letter: those in use, then those of least g."""
+
+Columns = sparse.csc_array
+
+
+class Pool:
+    """Posteriors as sparse columns, each with its f."""
+
+    def __init__(self, support: Support, problem: MarkovLagrangian) -> None:
+        self.support = support
+        self.scale, self.beta = scaled(problem)
+        self.T: Array = support.T
+        self.Q: Columns = sparse.csc_array((len(support.p_x), 0))
+        self.f: Array = np.empty(0)
+        self.add(sparse.csc_array(sparse.identity(len(support.p_x))))
+
+    def add(self, Q: Columns) -> None:
+        """More columns, normalised here."""
+        Q = sparse.csc_array(Q)
+        Q = Q @ sparse.diags_array(1.0 / np.asarray(Q.sum(axis=0)).ravel())
+        self.Q = sparse.csc_array(sparse.hstack([self.Q, Q], format="csc"))
+        self.f = np.append(self.f, self.costs(Q))
+
+    def add_partition(self, labels: IntArray) -> None:
+        """The clusters of a map x -> z."""
+        p_x = self.support.p_x
+        shape = (len(p_x), int(labels.max()) + 1)
+        self.add(sparse.csc_array((p_x, (np.arange(len(p_x)), labels)), shape=shape))
+
+    def add_encoder(self, W: Array) -> None:
+        """The clusters of an encoder, without letters of negligible mass in them."""
+        joint = W * self.support.p_x
+        mass = joint.sum(axis=1)
+        q = joint[mass > NEGLIGIBLE] / mass[mass > NEGLIGIBLE, None]
+        self.add(sparse.csc_array(np.where(q > NEGLIGIBLE, q, 0.0).T))
+
+    def costs(self, Q: Columns) -> Array:
+        """H(q) - beta H(Tq) of every column."""
+        H = Q.copy()
+        H.data = entr(H.data)
+        u: Array = np.asarray(Q.T @ self.T.T)
+        return np.asarray(np.asarray(H.sum(axis=0)).ravel() - self.beta * entr(u).sum(axis=1))
+
+    def keep(self, columns: IntArray) -> None:
+        """Only these columns, and the single letters."""
+        kept = np.union1d(np.arange(len(self.support.p_x)), columns)
+        self.Q, self.f = sparse.csc_array(self.Q[:, kept]), self.f[kept]
+
+    def programme(self) -> tuple[Array, Array]:
+        """Weights of the columns, and prices lambda of the letters."""
+        from scipy.optimize import linprog  # slow to import
+
+        p_x = self.support.p_x
+        # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1].
+        A = sparse.diags_array(1.0 / p_x) @ self.Q
+        most = 1.0 / np.asarray(A.max(axis=0).todense()).ravel()
+        found = linprog(self.f * most, A_eq=A @ sparse.diags_array(most), b_eq=np.ones(len(p_x)), method="highs")
+        if found.x is None or found.eqlin.marginals is None:
+            raise InfoplaneError(
+                f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message}"
+            )
+        return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / p_x
+
+    def own_prices(self, weights: Array) -> Array:
+        """lambda_x = sum_z p(z|x) (beta sum_y p(y|x) log p(y|z) - log p(x|z)): those of the encoder itself."""
+        used = np.flatnonzero(weights > 0.0)
+        q = sparse.coo_array(self.Q[:, used])
+        log_u = np.log(np.maximum(np.asarray(self.Q[:, used].T @ self.T.T), 1e-300))
+        x, z = q.coords
+        value = self.beta * (self.T.T[x] * log_u[z]).sum(axis=1) - np.log(np.maximum(q.data, 1e-300))
+        share = q.data * weights[used][z] / self.support.p_x[x]
+        return np.asarray(np.bincount(x, share * value, minlength=len(self.support.p_x)), dtype=float)
+
+    def encoder(self, weights: Array) -> Array:
+        """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster."""
+        used = np.flatnonzero(weights > 1e-14)
+        Q = self.Q[:, used]
+        known: dict[tuple[bytes, bytes], int] = {}
+        cluster = np.empty(len(used), dtype=np.int64)
+        for k in range(len(used)):
+            at = slice(Q.indptr[k], Q.indptr[k + 1])
+            letters, shares = Q.indices[at], np.round(Q.data[at], 6)
+            key = (letters[shares > 0.0].tobytes(), shares[shares > 0.0].tobytes())
+            cluster[k] = known.setdefault(key, len(known))
+        W = np.zeros((len(known), len(self.support.p_x)))
+        q = sparse.coo_array(Q @ sparse.diags_array(weights[used]))
+        x, z = q.coords
+        np.add.at(W, (cluster[z], x), q.data)
+        W /= W.sum(axis=0)
+        return W
+
+
+def generated(
+    support: Support, problem: MarkovLagrangian, partitions: Sequence[IntArray], encoders: Sequence[Array]
+) -> Iterator[Array | None]:
+    """The best encoder of the pool, after rounds of column generation from partitions and encoders; None between pieces of work.
+
+    Nothing but None if the first programme is beyond `PROGRAMME_WORK` or fails, or if beta <= 1, where Z = X is optimal.
+    """
+    pool = Pool(support, problem)
+    if pool.beta <= 1.0:
+        return
+    letters = len(support.p_x)
+    for labels in partitions:
+        pool.add_partition(labels)
+    for W in encoders:
+        pool.add_encoder(W)
+    channel = Channel(support.T)
+    left = PROGRAMME_WORK - letters * pool.Q.shape[1]
+    if left < 0:
+        return
+    last = np.inf
+    for number in range(ROUNDS):
+        try:
+            weights, lam = pool.programme()
+        except InfoplaneError:
+            return
+        value = float(pool.f @ weights)
+        yield None
+        left -= letters * pool.Q.shape[1]
+        if value > last - GAIN or left < 0 or number == ROUNDS - 1:
+            break
+        last = value
+        new = [columns for columns in _priced(pool, channel, weights, lam, number) if columns.shape[1]]
+        yield None
+        if not new:
+            break
+        g = pool.f - lam @ pool.Q
+        best = np.lexsort((g, weights <= 0.0))[: KEPT * letters]
+        pool.keep(best)
+        pool.add(sparse.hstack(new, format="csc"))
+    yield pool.encoder(weights)
+
+
+def _priced(pool: Pool, channel: Channel, weights: Array, lam: Array, number: int) -> Iterator[Columns]:
+    """Posteriors with g < -GAIN, from several beginnings and prices."""
+    p_x = pool.support.p_x
+    letters = len(p_x)
+    most = max(1, PRICING_WORK // letters)
+    used = np.flatnonzero(weights > 0.0)
+    used = used[np.argsort(-weights[used], kind="stable")]
+    turn = np.roll(used, -(number * most) % max(len(used), 1))[:most]
+    Q = np.asarray(pool.Q[:, turn].todense())
+    own = pool.own_prices(weights)
+    yield _worth(pool, lam, channel.descend(lam, pool.beta, Q)[0])
+    yield _worth(pool, lam, _descended(pool, channel, own, 0.7 * Q + 0.3 * p_x[:, None]))
+    near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
+    rng = np.random.default_rng(number)  # the same beginnings whatever the seed: they are no starts
+    for share, noise, price in ((0.5, 0.0, 0.5 * (own + lam)), (0.3, 2.0, lam), (0.05, 3.0, lam)):
+        around = p_x[:, None] * np.exp(noise * rng.standard_normal((letters, len(near))))
+        around *= (1.0 - share) / around.sum(axis=0)
+        around[near, np.arange(len(near))] += share
+        yield _worth(pool, lam, _descended(pool, channel, price, around))
+
+
+def _descended(pool: Pool, channel: Channel, lam: Array, Q: Array) -> Array:
+    """Minima of g from columns on all letters: the map, then Newton's method on the letters left."""
+    T, beta = pool.T, pool.beta
+    L = np.log(Q)
+    for _ in range(STEPS):
+        L = (beta * L + (lam[:, None] - beta * (T.T @ np.log(np.maximum(T @ Q, 1e-300))))) / (beta - 1.0)
+        L -= L.max(axis=0)
+        Q = np.exp(L)
+        total = Q.sum(axis=0)
+        Q /= total
+        L = np.maximum(L - np.log(total), -700.0)
+    Q = np.where(Q > NEGLIGIBLE, Q, 0.0)
+    Q = Q[:, (Q > 0.0).sum(axis=0) <= FEW]
+    return channel.descend(lam, beta, Q / Q.sum(axis=0))[0]
+
+
+def _worth(pool: Pool, lam: Array, Q: Array) -> Columns:
+    """The columns with g < -GAIN at the programme's prices, each once."""
+    Q = np.where(Q > 1e-12, Q, 0.0)
+    _, first = np.unique(np.round(Q, 7), axis=1, return_index=True)
+    columns = sparse.csc_array(Q[:, np.sort(first)])
+    columns = columns @ sparse.diags_array(1.0 / np.asarray(columns.sum(axis=0)).ravel())
+    return sparse.csc_array(columns[:, pool.costs(columns) - lam @ columns < -GAIN])
