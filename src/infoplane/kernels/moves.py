@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 from ..information import Array
+from .common.arrays import Integers
 from .common.fast import log, regrouped
 from .common.jit import entry, part
-from .common.arrays import Integers
 
 ROUNDING = 1e-14  # nats that a move must gain
 
