@@ -92,9 +92,8 @@ def _iterate(
     copy(state.u_old[r], size, u_old)
     copy(state.f_old[r], size, f_old)
     changed, restored, written = False, False, run.check == COMPARING
-    if (
-        not moving and not written
-    ):  # the point that waits may be a leap too far: look at the map of the last that was kept
+    if not moving and not written:
+        # The point that waits may be a leap too far: look at the map of the last that was kept.
         add(u_old, f_old, size, u)
     while not changed and (not moving or (step < trace.shape[1] and state.iterations[r] < setting.limit)):
         # Evaluate T at u.
