@@ -1,6 +1,6 @@
-"""What is asked of an encoder W[z, x] = p(z|x), whoever made it: is it one, and which of its clusters say the same?
+"""Encoders W[z, x] = p(z|x): whether a matrix is one, and which of its clusters coincide.
 
-Two clusters are one if their posteriors p(x|z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with a posterior form
+Two clusters coincide if their posteriors p(x|z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with a posterior form
 merging clusters of equal posterior changes nothing.
 """
 
@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from .joint.joint import Joint
 
 SMALLEST_MASS = 1e-6
+"""p(z) above which a cluster counts."""
 SAME_POSTERIOR = 1e-2
-"""Far above what a stationarity of 1e-8 leaves between two clusters that coincide, far below clusters that have parted."""
+"""Total variation within which posteriors count as equal: far above what a stationarity of 1e-8 leaves between equal clusters, far below
+the distance of different ones."""
 
 
 def check_encoder(joint: Joint, encoder: Array) -> Array:
@@ -43,7 +45,7 @@ def check_encoder(joint: Joint, encoder: Array) -> Array:
 
 
 def distinct_clusters(W: Array, p_x: Array, smallest: float = SMALLEST_MASS) -> list[list[int]]:
-    """The clusters of mass p(z) > ``smallest`` that differ, largest first, each with those that coincide with it."""
+    """The clusters of mass p(z) > ``smallest`` that differ, largest first, each followed by those that coincide with it."""
     p_z = W @ p_x
     alive = [int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > smallest]
     posteriors = W * p_x / np.where(p_z > smallest, p_z, 1.0)[:, None]
@@ -58,10 +60,10 @@ def distinct_clusters(W: Array, p_x: Array, smallest: float = SMALLEST_MASS) -> 
 
 
 def compact(W: Array, p_x: Array) -> Array:
-    """The encoder with coinciding clusters made one and empty ones left out, so that mixtures of mixtures do not grow."""
+    """The encoder with coinciding clusters merged and empty ones left out, so that mixtures of mixtures do not grow."""
     groups = distinct_clusters(W, p_x, smallest=0.0)
     merged = np.array([W[group].sum(axis=0) for group in groups])
-    # A letter without mass may have been all in a cluster without mass.
+    # A letter of zero mass may have had all its weight in clusters of zero mass, which are gone: it gets p(z).
     p_z = merged @ p_x
     merged[:, p_x == 0.0] = (p_z / p_z.sum())[:, None]
     merged /= merged.sum(axis=0)

@@ -1,4 +1,4 @@
-"""What is written to files: values as JSON, and files that are whole or not there."""
+"""Values as JSON, and files that are written whole or not at all."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def to_json(
 
 
 def write_whole(path: Path, write: Callable[[Any], object]) -> None:
-    """Write to a file beside ``path`` and move it there once whole, so that nobody ever sees half of it."""
+    """Write to a file beside ``path`` and move it there once whole, so that no reader ever sees a part of it."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -1,4 +1,4 @@
-"""Entropy, mutual information and divergence: the one place that knows 0 log 0 = 0.
+"""Entropy, mutual information and divergence, with 0 log 0 = 0.
 
 Everything is in nats. An encoder is ``W[z, x] = p(z|x)``, columns summing to one. Marginals are plain arrays;
 ``P[x, y]`` may also be a ``scipy.sparse`` array.
@@ -19,7 +19,7 @@ Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 IntArray = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 BLOCK = 65_536
-"""Entries of an encoder that are looked at together: half a megabyte of room."""
+"""Entries of encoders that are processed at once: half a megabyte."""
 
 NATS_PER_BIT: float = float(np.log(2.0))
 
@@ -45,7 +45,7 @@ def rel_entr(p: Array, q: Array) -> Array:
         ratio = np.divide(p, q, out=np.ones(seen.shape), where=seen)
     logs = np.log(np.where(ratio > 0.0, ratio, 1.0))
     beyond = seen & ~((ratio > 0.0) & (ratio < np.inf))
-    if beyond.any():  # the ratio is too large, or too small, for a number; its logarithm is not
+    if beyond.any():  # the ratio overflows or underflows; its logarithm does not
         logs = np.where(beyond, np.log(np.where(beyond, p, 1.0)) - np.log(np.where(beyond, q, 1.0)), logs)
     return np.where(p > 0.0, np.where(seen, p * logs, np.inf), 0.0)
 
@@ -86,10 +86,10 @@ def _information(tables: Sequence[Array], weights: Array, p_v: Array) -> Array:
 
 
 def sum_rows(tables: Sequence[Array], of_rows: Callable[[Array], Array]) -> Array:
-    """The sum of a number for each row, table by table; the number may depend on nothing but its row.
+    """For each table, the sum over its rows of what ``of_rows`` returns, which must depend on the row alone.
 
-    About `BLOCK` entries are looked at together, since a large encoder is not to be copied and many small ones are quicker at once. What
-    is summed, and in which order, does not depend on which tables stand beside each other: a sum has the same bits anywhere.
+    About `BLOCK` entries are processed at once: a large encoder is never copied whole, and many small ones are faster together. The sum of
+    a table does not depend on the other tables, to the last bit.
     """
     totals = np.zeros(len(tables))
     for rows, owners in _stacks(tables):
@@ -98,7 +98,7 @@ def sum_rows(tables: Sequence[Array], of_rows: Callable[[Array], Array]) -> Arra
 
 
 def _stacks(tables: Sequence[Array]) -> Iterator[tuple[Array, list[int]]]:
-    """The rows of all tables, about `BLOCK` entries at a time, and which table each is of."""
+    """The rows of all tables, about `BLOCK` entries at a time, and the table that each row belongs to."""
     stack: list[Array] = []
     owners: list[int] = []
     size = 0
@@ -147,5 +147,5 @@ def plane_points(joint: Joint, encoders: Sequence[Array]) -> list[PlanePoint]:
 
 
 def plane_point(joint: Joint, encoder: Array) -> PlanePoint:
-    """Of one encoder."""
+    """I(X;Z) and I(Y;Z) of one encoder."""
     return plane_points(joint, [encoder])[0]

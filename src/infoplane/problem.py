@@ -48,7 +48,7 @@ class MarkovLagrangian:
     rho_z, rho_zx, rho_zy
         The three coefficients: finite, not all zero.
     family, parameter
-        Set by the named members (``"bottleneck"``, gamma) so that messages and tables can speak their language.
+        The name of the family (``"bottleneck"``) and its parameter (gamma), for messages and tables; set by `bottleneck` and its like.
 
     Examples
     --------
@@ -157,7 +157,7 @@ class MarkovLagrangian:
 
 @dataclass(frozen=True)
 class Family:
-    """One named family of problems: all that the rest of the package needs to know of it.
+    """One named family of problems: everything that the rest of the package needs to know about it.
 
     Command line, plots, report, frontier, default solvers and certificates read this record; a new family is one more of them, a
     function that makes its problems, and a test.
@@ -184,17 +184,17 @@ class Family:
     solver: str = "portfolio"
     """What ``solver=None`` means, by registered name."""
     sweep_solver: str = "portfolio"
-    """The same for a sweep, where neighbouring parameters help each other."""
+    """The same for a sweep, where a run may begin from the answer at a neighbouring parameter."""
     certifier: str | None = None
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
     init: str | None = "mixed"
-    """The kind of starts that was measured to work (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
+    """The kind of starts that did best when measured (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
 
     @property
     def title(self) -> str:
-        """The name as people read it."""
+        """The name with spaces, as it is shown."""
         return self.name.replace("_", " ")
 
     @property
@@ -290,7 +290,7 @@ FAMILIES: dict[str, Family] = {
 
 
 def family_of(problem: MarkovLagrangian) -> Family:
-    """The record that a problem is treated by: that of any family which its numbers make it a member of, else that of its name."""
+    """The family whose rules apply to a problem: one that contains it by its coefficients, else the one that it is named after."""
     for family in FAMILIES.values():
         if family.contains(problem):
             return family
@@ -298,7 +298,7 @@ def family_of(problem: MarkovLagrangian) -> Family:
 
 
 def named_family(problem: MarkovLagrangian) -> Family:
-    """The record of the name that a problem carries, which is how it is shown."""
+    """The family that a problem is named after, and shown as."""
     return FAMILIES.get(problem.family, LAGRANGIAN)
 
 

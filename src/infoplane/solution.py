@@ -1,4 +1,4 @@
-"""What a solver hands back: data, with everything derived as a property that names its formula."""
+"""What a solver returns: an encoder and how it was found; whatever follows from them is a property that names its formula."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ TIE = 1e-9
 
 
 def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
-    """The runs, by index, of which one is the best, now or once their status is proven: the best as of now comes last.
+    """Indices of the runs that are the best, or may be once a proof has changed a status; the best at present comes last.
 
-    They are the run with the lowest loss and, if it is another, the lowest of those that converged within `TIE` of it. Runs of equal
-    loss count in the order given. The best of several groups of runs is among the contenders of its own group.
+    They are the run with the lowest loss and, if it is another, the lowest of those that converged within `TIE` of it. Of runs of equal
+    loss the first counts. The best of several groups of runs is among the contenders of its own group.
     """
     lowest = min(range(len(losses)), key=lambda index: losses[index])
     near = [index for index, loss in enumerate(losses) if converged[index] and loss <= losses[lowest] + TIE]
@@ -43,7 +43,7 @@ class Rate(NamedTuple):
     """A linear rate fitted to the tail of a trace: |L_k - L_end| ~ C factor^k."""
 
     factor: float
-    """Contraction an iteration; below 1 means linear convergence."""
+    """Contraction per iteration; below 1 means linear convergence."""
     r_squared: float
     """Share of the variance of log |L_k - L_end| that the straight line explains."""
     first: int
@@ -79,7 +79,7 @@ class Trace:
         return np.column_stack(kept if self.iteration is None else (*kept, self.iteration))
 
     def thinned(self, most: int) -> Trace:
-        """At most about so many iterations, the first and the last among them, spaced evenly; the same trace if it has no more."""
+        """About ``most`` iterations, evenly spaced, with the first and the last; the same trace if it has no more than that."""
         if len(self) <= most:
             return self
         kept = np.unique(np.linspace(0, len(self) - 1, most).round().astype(int))
@@ -89,7 +89,7 @@ class Trace:
 
 @dataclass(frozen=True)
 class Run:
-    """One start's end, on the support."""
+    """How the run from one start ended; its encoder is that of the letters of positive mass (`Support`)."""
 
     encoder: Array
     status: Status
@@ -215,12 +215,12 @@ class Solution(EncoderView):
         return self.cluster_cap is not None and self.clusters >= self.cluster_cap
 
     def bounded(self, lower_bound: float, tol: float) -> Solution:
-        """The same with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
+        """The same solution with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
         status = Status.CERTIFIED if self.loss - lower_bound <= tol else self.status
         return replace(self, lower_bound=lower_bound, status=status)
 
     def rate(self, floor: float = 1e-12) -> Rate:
-        """Fit log |L_k - L_end| by a straight line over the second half of the decades that the trace has left.
+        """Fit log |L_k - L_end| by a straight line over the second half of the decades that this distance falls by.
 
         The tail begins where the loss has come within the geometric mean of its first and last distances to the end, and stops
         where |L_k - L_end| falls below ``floor`` (rounding). ``r_squared`` says how straight it is; judge the rate by it.
@@ -256,7 +256,7 @@ def finished(
     starts: tuple[StartSummary, ...] = (),
     cluster_cap: int | None = None,
 ) -> Solution:
-    """A run as the user sees it, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
+    """The solution of a run, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
     parameter = problem.parameter if parameter is None else parameter
     return Solution(
         joint=support.joint,
@@ -307,9 +307,9 @@ def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
 
 
 def _limit(loss: Array) -> float:
-    """Where the sequence is going: its end, moved on by Aitken's extrapolation if the end still moves geometrically.
+    """The limit of a sequence: its last value, corrected by Aitken's extrapolation if it still moves geometrically.
 
-    Distances to the last value itself would bend downwards, since that value is not the limit yet.
+    On a log axis, distances to the last value itself would bend downwards, since that value is not the limit yet.
     """
     stride = max(len(loss) // 20, 1)
     if len(loss) <= 2 * stride:

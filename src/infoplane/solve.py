@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from .problem import MarkovLagrangian
 
 LONGEST_BLOCK = 200
-"""Most iterations between two looks at the callback and at an interruption."""
+"""Most iterations between two calls of the callback, and between two checks for an interruption."""
 
 BLOCK_WORK = 4_000_000
-"""Encoder entries that a block may touch: large batches look up more often, so that Ctrl-C is heard within a second or so."""
+"""Encoder entries that one block of iterations may update: large batches pause more often, so that Ctrl-C takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ def solve(
         into memory (`starts.ENCODER_BYTES`); other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
         the way: `Solution.died`. `Solution.at_cap` says whether the number was held back.
     starts
-        How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best end wins, a
-        converged one before any other of equal loss (1e-9).
+        How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best result is returned, a
+        converged one before any other of equal loss (to 1e-9).
     rng
         Seed or numpy Generator. The same seed gives the same bits, whatever the number of threads.
     max_iter, tol
-        Iterations a start; residuals that count as stationary.
+        Iterations per start; residuals that count as stationary.
     init
         Where runs begin: ``"mixed"`` (one near-identity start, the others random), ``"random"`` (all random, as in the paper),
         ``"identity"`` (the near-identity start alone), ``"spread"`` (random mixtures of the two), or an array of encoders,
@@ -94,7 +94,7 @@ def solve(
         alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
         any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
     max_cells, max_seconds
-        With ``certify``: when to stop proving, if not by default. The bound reached by then is valid all the same.
+        With ``certify``: limits of the proof, in place of the defaults. The bound reached by then is valid all the same.
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
 
@@ -148,10 +148,10 @@ def cluster_cap(solver: Solver, stopping: Stopping, starts: Array) -> int | None
 def _begin(
     solver: Solver, support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping
 ) -> tuple[list[Batch], int]:
-    """Batches for the starts W, and how many iterations to do between two looks."""
+    """Batches for the starts W, and how many iterations each does between two pauses."""
     if sentence := solver.caution(support, problem, W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=3)
-    # What looks at all its starts together is one batch; else each core takes its share of them.
+    # A path solver needs all its starts in one batch; otherwise each core gets a share of them.
     parts = np.array_split(W, 1 if is_path(solver) else min(len(W), os.cpu_count() or 1))
     return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts], block_length(W)
 
@@ -164,7 +164,7 @@ def _best_of(
     began: float,
     cap: int | None,
 ) -> tuple[Solution, bool]:
-    """The best run, and whether the user, or the callback, ended them early."""
+    """The best run, and whether the user or the callback stopped the runs early."""
     batches, block = begun
     with all_cores() as pool:
         interrupted = not _drive(batches, block, pool, callback, support, problem)
@@ -175,7 +175,7 @@ def _best_of(
 
 
 def block_length(starts: Array) -> int:
-    """How many iterations a batch of starts (R, |Z|, |X|) does between two looks."""
+    """How many iterations a batch of starts (R, |Z|, |X|) does between two pauses."""
     return max(5, min(LONGEST_BLOCK, BLOCK_WORK // starts.size))
 
 
@@ -187,7 +187,7 @@ def _drive(
     support: Support,
     problem: MarkovLagrangian,
 ) -> bool:
-    """Advance until every run has ended; False if the callback says stop, or the user interrupts, before."""
+    """Advance until every run has ended; False if the callback or the user stops them earlier."""
     going = list(batches)
     try:
         while going:

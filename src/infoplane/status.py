@@ -1,4 +1,4 @@
-"""How a run ended, and how far from stationary: what a solution says of itself."""
+"""How a run ended, and how far from stationary it was."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Status(Enum):
     CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
     STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
     ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
-    ITERATION_LIMIT = "stopped at a limit of its work, away from a stationary point: raise max_iter"
+    ITERATION_LIMIT = "stopped at a limit on its work before it reached a stationary point: raise max_iter"
     STALLED = "ended away from a stationary point, by its own rule or without moving on: give its encoder as init to another solver"
     INTERRUPTED = "interrupted: this is the best iterate so far"
 
@@ -40,7 +40,7 @@ class Residuals(NamedTuple):
 
 
 def judge(residuals: Residuals, tol: float, otherwise: Status) -> Status:
-    """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
+    """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
     if residuals.largest <= tol:
         return Status.STATIONARY
     if residuals.largest <= math.sqrt(tol):

@@ -1,4 +1,4 @@
-"""Runs go side by side in threads, each with one BLAS thread.
+"""Runs in parallel threads, each with one BLAS thread.
 
 Kernels release the GIL, so the cores are busy already; a BLAS that starts threads of its own for the small products inside an
 iteration makes them wait for each other, and everything several times slower.
@@ -19,14 +19,14 @@ _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
 @contextmanager
 def all_cores() -> Iterator[ThreadPoolExecutor]:
-    """A pool with a thread a core."""
+    """A pool with one thread per core."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         yield pool
 
 
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
-    """BLAS on a single thread until the last of those who are inside has left: the setting is the whole process's."""
+    """BLAS on a single thread until the last caller has left this context: the setting belongs to the whole process."""
     global _inside
     import scipy.linalg.cython_blas  # noqa: F401  the BLAS of compiled code; one that is loaded later would not be limited
 

@@ -71,7 +71,7 @@ class Frontier:
         return bool(self.runs) and self.runs[0].problem.rho_zy < 0
 
     def to_frame(self, rows: Sequence[int] | None = None) -> Any:
-        """A pandas frame with a row a run; units in the column names."""
+        """A pandas frame with one row per run; units in the column names."""
         import pandas as pd
 
         chosen = range(len(self)) if rows is None else rows
@@ -148,9 +148,9 @@ class Frontier:
     ) -> Solution:
         """An encoder on the frontier with the given I(X;Z) or the given I(Y;Z), met to 1e-6 bits.
 
-        A run that is there already is returned. On a straight piece, two runs are mixed, with Z of their own each (time sharing):
+        A run that is there already is returned. On a straight piece, two runs are mixed, each with its own clusters (time sharing):
         both informations are then linear in the weight, so the target is met exactly. Elsewhere the parameter is refined,
-        its neighbours as starts. `Solution.solver` says which. See `targets`.
+        with its neighbours as starts. `Solution.solver` says which. See `frontier/target.py`.
 
         Parameters
         ----------
@@ -172,7 +172,7 @@ class Frontier:
         return at(self, ixz_bits=ixz_bits, iyz_bits=iyz_bits, solver=solver, max_iter=max_iter, tol=tol)
 
     def suggest(self) -> Suggestion:
-        """The knee of the curve and the phase transitions that the sweep met, each with how it was found; see `suggestion`."""
+        """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`."""
         from .knee import suggest
 
         return suggest(self)

@@ -1,6 +1,6 @@
-"""Points of a frontier in their order: the concave hull of (I(X;Z), I(Y;Z)) for the bottleneck, the convex one for the funnel.
+"""Corners of a frontier in order: the concave hull of (I(X;Z), I(Y;Z)) for the bottleneck, the convex one for the funnel.
 
-What lies below the hull is no point of the frontier, since mixtures of its corners are better.
+A point inside the hull is not on the frontier, since mixtures of the corners are better.
 """
 
 from __future__ import annotations
@@ -33,20 +33,20 @@ class FrontierPoint:
 
 
 def vertices(frontier: Frontier) -> list[FrontierPoint]:
-    """The corners of the best runs of a frontier, which must be of one family."""
+    """The corners of the hull of the best runs of a frontier; the runs must be of one family."""
     best = [frontier.runs[row] for row in frontier.best_rows()]
     if not best:
-        raise InvalidOptionError("a frontier without runs has no encoder to offer.")
+        raise InvalidOptionError("the frontier has no runs, and so no encoder at any target.")
     if len({siblings(run.problem).key for run in best}) > 1:
         raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
     return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)
 
 
 def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoint]:
-    """Corners of the hull by I(X;Z), as far as it rises."""
+    """The corners of the hull by I(X;Z): up to the largest I(Y;Z), or with ``hides_y`` from the smallest on."""
     sign = -1.0 if hides_y else 1.0
     hull: list[FrontierPoint] = []
-    # Of two points above each other the better comes last, and the other goes.
+    # Of two points with the same I(X;Z) the better one comes last, and the other is removed.
     for c in sorted(points, key=lambda point: (point.run.ixz, sign * point.run.iyz)):
         while hull and sign * (c.run.iyz - hull[-1].run.iyz) >= 0.0 and c.run.ixz - hull[-1].run.ixz <= 1e-12:
             hull.pop()
@@ -58,12 +58,12 @@ def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoin
 
 
 def _turn(a: Solution, b: Solution, c: Solution) -> float:
-    """Positive if the way a, b, c turns left."""
+    """Positive if the path a, b, c turns left."""
     return (b.ixz - a.ixz) * (c.iyz - a.iyz) - (c.ixz - a.ixz) * (b.iyz - a.iyz)
 
 
 def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[FrontierPoint, FrontierPoint]:
-    """The corners before and after a target."""
+    """The neighbouring corners between which a target lies."""
     after = next((i for i, point in enumerate(hull) if point.along(axis) >= target), len(hull) - 1)
     return hull[max(after - 1, 0)], hull[after]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .frontier import Frontier
 
 STRAIGHT = 1e-6
-"""A scaled distance to the chord that counts as none."""
+"""A scaled distance to the chord below this counts as 0."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ClusterChange:
     clusters: tuple[int, int]
     rows: tuple[int, int]
     converged: bool
-    """Whether both runs did; if not, a number may yet change."""
+    """Whether both runs converged; if not, their numbers of clusters may still change."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _about(transitions: tuple[ClusterChange, ...], parameters: int, symbol: str)
         "A bracket is as narrow as the grid."
     )
     if not transitions:
-        return [f"No phase transition was met. {how}"]
+        return [f"No phase transition was found. {how}"]
     said = [
         f"Transition between {symbol} = {t.parameters[0]:.4g} and {t.parameters[1]:.4g}: "
         f"from {t.clusters[0]} to {t.clusters[1]} clusters{'' if t.converged else ' (not both runs converged)'}."

@@ -3,8 +3,8 @@
 The frontier is concave (bottleneck) or convex (funnel), and the best runs are points on it with their slopes, the parameters. Between
 two neighbours a and b, the chord's slope is the parameter theta for which L_theta(a) = L_theta(b). Solving there from a and b
 either finds something lower, which is a point of the curve between them, or does not: then the piece is straight, and mixtures reach
-all of it. Steps along the chord take turns with secant steps in the parameter, so that a smooth piece is met fast; a jump of the
-encoder at one parameter is a straight piece like any other.
+all of it. Steps along the chord take turns with secant steps in the parameter, so that on a smooth piece the target is reached
+fast. Where the encoder jumps at one parameter, the frontier has a straight piece like any other.
 """
 
 from __future__ import annotations
@@ -34,20 +34,22 @@ if TYPE_CHECKING:
     from .frontier import Frontier
 
 MET = 1e-6 * NATS_PER_BIT
-"""Distance to the target that counts as none, in nats."""
+"""Distance to the target, in nats, within which it counts as met."""
 
 STRAIGHT = 1e-8
-"""A gain over the chord, as a share of parameter x length, that counts as none. A smooth piece has more, until it is shorter than `MET`."""
+"""A gain over the chord below this share of parameter x length counts as 0. A smooth piece has more, until it is shorter than `MET`."""
 
 ROUNDING = 1e-13
-"""A difference of losses, in nats, that counts as none."""
+"""A difference of losses, in nats, below this counts as 0."""
 
 JUMP = 1e-10
-"""Parameters that are equal but for this share: what lies between the two encoders is a jump."""
+"""Relative difference within which two parameters count as equal: between their encoders there is a jump."""
 
 ROUNDS = 60
+"""Most parameters that are solved on the way to a target."""
+
 BLEND = 0.01
-"""Share of the uniform encoder in starts that may bring clusters back to life."""
+"""Share of the uniform encoder that is added to starts, so that empty clusters can gain mass again."""
 
 
 def at(
@@ -94,7 +96,7 @@ def _checked(value: float | None, axis: str) -> float:
 
 
 class TargetSearch:
-    """From the corners of a frontier towards a target."""
+    """The search for an encoder at a target, from the corners of a frontier."""
 
     def __init__(
         self,
@@ -134,12 +136,12 @@ class TargetSearch:
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
             if chord is not None and gain <= nothing:
                 break
-            # Without a gain one of the ends is optimal at theta, too.
+            # Without a gain the better end is optimal at theta, too.
             points.append(c if gain > nothing else FrontierPoint(a.run if here[0] <= here[1] else b.run, theta))
         return mixture(a, b, self.axis, self.target, self.family, self.tol)
 
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: Callable[[float], MarkovLagrangian]) -> Solution:
-        """The same for a Lagrangian with entropies of Z in it: no chord, only the parameter, until it or the target is met."""
+        """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
         for number in range(ROUNDS):
             if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
                 break
@@ -154,15 +156,15 @@ class TargetSearch:
         return abs(c.along(self.axis) - self.target) <= MET
 
     def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
-        """The parameter at which a straight line from a to b meets the target; halfway between theirs if asked."""
+        """The parameter at which a straight line from a to b meets the target; or, with ``bisect``, halfway between theirs."""
         u, v = a.along(self.axis), b.along(self.axis)
         share = 0.5 if bisect else min(max((self.target - u) / (v - u), 0.02), 0.98)
         return a.parameter + share * (b.parameter - a.parameter)
 
     def solved(self, problem: MarkovLagrangian, a: FrontierPoint, b: FrontierPoint, mixed: bool) -> FrontierPoint:
-        """The best encoder from each of the two ends and from a near-identity one; or from the mixture of the ends.
+        """The best run from the encoders of a and b, from a near-identity encoder and, if ``mixed``, from the mixture of a and b.
 
-        The clusters of both together find what is lower, if the ends are not optimal for one parameter after all.
+        The mixture has the clusters of both: it leads to a lower loss where a and b are not both optimal for one parameter.
         """
         letters = self.joint.shape[0]
         starts = [b.run.encoder, a.run.encoder, near_identity(default_clusters(letters), letters)]

@@ -1,4 +1,4 @@
-"""Two encoders as one: time sharing, with Z of their own each.
+"""Time sharing: two encoders as one, which keeps the clusters of both apart.
 
 W = (w W_a, (1 - w) W_b),  I(X;Z) = w I_a(X;Z) + (1 - w) I_b(X;Z),  and the same for I(Y;Z)
 
@@ -21,7 +21,7 @@ from .hull import FrontierPoint
 
 
 def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
-    """The parameter for which a and b have the same Lagrangian; None for a family that is not one of I(X;Z) and I(Y;Z)."""
+    """The parameter for which a and b have the same Lagrangian; None if the Lagrangian is not a combination of I(X;Z) and I(Y;Z)."""
     du, dv = b.run.ixz - a.run.ixz, b.run.iyz - a.run.iyz
     family = named_family(a.run.problem)
     if not family.has_posterior_form or dv <= 0.0:
@@ -33,12 +33,12 @@ def chord_parameter(a: FrontierPoint, b: FrontierPoint) -> float | None:
 
 
 def length(a: FrontierPoint, b: FrontierPoint) -> float:
-    """Of the chord, along the information that the parameter multiplies."""
+    """The length of the chord, measured along the information that the parameter multiplies."""
     return abs(b.run.iyz - a.run.iyz if named_family(a.run.problem).hides_y else b.run.ixz - a.run.ixz)
 
 
 def mixed_encoder(a: FrontierPoint, b: FrontierPoint, axis: str, target: float) -> tuple[float, Array]:
-    """The weight of a, and the mixture."""
+    """The weight of a in the mixture that meets the target, and the mixture."""
     u, v = a.along(axis), b.along(axis)
     w = min(max((v - target) / (v - u), 0.0), 1.0)
     W = np.vstack([w * a.run.encoder, (1.0 - w) * b.run.encoder])

@@ -82,7 +82,7 @@ def critical_gamma(joint: Joint) -> float:
 
 def _critical(support: Support) -> float:
     root_x, root_y = np.sqrt(support.p_x), np.sqrt(support.p_y)
-    # The first singular value is 1, with the roots as its vectors; once it is taken out, the largest is what is asked for.
+    # The largest singular value is 1, with the roots as its vectors; once it is subtracted, the largest that is left is the second.
     B = support.P / root_x[:, None] / root_y - np.outer(root_x, root_y)
     return min(float(np.linalg.norm(B, 2) ** 2), 1.0)
 
@@ -117,7 +117,7 @@ def onset_gamma(joint: Joint, tol: float = 1e-9) -> float:
 
 
 def local_onset(support: Support, at_least: float = 0.0) -> float:
-    """The onset as far as climbs from single letters find it: a lower bound, without the proof of `onset_gamma`."""
+    """The onset that local searches from single letters find: a lower bound, without the proof of `onset_gamma`."""
     constant = Mixture(np.ones(1), support.p_y[None])
     starts, gamma = cover(support), max(_critical(support), at_least)
     while 0.0 < gamma < 1.0:
@@ -185,7 +185,7 @@ class _Optimum:
 
 
 class _CertifiedPath:
-    """Certified optima on demand, each from its neighbour's decoders."""
+    """Certified optima along gamma, each proof begun from its neighbour's decoders."""
 
     def __init__(self, support: Support, solver: Envelope, width: float, critical: float) -> None:
         self.support, self.solver, self.width, self.critical = support, solver, width, critical
@@ -197,7 +197,7 @@ class _CertifiedPath:
         return [_Optimum(gamma, run) for gamma, run in zip(gammas, runs, strict=True)]
 
     def between(self, one: _Optimum, two: _Optimum) -> Iterator[Transition]:
-        """Every change between two optima that bisection tells apart."""
+        """Every change of the number of clusters between two optima that bisection can separate."""
         if one.clusters == two.clusters:
             return
         if two.gamma <= one.gamma * (1.0 + self.width):
@@ -222,7 +222,7 @@ class _CertifiedPath:
         return plane_point(self.support.joint, self.support.lift(optimum.run.encoder))
 
     def how(self, one: _Optimum, two: _Optimum) -> str:
-        """How it was found, and whether the second variation knows it."""
+        """How a transition was found, and whether the second variation predicts it."""
         certified = one.run.status is Status.CERTIFIED is two.run.status
         said = "bisection on certified optima" if certified else "bisection; not every optimum on the way was certified"
         if two.clusters > 1:
