@@ -1,4 +1,4 @@
-"""Greedy pairwise merging, compiled: always the cheapest pair, without looking at every pair again.
+"""Greedy pairwise merging, compiled: always the cheapest pair, without computing the cost of every pair again.
 
 cost(i, j) = a (fall of I(Y;Z)) + b (fall of I(X;Z)) when clusters i and j become one, with t_y = p(i,y) + p(j,y):
 
@@ -27,18 +27,16 @@ RELIABLE = 1e-5  # falls above this share of the merged mass keep nine digits as
 
 
 class Clusters(NamedTuple):
-    """What is known between two merges; cluster c is dead once it has been merged into a smaller one."""
+    """The state between two merges; cluster c no longer counts once it has been merged into one of lower number."""
 
     p_zy: Array  # (n, |Y|)  p(c, y)
     phi_zy: Array  # (n, |Y|)  p(c, y) log p(c, y): a pair then costs one logarithm per y, that of the sum
     p_z: Array  # (n,)
     phi_z: Array  # (n,)
-    alive: Integers  # (n,)  the living, ascending, in its first `count` places
+    alive: Integers  # (n,)  the clusters that are left, ascending, in the first `count` places
     bound: Array  # (n,)  no pair (c, j), j > c, costs less
     partner: Integers  # (n,)  the first j with cost(c, j) = bound[c], or STALE
-    table: (
-        Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; or empty: then costs are computed when needed
-    )
+    table: Array  # (n (n - 1) / 2,)  the cost of every pair, row after row; if empty, costs are computed when needed
 
 
 def singletons(p_xy: Array, *, remember: bool) -> Clusters:
@@ -112,7 +110,7 @@ def before(n: int, i: int) -> int:
 
 @part
 def price_row(c: Clusters, a: float, b: float, count: int, place: int) -> None:
-    """Compute every cost of the row at this place among the living, and its cheapest pair."""
+    """Compute every cost of the row at this place of `alive`, and its cheapest pair."""
     i = c.alive[place]
     base = before(len(c.p_z), i)
     best, partner = np.inf, STALE
@@ -128,7 +126,7 @@ def price_row(c: Clusters, a: float, b: float, count: int, place: int) -> None:
 
 @part
 def scan_row(c: Clusters, count: int, place: int) -> None:
-    """Look up the cheapest pair of the row at this place among the living."""
+    """Look up the cheapest pair of the row at this place of `alive`."""
     i = c.alive[place]
     base = before(len(c.p_z), i)
     best, partner = np.inf, STALE
@@ -157,7 +155,7 @@ def cheapest(c: Clusters, a: float, b: float, count: int) -> int:
 
 @part
 def unite(c: Clusters, a: float, b: float, count: int, place: int) -> None:
-    """Merge the row at this place with its partner, leaving count - 1 clusters and every row's bound true."""
+    """Merge the row at this place with its partner, leaving count - 1 clusters and a valid bound for every row."""
     i = c.alive[place]
     j = c.partner[i]
     for y in range(c.p_zy.shape[1]):

@@ -1,6 +1,6 @@
 """What a solver is: options in a frozen object, and `begin`, which turns starts into a batch of runs that can be advanced.
 
-`solve` and `sweep` know nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and its test.
+`solve` and `sweep` use nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and its test.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Ar
 
 
 class Batch(Protocol):
-    """Runs under way. `advance` does a bounded amount of work, so that a caller can look, stop, or show progress in between."""
+    """Runs in progress. `advance` does a bounded amount of work, so that a caller can stop, or show progress, in between."""
 
     def advance(self, iterations: int) -> bool:
-        """At most so many iterations of every run; False once all have ended."""
+        """Do at most ``iterations`` iterations of every run; False once all have ended."""
 
     def runs(self, traces: bool = True) -> list[Run]:
-        """Every run as it stands; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
+        """Every run in its present state; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
 
 
 class Solver(ABC):
@@ -42,10 +42,10 @@ class Solver(ABC):
     @property
     @abstractmethod
     def name(self) -> str:
-        """What the command line calls it."""
+        """The registered name, by which the command line calls it."""
 
     deterministic: bool = False
-    """Whether it ignores all starts but the first, so that one run is all there is."""
+    """Whether it ignores all starts but the first, so that there is only one run."""
 
     grows: bool = False
     """Whether it finds |Z| itself, up to `Stopping.clusters`; else an answer has no more clusters than its start."""
@@ -55,7 +55,7 @@ class Solver(ABC):
         return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:  # noqa: ARG002
-        """What to warn of before it runs, such as options that no theorem covers; or None."""
+        """What to warn about before it runs, such as options that no theorem covers; or None."""
         return None
 
     def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
@@ -70,7 +70,7 @@ class Solver(ABC):
 
 
 class PathSolver(Solver):
-    """A solver that looks at all starts, or parameters, together: each problem begins from what its neighbour has found."""
+    """A solver that treats all starts, or parameters, together: each problem begins from what was found for its neighbour."""
 
     segment: int | None = 1
     """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""
@@ -84,7 +84,7 @@ class PathSolver(Solver):
         stopping: Stopping,
         record: bool = False,
     ) -> Iterator[Run | None]:
-        """One Run per problem, in order; None after every bounded piece of work, so that a caller can look, or stop, in between.
+        """One Run per problem, in order; None after every bounded amount of work, so that a caller can stop in between.
 
         ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from. With ``record`` runs keep traces, if there are any.
         """
@@ -97,7 +97,7 @@ class PathSolver(Solver):
 
 
 def is_path(solver: Solver) -> TypeGuard[PathSolver]:
-    """Whether a solver looks at all its starts, or parameters, together."""
+    """Whether a solver treats all its starts, or parameters, together."""
     return isinstance(solver, PathSolver)
 
 
@@ -109,12 +109,12 @@ class PathBatch:
         self.done: list[Run] = []
 
     def advance(self, _iterations: int) -> bool:
-        """One bounded piece of work."""
+        """Do one bounded amount of work; False once all problems have ended."""
         run = next(self.path)
         if run is not None:
             self.done.append(run)
         return len(self.done) < self.problems
 
     def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
-        """The problems that have ended."""
+        """The runs of the problems that have ended."""
         return list(self.done)

@@ -1,6 +1,6 @@
-"""When a run may stop, and what is then said of it.
+"""When a run may stop, and which status it then has.
 
-"Converged" means stationary: the primal residual |Ap - Bq|, the dual residual c |B(q - q_old)| (each row weighed by its mass) and the
+"Converged" means stationary: the primal residual |Ap - Bq|, the dual residual c |B(q - q_old)| (each row weighted by its mass) and the
 problem's own stationarity (for the bottleneck |W - BA(W)|), each in its largest entry, are all at most ``tol``. A small primal
 residual alone proves nothing.
 """
@@ -15,7 +15,7 @@ from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 @dataclass(frozen=True)
 class Stopping:
-    """What is small enough, how long to try, and how many clusters an answer may have."""
+    """The residuals that count as stationary, the most iterations, and the most clusters of an answer."""
 
     tol: float = STATIONARY_TOL
     max_iter: int = 20_000
@@ -33,5 +33,5 @@ class Stopping:
         return letters if self.clusters is None else self.clusters
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:
-        """STATIONARY or ALMOST if the residuals say so, whatever ended the run; else ``otherwise``."""
+        """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
         return judge(residuals, self.tol, otherwise)

@@ -1,7 +1,7 @@
 """Machine code on disk, kept for as long as no kernel has been edited.
 
 numba keeps the machine code of a function, with everything that it calls, beside its source (or in the user's cache folder, or in
-NUMBA_CACHE_DIR), and takes it for good until the function's own file changes. An edited helper in another file would go unnoticed. So here
+NUMBA_CACHE_DIR), and considers it valid until the function's own file changes. An edited helper in another file would go unnoticed. So here
 the stamp on that code is the digest of all kernels' sources. What is stale is overwritten, or removed when its successor is saved.
 """
 

@@ -20,9 +20,8 @@ from .roots import LOG_TINY, TINY
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOG2_E = 1.0 / math.log(2.0)
-LOG2_HIGH = (
-    6.93147180369123816490e-01  # log 2 in two parts (fdlibm's), the first with trailing zeros: k LOG2_HIGH is exact
-)
+# log 2 in two parts (fdlibm's), the first with trailing zeros: k LOG2_HIGH is exact
+LOG2_HIGH = 6.93147180369123816490e-01
 LOG2_LOW = 1.90821492927058770002e-10
 ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number, which then stands in the lowest bits
 SMALLEST_EXPONENT = -709.0  # from here on exp is 0: 2^-1023 has no bits

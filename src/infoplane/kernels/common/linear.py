@@ -1,7 +1,7 @@
 """Small dense linear systems, solved in place.
 
-Written out because a call of LAPACK costs more than the work at these sizes, and because the callers differ in what they need of a
-matrix that is not as it should be: `solve_damped` goes on with a damped answer, `solve_definite` and `solve` return False.
+Written out because a call of LAPACK costs more than the work at these sizes, and because the callers differ in what they need if
+a matrix is singular or not definite: `solve_damped` goes on with a damped answer, `solve_definite` and `solve` return False.
 """
 
 import math

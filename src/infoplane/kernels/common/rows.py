@@ -1,4 +1,4 @@
-"""Clusters are rows of tables: a run's rows in and out of a batch, and rows without mass left out.
+"""Clusters are rows of tables: copying a run's rows out of a batch and back, and leaving out rows without mass.
 
 A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses the first rows only.
 """

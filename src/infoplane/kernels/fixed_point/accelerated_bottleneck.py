@@ -1,11 +1,12 @@
 """The bottleneck's self-consistent equations, accelerated: u = log q(z, y), u <- T(u), T the map of `selfmap`.
 
 J(u) = -k sum_x p(x) log sum_z exp(score) bounds the Lagrangian from above: J(T(u)) <= L(W(u)) + rho_zy H(Y) <= J(u). So plain steps
-cannot raise J, and a point that leaps ahead is kept only if it does not raise J either; the residual alone would lead to saddles. A leap
-that is refused costs one evaluation: the run goes on from T(u). SQUAREM leads at first and after a refusal, Anderson once the residual
-shrinks, Newton where it is cheap and the residual is small. Clusters that have become equal are merged, which is undone if J rises.
+cannot raise J, and an extrapolated point, a leap, is kept only if it does not raise J either; the residual alone would lead to saddles.
+A leap that is refused costs one evaluation: the run goes on from T(u). Leaps are SQUAREM's at first and after a refusal, Anderson's once
+the residual shrinks, Newton's where that is cheap and the residual is small. Clusters that have become equal are merged, which is undone if
+J rises.
 
-`phases` says which point is tried next, and when; `stopping` when a run has ended. Here is the loop that does as they say.
+`phases` decides which point is tried next, and when; `stopping` when a run has ended. This module is the loop around them.
 """
 
 from typing import NamedTuple
@@ -93,7 +94,7 @@ def _iterate(
     copy(state.f_old[r], size, f_old)
     changed, restored, written = False, False, run.check == COMPARING
     if not moving and not written:
-        # The point that waits may be a leap too far: look at the map of the last that was kept.
+        # The next point may be a leap that is to be refused: evaluate the map of the last point that was kept.
         add(u_old, f_old, size, u)
     while not changed and (not moving or (step < trace.shape[1] and state.iterations[r] < setting.limit)):
         # Evaluate T at u.

@@ -44,7 +44,7 @@ def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: M
     """Advance every running run by at most trace.shape[1] iterations; a run ends at a W with max |W - BA(W)| <= tol.
 
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
-    map of where the run stands, unless it is there to be compared already, and its residual is measured.
+    map of the run's present point, unless it is there to be compared already, and its residual is measured.
     """
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0

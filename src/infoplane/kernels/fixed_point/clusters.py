@@ -1,8 +1,8 @@
 """Clusters that a bottleneck does not need, found from q(z, y).
 
 Merging z and z' loses (q(z) + q(z')) JS[p(y|z), p(y|z')] nats of I(Y;Z), of which the second-order term is used here. Clusters that will
-end up equal, or empty, approach that along a direction in which the map has slope 1: iterations crawl there, and every
-extrapolation is ill-conditioned.
+end up equal, or empty, approach that along a direction in which the map has slope 1: iterations converge slowly there, and
+every extrapolation is ill-conditioned.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from ..common.arrays import Flags
 from ..common.fast import regrouped
 from ..common.jit import part
 
-CHEAP = 1e-6  # nats that a merge may cost, and mass that a shrinking cluster may have, to be tried without
+CHEAP = 1e-6  # nats up to which a merge, and mass up to which leaving out a shrinking cluster, is tried
 EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only
 
 

@@ -1,10 +1,10 @@
-"""Where a fixed-point iteration u <- T(u) is going, from its last few points: SQUAREM and Anderson, both in the log domain.
+"""Extrapolation of a fixed-point iteration u <- T(u) from its last few points: SQUAREM and Anderson, both in the log domain.
 
 SQUAREM (Varadhan, Roland 2008):     u0 + 2 a r + a^2 v,  r = T(u0) - u0,  v = (T(u1) - u1) - r,  u1 = T(u0),  a = |r| / |v|
 Anderson, type II (Walker, Ni 2011): T(u) - D_G theta,    theta = argmin |f - D_F theta|,  f = T(u) - u
 with D_F, D_G the last differences of f and of T(u), and the norm weighted by q(z, y) = exp(u), so that an entry counts by its mass.
-Neither is trusted: the caller keeps a point only if the objective does not rise there. Points are flat, (z, y) in one row: loops over them
-are long enough to vectorise.
+Neither is safe by itself: the caller keeps a point only if the objective does not rise there. Points are flat, (z, y) in one row: loops
+over them are long enough to vectorise.
 """
 
 import math
@@ -18,10 +18,8 @@ from ..common.linear import solve_damped
 
 RIDGE = 1e-10  # of the normal equations, relative to their diagonal
 LONGEST = 30.0  # no logarithm moves by more in one step
-FIRST_CAP, GROWTH = (
-    4.0,
-    4.0,
-)  # SQUAREM's longest step, and the factor by which it grows on success and shrinks on refusal
+# SQUAREM's longest step at first, and the factor by which it grows on success and shrinks on refusal.
+FIRST_CAP, GROWTH = 4.0, 4.0
 SLACK = 1e-14  # relative rise of an objective that may be rounding
 
 
@@ -65,7 +63,7 @@ def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, ou
         total = 0.0
         for i in range(u.size):
             total += out[i] * f[i]
-        # Columns are scaled to unit length; one of length 0 says nothing.
+        # Columns are scaled to unit length; one of length 0 has no influence.
         scale = 1.0 / math.sqrt(normal[j, j]) if normal[j, j] > 0.0 else 0.0
         theta[j] = scale * total
         for k in range(j):

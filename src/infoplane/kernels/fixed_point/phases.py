@@ -45,7 +45,7 @@ PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
 PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
-SHRINKS = 0.98  # factor of the residual in a leap of SQUAREM from which on Anderson leads
+SHRINKS = 0.98  # after a leap of SQUAREM that shrinks the residual by this factor, leaps are Anderson's
 SMALL = 0.03  # norm of f below which Newton's step is worth its price
 NEARLY = 1e4  # multiple of tol from which the encoder is written down at every evaluation, ready to be compared
 
@@ -102,7 +102,7 @@ def mode_of(run: Control, one_block: bool, tol: float) -> int:
 
 @inlined
 def not_stationary(run: Control, far: float) -> None:
-    """A comparison found max |W - map(W)| = far > tol: the lower bound is not to be believed so soon again."""
+    """A comparison found max |W - map(W)| = far > tol: W is compared again only at a smaller lower bound."""
     run.gate, run.check = min(run.gate, 0.7 * run.lowest / far), FAR
 
 
@@ -136,7 +136,7 @@ def refuse(run: Control, iteration: int, price: int) -> None:
 
 @inlined
 def promote(run: Control, norm: float, iteration: int) -> None:
-    """A leap of SQUAREM that was kept and has shrunk the residual hands over to Anderson, after a look for clusters to merge."""
+    """After a leap of SQUAREM that was kept and has shrunk the residual, go on with Anderson, and look for clusters to merge."""
     if run.phase == BASE and run.origin == LEAP and norm < SHRINKS * run.norm:
         run.phase, run.held, run.merge_at = ANDERSON, 0, min(run.merge_at, iteration)
 

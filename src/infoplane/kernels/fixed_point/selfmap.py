@@ -4,7 +4,7 @@ score[z, x] = on_W log W[z, x] + sum_y A[z, y] p(y|x),   A[z, y] = (rho_z log q(
 W'[z, x] = exp(score) / sum_z exp(score),                q'(z, y) = sum_x W'[z, x] p(x, y)
 
 k is `MarkovLagrangian.width` and on_W = 1 + rho_zx / k: the same map as `splitting.measure.fixed_point`. For the bottleneck on_W = 0 and
-k = gamma, so that q(z, y) is all there is to know of an encoder: one exponential for each (z, x), logarithms for (z, y) only.
+k = gamma, so that q(z, y) determines the next encoder: one exponential for each (z, x), logarithms for (z, y) only.
 Joints lie in blocks of letters x, (blocks, |Y|, BLOCK), padded with zeros at the end: loops over x are long and free of offsets, which
 the compiler needs to vectorise them, and no table of the encoder's size is made on the way.
 """

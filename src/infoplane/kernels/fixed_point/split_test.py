@@ -19,10 +19,10 @@ from ..common.jit import part
 from .selfmap import ChannelBlocks
 
 LARGEST_PRODUCT = 24  # |Y| up to which C is made
-POWER_STEPS = 30  # of the power iteration, which only ever errs towards "stable"
+POWER_STEPS = 30  # of the power iteration, which errs towards "stable" only
 MARGIN = 1e-6  # relative excess of lambda that counts
 ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
-SMALLEST_GAIN = 1e-10  # nats: less is left alone
+SMALLEST_GAIN = 1e-10  # nats: a smaller gain is ignored
 
 
 @regrouped

@@ -1,9 +1,9 @@
-"""Leaps along a slow tail: Aitken's extrapolation of a whole run, kept only if it does not raise the loss.
+"""Leaps along a slow tail: Aitken's extrapolation of all of W, kept only if it does not raise the loss.
 
 Near a limit the iterates of a splitting move along one slow mode, W_k - W* ~ r^k. Two successive displacements over a stride of
-iterations, D0 and D1, give the mode's factor r = <D1, D0> / <D0, D0> over that stride, and D1 r / (1 - r) is the way that is
-left. Where the mode grows, r >= 1, the run is leaving a saddle, and a short leap in the same direction leaves it sooner. nu leaps
-with W, and v = W M. The safeguard is the objective, not a residual: residuals are small at saddles too.
+iterations, D0 and D1, give the mode's factor r = <D1, D0> / <D0, D0> over that stride, and D1 r / (1 - r) is the displacement that is
+left. Where the mode grows, r >= 1, the run is leaving a saddle, and a short leap in the same direction leaves it sooner. nu is
+extrapolated with W, and v = W M. The safeguard is the objective, not a residual: residuals are small at saddles too.
 """
 
 import math
@@ -19,7 +19,7 @@ STRIDE = 50  # iterations between two displacements
 COLLINEAR = 0.95  # cosine between successive displacements that counts as one mode
 FARTHEST, FARTHEST_FROM_SADDLE = 100.0, 5.0  # multiples of the last displacement
 LONGEST = 0.1  # no entry moves by more: nu is extrapolated too, and a mode is straight near its limit only
-SHRINK = 0.1  # an entry keeps at least this share of itself: what should die goes on dying by itself
+SHRINK = 0.1  # an entry keeps at least this share of itself: a cluster that vanishes does so by the recursion itself
 
 
 @part

@@ -1,7 +1,7 @@
-"""Many runs of one formulation, each ending by itself: the loop around `solver_one` and `solver_two`.
+"""Many runs of one formulation, each of which ends on its own: the loop around `solver_one` and `solver_two`.
 
 The recursions are those of `douglas_rachford`, compiled. State lives in arrays with one row per run and is updated in place, so that a
-caller may advance a few hundred iterations at a time, look, show progress, be interrupted, and go on. One iteration of a run is
+caller may advance a few hundred iterations at a time, show progress, be interrupted, and go on. One iteration of a run is
 
 1. `penalty.retune`          the automatic penalty follows the masses
 2. `iterate`                 one step of the recursion
@@ -44,7 +44,7 @@ def _identity(_split: Split, v: Array) -> Array:
 
 @part
 def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
-    """What the steps of run r see."""
+    """The data that the steps of run r need."""
     return Split(
         tables.p_x,
         tables.p_y,
@@ -97,7 +97,7 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
 
 @inlined
 def _looked_ahead(split: Split, rho: Array, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
-    """Where the run goes on from: the end of its tail, if two looks suffice to see it, or else where it is."""
+    """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one."""
     looks = tail.looks
     if looks >= 2:
         leaped, W, nu = leap(split, rho, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)

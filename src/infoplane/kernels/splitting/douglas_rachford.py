@@ -7,14 +7,14 @@ minimise F(p) + G(q) subject to A p = B q, through the augmented Lagrangian (pap
 with relaxation 0 < alpha <= 2: alpha = 1 is ADMM, alpha = 2 is Peaceman-Rachford splitting. ``c`` is a number, or an array of
 one penalty per row of the constraint, in which case c ||.||^2 reads as the norm weighted by it.
 
-`solver_one` and `solver_two` are the only places where the recursions stand. Python runs what they return as it is for a pair
-that the user brings (`pair.douglas_rachford`); `advance` compiles the very same text for the paper's formulations. They
+`solver_one` and `solver_two` are the only places where the recursions are written. Python runs what they return as it is for a
+user's own pair (`pair.douglas_rachford`); `advance` compiles the same text for the paper's formulations. They
 know nothing of tolerances, iteration limits, bottlenecks or funnels. The blocks arrive as functions of some ``data`` of theirs,
 
     argmin_p(data, x, s, c, p) = argmin_p  F(p) - <s, Ap> + (c/2) ||Ap - x||^2        started at the present p
     argmin_q(data, x, s, c, q) = argmin_q  G(q) - <s, Bq> + (c/2) ||Bq - x||^2        started at the present q
 
-so that p meets x = Bq with the slope s = -nu, and q meets x = Ap with the slope s = +nu.
+called with x = Bq, s = -nu for p, and with x = Ap, s = +nu for q.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     for z in range(x.shape[0]):
         for j in range(x.shape[1]):
             target[z, j] = x[z, j] + s[z, j] / c[z, j]
-            m[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])  # the multiplier that the present W asks for
+            m[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])  # the multiplier that belongs to the present W
     log_total = np.empty(W.shape[1])
     gradient, direction, m_new = np.empty_like(m), np.empty_like(m), np.empty_like(m)
     W = _primal(split, S, k, m, log_total)

@@ -3,7 +3,7 @@
     u <- u - xi (g - mean_z g),   g the gradient of  f(u) - <s, L u> + sum (c/2) (L u - x)^2              (paper, Section V)
 
 Subtracting the mean over z keeps every column on its simplex. One xi serves the whole block: it must leave every entry positive, and
-satisfy Armijo's condition. Kept as the faithful reproduction of the paper; one near-zero entry throttles the step of
+satisfy Armijo's condition. Kept as the faithful reproduction of the paper; one entry near zero shortens the step of
 the whole matrix, which is why `step="exact"` is the default.
 """
 

@@ -122,8 +122,8 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
             emptied[at] = True
             left -= 1
         else:
-            break  # one row is left, and the simplex leaves it no choice: normalising gives it everything
-    # The total grows without bound as lam falls: walk down until it is positive, then close in.
+            break  # one row is left: on the simplex its v is 1, which normalising gives it
+    # The total grows without bound as lam falls: lower lam until the total is positive, then search the bracket.
     high, width = edge, k
     low = edge - width
     for _ in range(200):

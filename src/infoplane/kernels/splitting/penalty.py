@@ -8,10 +8,8 @@ from ..common.jit import part
 from ..common.rows import DEAD
 from .tables import Split
 
-LOW, HIGH = (
-    0.85,
-    1.3,
-)  # a penalty is reset only when it leaves this band around its target, so that it freezes near the limit
+# A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
+LOW, HIGH = 0.85, 1.3
 LARGEST = 1e14
 FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
 
@@ -28,7 +26,7 @@ def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floo
 
 @part
 def remember_raises(boost: Array, c: Array, before: Array) -> None:
-    """A row whose penalty a step had to raise keeps the factor, lest `retune` undo it and the two take turns for ever."""
+    """A row whose penalty a step had to raise keeps the factor, since otherwise `retune` would undo it in every iteration."""
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
             boost[z, j] *= c[z, j] / before[z, j]

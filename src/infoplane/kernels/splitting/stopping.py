@@ -1,4 +1,4 @@
-"""When a run of a splitting has ended, and what its trace holds; the recursion knows nothing of either.
+"""When a run of a splitting has ended, and what its trace holds; neither is part of the recursion.
 
 primal   max |A p - B q| = max |W M - v|
 dual     max Bq c |B(q - q_old)|

@@ -1,4 +1,4 @@
-"""A splitting as numbers: what the kernels need to know of a joint, a formulation and a batch of runs.
+"""A splitting as arrays: what the kernels need of a joint, a formulation and a batch of runs.
 
 In each of the paper's five formulations one block is the encoder W[z, x] and the other is a table v[z, j] of marginals that must
 equal W M, with M[x, j] = p(x) for p(z) and M[x, j] = p(x|y) for p(z|y). The objective is shared out as
@@ -87,7 +87,7 @@ class Tail(NamedTuple):
 
 
 class Split(NamedTuple):
-    """One run's data, as the steps see it."""
+    """The data of one run that its steps need."""
 
     p_x: Array
     p_y: Array

@@ -1,4 +1,4 @@
-"""`Accelerated`: the fast path, a map whose fixed points are the stationary encoders, accelerated without ever raising the objective."""
+"""`Accelerated`: a map whose fixed points are the stationary encoders, accelerated without ever raising the objective."""
 
 from __future__ import annotations
 
@@ -39,10 +39,10 @@ class Accelerated(Solver):
     Parameters
     ----------
     memory
-        How many differences Anderson's step looks back on.
+        How many differences of earlier iterates Anderson's step uses.
     split
-        Whether a stationary bottleneck is doubted: a cluster inside which X and Y are correlated by more than gamma gains by splitting,
-        so it is split, if fewer clusters are alive than the start had, and the run goes on. Applies where the rho sum to 0.
+        Whether a stationary bottleneck is tested for splits: a cluster inside which X and Y are correlated by more than gamma gains by
+        splitting, so it is split, if fewer clusters are alive than the start had, and the run goes on. Applies where the rho sum to 0.
 
     Examples
     --------

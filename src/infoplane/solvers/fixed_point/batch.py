@@ -46,7 +46,7 @@ def needs_encoder(problem: MarkovLagrangian) -> bool:
 
 
 def channel_of(support: Support) -> ChannelBlocks:
-    """p(y|x) in the layout of the kernels, made once for a support."""
+    """p(y|x) in the layout of the kernels, made once per support."""
     if support not in _channels:
         _channels[support] = _channel(support)
     return _channels[support]
@@ -82,7 +82,7 @@ def _channel(support: Support) -> ChannelBlocks:
 
 
 class MapBatch:
-    """Runs of one map, each stopping by itself."""
+    """Runs of one map, each of which stops on its own."""
 
     found_by: str
     kernel: Callable[..., Any]
@@ -130,7 +130,7 @@ class MapBatch:
 
     @property
     def running(self) -> bool:
-        """Whether any run may still move."""
+        """Whether any run has iterations left to do."""
         waiting = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(np.count_nonzero(waiting))  # quicker than any() on few runs
 
@@ -147,14 +147,14 @@ class MapBatch:
         return self.running
 
     def continue_stationary(self) -> None:
-        """Called after every block: a solver that doubts a stationary point may set its run going again."""
+        """Called after every block: a solver that tests stationary points further may let their runs go on."""
 
     def runs(self, traces: bool = True) -> list[Run]:
-        """Every run as it stands."""
+        """Every run in its present state."""
         return [self._run(index, W, traces) for index, W in enumerate(self.encoders or self._written_down())]
 
     def _written_down(self) -> list[Array]:
-        """The encoders of all runs; kept, in place of the blocks, once nothing moves any more."""
+        """The encoders of all runs as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
         if (self.state.outcome == RUNNING).any():  # W and its residual are not up to date, see the kernels
             columns = TRACE_COLUMNS if self.record else 0
             self.kernel(self.channel, self.setting, self.state, np.zeros((len(self.state.iterations), 0, columns)))

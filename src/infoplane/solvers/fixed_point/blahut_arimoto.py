@@ -1,4 +1,4 @@
-"""Blahut-Arimoto for the bottleneck (Tishby, Pereira, Bialek 1999), the yardstick of the paper.
+"""Blahut-Arimoto for the bottleneck (Tishby, Pereira, Bialek 1999), the paper's baseline.
 
 p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
 

@@ -1,4 +1,4 @@
-"""The paper's five formulations: who is p, who is q, which part of L each block carries, and what M ties them.
+"""The paper's five formulations: which block is p and which q, which part of L each carries, and the M of their constraint.
 
 minimise F(p) + G(q), Ap = Bq, where one block is the encoder W = p(z|x) and the other a table v of marginals with v = W M:
 M = p(x) gives v = p(z), M = p(x|y) gives v = p(z|y). Written for the general Lagrangian (rho_z, rho_zx, rho_zy); the
@@ -46,7 +46,7 @@ class Formulation:
     refusal: Callable[[MarkovLagrangian], str | None]
     """Why it cannot solve a problem, or None."""
     tune_on_encoder: bool = False
-    """Whether the automatic penalty reads its masses off W M (else off v)."""
+    """Whether the automatic penalty takes its masses from W M (else from v)."""
 
     def constraint(self, p_x: Array, p_x_given_y: Array) -> Array:
         """M[x, j], the columns that turn W into v."""

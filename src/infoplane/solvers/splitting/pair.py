@@ -1,4 +1,4 @@
-"""The two recursions for a pair that the user brings: minimise F(p) + G(q) subject to Ap = Bq.
+"""The two recursions for a user's own pair of functions: minimise F(p) + G(q) subject to Ap = Bq.
 
 The theory asks for F convex and G weakly convex with linear A, B; nothing here is about entropies. A block is any object with
 ``value(u)`` and either ``argmin(target, c, start)``, the minimiser of its value plus (c/2) ||L u - target||^2 with L its own map, or
@@ -31,7 +31,7 @@ class Block(Protocol):
 
 @dataclass(frozen=True)
 class PairSolution:
-    """Where the pair ended. ``objective`` is F(p) + G(q), ``losses`` its course, ``augmented`` that of L_c."""
+    """The last iterate. ``objective`` is F(p) + G(q) there, ``losses`` its value at every iteration, ``augmented`` that of L_c."""
 
     p: Array
     q: Array
@@ -149,7 +149,7 @@ def _argmin(block: Block, matrix: Array | None, apply: Callable[[Any, Array], Ar
     gradient = getattr(block, "gradient", None)
     if gradient is None:
         raise InvalidOptionError(f"{type(block).__name__} must have a method argmin(target, c, start) or gradient(u).")
-    from scipy.optimize import minimize  # slow to import: paid only for a block without its own argmin
+    from scipy.optimize import minimize  # slow to import, so only for a block without its own argmin
 
     def search(_data: Any, x: Array, s: Array, c: Array, u: Array) -> Array:
         def objective(flat: Array) -> tuple[float, Array]:

@@ -4,7 +4,7 @@ Th. 1, Solver I,  alpha <= 2:  c > max{ omega_G, (L_p + sigma_F) / (alpha mu_A^2
 Th. 2, Solver II, alpha < 2:   c > [alpha sigma_G + sqrt(alpha^2 sigma_G^2 + 8 (2-alpha) L_q^2 mu_B^4)] / [(4-2 alpha) mu_B^2]
 Th. 3, Solver II, alpha < 2:   c > M_q [M_q alpha sigma_G + sqrt((M_q alpha sigma_G)^2 + 8 (2-alpha) (L_q lambda_B)^2 mu_BB)] / (4-2 alpha)
 
-Theorems 4-6 put in the constants of the bottleneck and the funnel (`penalty_threshold`); the paper's slips are repaired. They are
+Theorems 4-6 put in the constants of the bottleneck and the funnel (`penalty_threshold`); the paper's misprints are corrected. They are
 sufficient and very conservative, because one scalar c must suit rows whose masses differ by orders of magnitude. The automatic
 penalty gives every row its own, c_i = kappa times the curvature of that row's entropy: then sigma = L in Theorem 2, whose root is
 (4 - alpha) exactly, and the theorem asks for kappa > 2/(2 - alpha); Theorem 1 asks for kappa > 2/alpha. `automatic_factor` is that,
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from ...joint.joint import Joint
 
 MARGIN = 1.25
-"""kappa over the theorem's smallest. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1."""
+"""kappa as a multiple of the theorem's smallest. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1."""
 
 FUNNEL_FACTOR = 2.5
 """kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
@@ -63,7 +63,7 @@ def _covered(alpha: float, ok: bool, what: str) -> None:
 
 
 class Threshold(NamedTuple):
-    """The smallest penalty that a theorem asks for, and the constants that it was computed from."""
+    """The smallest penalty that a theorem asks for, and the constants from which it was computed."""
 
     c: float
     theorem: str
@@ -78,7 +78,7 @@ def penalty_threshold(
     formulation: str = "auto",
     relaxation: float = 1.0,
 ) -> Threshold:
-    """The theorems' smallest c for a formulation, with eps-infimal measures read off an encoder.
+    """The theorems' smallest c for a formulation, with the eps-infimal measures of an encoder.
 
     eps_z, eps_{z|x}, eps_{z|y} are the smallest masses of p(z), p(z|x), p(z|y). Theorem 4 for ib-1, Theorem 5 for ib-2 and the
     variational formulations (whose G is a multiple of H(Z)), Theorem 6 for pf-2.

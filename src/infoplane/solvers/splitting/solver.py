@@ -27,7 +27,7 @@ PAPER_PRIMAL_TOL = 2e-6
 """The paper's stopping rule for its gradient step: total variation of Ap - Bq."""
 
 MIRROR_STEPS = 10
-"""Majorise-minimise steps an argmin where the encoder block has no dual (pf-2); one suffices elsewhere."""
+"""Majorise-minimise steps per argmin where the encoder block has no dual (pf-2); one suffices elsewhere."""
 
 GOLDEN = 1.618
 
@@ -51,7 +51,7 @@ class DouglasRachford(Solver):
         Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="exact"`` and
         ``penalty="auto"``.
     inner
-        Majorise-minimise steps an argmin; None chooses 10 for pf-2 and 1 elsewhere.
+        Majorise-minimise steps per argmin; None chooses 10 for pf-2 and 1 elsewhere.
     proximal
         Weight of a Bregman term KL(p || p_old) in the marginal block's argmin; only the earlier ADMM-IB uses it.
 
@@ -90,14 +90,14 @@ class DouglasRachford(Solver):
 
     @property
     def name(self) -> str:
-        """The registered name: the formulation, or drs when it is left to the problem."""
+        """The registered name: the formulation, or drs if the problem chooses it."""
         if self.proximal > 0:
             return "admm-ib"
         return "drs" if self.formulation == "auto" else self.formulation
 
     @property
     def advice(self) -> str:
-        """What to change if a run does not converge: whatever is not at its default for the sake of the paper's method."""
+        """What to change if a run does not converge: the options that follow the paper's method instead of the defaults."""
         changes = [*["step='exact'"] * (self.step != "exact"), *["penalty='auto'"] * (self.penalty != "auto")]
         return f"use {' and '.join(changes)}" if changes else ""
 
@@ -163,7 +163,7 @@ class SplittingBatch:
         self.advice = options.advice
         self.found_by = formulation.name if options.proximal == 0 else options.name
         self.kernel = advance_exact if options.step == "exact" else advance_gradient
-        P = support.P.copy()  # compiled code would take a read-only table for one of another type
+        P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
         self.setting = Setting(
             rho=np.array([problem.rho for problem in problems], dtype=float),
@@ -203,7 +203,7 @@ class SplittingBatch:
         self.recorded: list[list[Array]] = [[] for _ in range(runs)]
 
     def advance(self, iterations: int) -> bool:
-        """At most so many iterations of every run; False once all have ended."""
+        """Do at most ``iterations`` iterations of every run; False once all have ended."""
         runs = len(self.state.iterations)
         before = self.state.iterations.copy()
         trace = np.zeros((runs, iterations, TRACE_COLUMNS if self.record else 0))
@@ -215,7 +215,7 @@ class SplittingBatch:
         return bool(running.any())
 
     def runs(self, traces: bool = True) -> list[Run]:
-        """Every run as it stands."""
+        """Every run in its present state."""
         return [self._run(index, traces) for index in range(len(self.state.iterations))]
 
     def _run(self, index: int, traces: bool) -> Run:
