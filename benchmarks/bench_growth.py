@@ -35,7 +35,7 @@ PICTURE = Path(__file__).parent.parent / "docs" / "images" / "growth.png"
 
 
 def family(sizes: list[tuple[int, int, int]], rounds: int) -> dict[str, Any]:
-    """Units an iteration of every size, ours and NumPy's, and the exponents in the product of the sizes."""
+    """Units per iteration at every size, ours and NumPy's, and the exponents in the product of the sizes."""
     x = -np.random.default_rng(0).random(4096)
     out = np.empty_like(x)
 
@@ -81,7 +81,7 @@ def draw(found: dict[str, Any]) -> None:
             middle = np.exp(np.log(cost).mean()) * (product / np.exp(np.log(product).mean())) ** exponent
             ax.loglog(product, cost, marker, color=f"C{colour}")
             ax.loglog(product, middle, style, color=f"C{colour}", label=f"{who}, {name} grows: exponent {exponent:.2f}")
-    ax.set(xlabel="|X||Z||Y|", ylabel=f"time an iteration, in units of {UNIT}", title="An iteration of Blahut-Arimoto")
+    ax.set(xlabel="|X||Z||Y|", ylabel=f"time per iteration, in units of {UNIT}", title="An iteration of Blahut-Arimoto")
     ax.legend(fontsize="small")
     figure.savefig(PICTURE, dpi=150)
 
@@ -95,7 +95,7 @@ def table(found: dict[str, Any]) -> str:
         "Written by `benchmarks/bench_growth.py`: an iteration of Blahut-Arimoto, one thread, sizes and contestants in turns. The unit is",
         f"{UNIT}; exponents are fitted to |X||Z||Y| on log axes.".replace("|", "\\|"),
         "",
-        f"![time an iteration against size, on log axes](../images/{PICTURE.name})",
+        f"![time per iteration against size, on log axes](../images/{PICTURE.name})",
         "",
         "| what grows | from | to | units, infoplane | units, NumPy | exponent, infoplane | exponent, NumPy |",
         "|---|---|---|---|---|---|---|",

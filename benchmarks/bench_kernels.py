@@ -127,7 +127,7 @@ def fresh(support: Support, W: np.ndarray) -> Any:
 
 
 def kernel_iteration(support: Support, W: np.ndarray, iterations: int, rounds: int) -> Callable[[], Any]:
-    """So many iterations of a batch that was begun before: one batch a round, and one for the round that is not measured."""
+    """So many iterations of a batch that was begun before: one batch per round, and one for the round that is not measured."""
     batches = iter([fresh(support, W) for _ in range(rounds + 1)])
     return lambda: next(batches).advance(iterations)
 
@@ -299,7 +299,7 @@ def table(found: dict[str, Any]) -> str:
     lines += [
         "",
         f"Sparse rows, 100,000 x 2,000 with {sparse['entries']:,} entries, 32 clusters: {sparse['milliseconds']:.0f} ms per iteration, "
-        f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns for an entry and a cluster, "
+        f"{sparse['nanoseconds for an entry and a cluster']:.2f} ns per entry and cluster, "
         f"{shown(sparse['over one exp'])} times one exp of the encoder.",
         "",
         f"1,024 heart runs, two threads against one: {shown(found['threads'])} times faster.",

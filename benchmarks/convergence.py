@@ -143,7 +143,7 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
     slow = [factor for factor in factors if factor < 1.0 - 1e-6]
     said = []
     if slow:
-        said.append(f"{len(slow)} slow (x{np.median(slow):.5f} an iteration)")
+        said.append(f"{len(slow)} slow (x{np.median(slow):.5f} per iteration)")
     if len(slow) < len(left):
         said.append(f"{len(left) - len(slow)} not contracting at the limit")
     return ", ".join(said)

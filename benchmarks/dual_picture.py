@@ -28,7 +28,7 @@ CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(0.75)]])
 
 
 def f(support: Support, q: np.ndarray) -> np.ndarray:
-    """H(Tq) - gamma H(q), a row of q each."""
+    """H(Tq) - gamma H(q), one value for each row of q."""
     u = q @ support.T.T
 
     def entropy(p: np.ndarray) -> np.ndarray:

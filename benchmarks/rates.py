@@ -40,7 +40,7 @@ def main() -> None:
         "",
         f"![loss decrease against iteration]({Path('images') / options.out.name})",
         "",
-        "| formulation | alpha | iterations | factor an iteration | r^2 | fitted iterations |",
+        "| formulation | alpha | iterations | factor per iteration | r^2 | fitted iterations |",
         "|---|---|---|---|---|---|",
     ]
     for name, problem in CASES.items():

@@ -51,7 +51,7 @@ def main() -> None:
         found = ip.douglas_rachford(F, G, order=order, penalty=2.0, relaxation=1.5, p0=np.zeros(12), q0=np.zeros(12))
         rate = found.rate()
         print(f"Solver {order}: {found.status.name}, {found.iterations} iterations, objective {found.objective:.6f},")
-        print(f"  contracts by {rate.factor:.3f} an iteration (r^2 {rate.r_squared:.4f}), q = {np.round(found.q, 3)}")
+        print(f"  contracts by {rate.factor:.3f} per iteration (r^2 {rate.r_squared:.4f}), q = {np.round(found.q, 3)}")
 
 
 if __name__ == "__main__":
