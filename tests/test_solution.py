@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.solution import TIE, best_of, contenders
+from infoplane.solution import TIE, best_of, contenders, fit_rate
 
 UNIFORM, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
 RUN = {"starts": 1, "rng": 0, "max_iter": 2}
@@ -97,3 +97,21 @@ def test_a_thinned_trace_has_no_rate():
     thin = ip.solution.replace(run, trace=run.trace.thinned(10))
     with pytest.raises(ValueError, match=f"kept 10 of the {run.iterations} iterations"):
         thin.rate()
+
+
+def test_rate_recovers_a_planted_one_and_says_when_it_cannot():
+    k = np.arange(200)
+    planted = fit_rate(-1.0 + 0.9**k)
+    assert planted.factor == pytest.approx(0.9, abs=1e-6)
+    assert planted.r_squared == pytest.approx(1.0, abs=1e-9)
+    sublinear = fit_rate(1.0 / (1.0 + k) ** 2)
+    assert sublinear.r_squared < 0.99
+    with pytest.raises(ValueError, match="too few"):
+        fit_rate(np.zeros(3))
+
+
+def test_str_names_units_and_status():
+    text = str(ip.solve(UNIFORM, ip.bottleneck(0.2), starts=2, rng=0))
+    assert "nats" in text
+    assert "bits" in text
+    assert "stationary" in text

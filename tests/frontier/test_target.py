@@ -1,22 +1,17 @@
 """`Frontier.at`: the target is met, by a run, by a mixture where the curve is straight, by a refined parameter elsewhere."""
 
-import itertools
 import math
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
-from hypothesis import strategies as st
 
 import infoplane as ip
-import strategies
 import verify
-from infoplane.frontier.hull import FrontierPoint, vertices
-from infoplane.frontier.time_sharing import chord_parameter, mixed_encoder
+from infoplane.frontier.hull import vertices
 from infoplane.information import bits
-from infoplane.solution import Solution
-from infoplane.status import Residuals, Status
+from infoplane.status import Status
+from made_up import run_of
 
 MET = 1e-6
 
@@ -33,13 +28,6 @@ def checked(solution):
         verify.lagrangian(solution.joint.p_xy, solution.encoder, solution.problem.rho)
     )
     return solution
-
-
-def run_of(joint, W, problem=None, parameter=0.5):
-    return Solution(
-        joint, problem or ip.bottleneck(0.5), np.asarray(W, dtype=float), Status.STATIONARY, "made up", 1, 0.0, Residuals(0, 0, 0),
-        parameter=parameter,
-    )  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -201,61 +189,3 @@ def test_no_runs_and_two_families_are_refused(bottleneck):
     two = ip.Frontier(joint, [run_of(joint, np.eye(3), ip.generalised_bottleneck(g, a=g), g) for g in (0.25, 0.5)])
     with pytest.raises(ip.InvalidOptionError, match="several families"):
         two.at(ixz_bits=0.1)
-
-
-# -- hull and mixtures -------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 12)), min_size=1, max_size=12), st.booleans())
-def test_the_hull_is_above_every_run(points, hides_y):
-    """Against the obvious twin: a run is on the hull of all if and only if no pair of runs, mixed, beats it."""
-
-    class Placed:
-        def __init__(self, u, v, parameter):
-            self.ixz, self.iyz, self.parameter = float(u), float(v), parameter
-            self.problem = ip.funnel(2.0) if hides_y else ip.bottleneck(0.5)
-
-    runs = [Placed(u, v, float(i)) for i, (u, v) in enumerate(points)]
-
-    class Given:
-        def __init__(self):
-            self.runs, self.hides_y = runs, hides_y
-
-        def best_rows(self):
-            return list(range(len(runs)))
-
-    sign = -1.0 if hides_y else 1.0
-    hull = [(point.run.ixz, point.run.iyz) for point in vertices(Given())]
-    assert hull == sorted(hull)
-    assert all(b[1] >= a[1] for a, b in itertools.pairwise(hull))
-    for run in runs:
-        if hull[0][0] <= run.ixz <= hull[-1][0]:
-            assert sign * run.iyz <= sign * np.interp(run.ixz, *zip(*hull, strict=True)) + 1e-9
-    # Nothing better is left out at either end.
-    if hides_y:
-        assert hull[-1][0] == max(run.ixz for run in runs)
-        assert hull[0][1] == min(run.iyz for run in runs)
-    else:
-        assert hull[-1][1] == max(run.iyz for run in runs)
-        assert hull[0][0] == min(run.ixz for run in runs)
-
-
-@settings(max_examples=60, deadline=None)
-@given(st.data(), strategies.joints(), st.floats(0.0, 1.0))
-def test_information_is_linear_in_the_weight(data, joint, share):
-    a, b = (FrontierPoint(run_of(joint, data.draw(strategies.encoders(joint.shape[0]))), 0.5) for _ in range(2))
-    a, b = (a, b) if a.run.ixz <= b.run.ixz else (b, a)
-    assume(b.run.ixz - a.run.ixz > 1e-6)
-    target = a.run.ixz + share * (b.run.ixz - a.run.ixz)
-    w, W = mixed_encoder(a, b, "ixz", target)
-    verify.check_encoder(joint.p_xy, W)
-    assert len(W) == len(a.run.encoder) + len(b.run.encoder)
-    ixz, iyz = verify.mutual_informations(joint.p_xy, W)
-    assert ixz == pytest.approx(target, abs=1e-10)
-    assert iyz == pytest.approx(w * a.run.iyz + (1 - w) * b.run.iyz, abs=1e-10)
-    if b.run.iyz > a.run.iyz + 1e-6:
-        theta = chord_parameter(a, b)
-        if theta < 1.0:
-            values = [ip.bottleneck(theta).value(joint, one.run.encoder) for one in (a, b)]
-            assert values[0] == pytest.approx(values[1], abs=1e-10)

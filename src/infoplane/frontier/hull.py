@@ -36,7 +36,7 @@ def vertices(frontier: Frontier) -> list[FrontierPoint]:
     """The corners of the hull of the best runs of a frontier; the runs must be of one family."""
     best = [frontier.runs[row] for row in frontier.best_rows()]
     if not best:
-        raise InvalidOptionError("the frontier has no runs, and so no encoder at any target.")
+        raise InvalidOptionError("a frontier without runs has no encoder at any target.")
     if len({siblings(run.problem).key for run in best}) > 1:
         raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
     return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)

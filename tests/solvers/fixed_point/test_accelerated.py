@@ -9,11 +9,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import infoplane as ip
-import twins
-import verify
+from batches import run, starts_of
 from infoplane.joint.support import Support
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
-from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from strategies import joints
 
@@ -26,20 +23,6 @@ def wide():
     P = rng.dirichlet(np.full(70, 0.2), size=1300) * rng.random((1300, 1))
     P[P < 1e-3] = 0.0
     return ip.Joint.from_counts(csr_array(P))
-
-
-def run(solver, joint, problem, starts, block=1000, record=False, tol=1e-9, limit=3000, sparse=False, look=False):
-    support = Support(joint)
-    support.sparse = sparse
-    batch = solver.begin(support, [problem] * len(starts), starts, Stopping(tol, limit), record)
-    while batch.advance(block):
-        if look:
-            batch.runs(traces=False)
-    return batch.runs()
-
-
-def starts_of(joint, runs, clusters=None, seed=0):
-    return make_starts(joint, clusters, runs, seed_sequence(seed), "random")
 
 
 @pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform", "heart"])
@@ -60,44 +43,6 @@ def test_a_fraction_of_the_iterations_of_blahut_arimoto_to_no_worse_an_end(name)
         fast_total += sum(two.iterations for two in fast)
     assert 3 * fast_total < plain_total
     assert worse <= 0.05 * runs
-
-
-def test_the_objective_never_rises_at_a_point_that_is_kept():
-    joint, problem = HEART, ip.bottleneck(0.1)
-    batch = ip.Accelerated(split=False).begin(
-        Support(joint), [problem], starts_of(joint, 1), Stopping(1e-10, 500), True
-    )
-    bounds = []
-    while batch.advance(1):
-        bounds.append(batch.state.control.J[0])
-    assert np.diff(bounds).max() <= 1e-13
-    loss = problem.value(joint, batch.runs()[0].encoder)
-    assert bounds[-1] == pytest.approx(loss + joint.entropy_y, abs=1e-12)
-
-
-def test_a_saddle_is_left_by_splitting():
-    """The trivial encoder is stationary at every gamma; below the first transition it is no minimum."""
-    joint, problem = HEART, ip.bottleneck(0.15)
-    start = np.full((1, 16, 16), 1.0 / 16)
-    (stuck,) = run(ip.Accelerated(split=False), joint, problem, start)
-    assert problem.value(joint, stuck.encoder) == pytest.approx(0.0, abs=1e-12)
-    (free,) = run(ip.Accelerated(), joint, problem, start)
-    assert free.status is ip.Status.STATIONARY
-    assert problem.value(joint, free.encoder) < -0.04
-    (trivial,) = run(ip.Accelerated(), joint, ip.bottleneck(0.9), start)
-    assert trivial.encoder.shape[0] == 1
-
-
-@pytest.mark.parametrize("gamma", [0.05, 0.1, 0.2])
-def test_no_cluster_of_a_returned_bottleneck_gains_by_splitting(gamma):
-    joint, problem = HEART, ip.bottleneck(gamma)
-    P, starts = np.asarray(joint.p_xy), starts_of(joint, 6)
-    doubted, trusted = (run(ip.Accelerated(split=on), joint, problem, starts) for on in (True, False))
-    for one, two in zip(doubted, trusted, strict=True):
-        assert one.status is ip.Status.STATIONARY
-        assert problem.value(joint, one.encoder) <= problem.value(joint, two.encoder) + 1e-9
-        if one.encoder.shape[0] < 16:
-            assert twins.second_correlations(P, one.encoder).max() <= 1.01 * gamma
 
 
 @settings(max_examples=40, deadline=None)
@@ -137,37 +82,6 @@ def test_several_blocks_and_sparse_rows_reach_the_same_point(problem, clusters):
         full, other = (Support(joint).lift(found.encoder) for found in (one, three))
         assert problem.stationarity(joint, other) <= 1.01e-8
         assert problem.value(joint, other) == pytest.approx(problem.value(joint, full), abs=1e-6)
-
-
-@pytest.mark.parametrize("beta", [1.5, 3.0, 8.0])
-def test_the_funnels_cycle_is_monotone_and_shorter_than_plain_iteration(beta):
-    joint, problem = HEART, ip.funnel(beta)
-    starts = starts_of(joint, 8)
-    fast = run(ip.Accelerated(), joint, problem, starts, record=True, limit=20_000)
-    batch = BlahutArimotoBatch(Support(joint), [problem] * 8, starts, Stopping(1e-9, 20_000), False)
-    while batch.advance(1000):
-        pass
-    for one in fast:
-        assert one.status is ip.Status.STATIONARY
-        assert np.diff(one.trace.loss).max() <= 1e-12
-        assert one.trace.loss[-1] == pytest.approx(verify.lagrangian(joint.p_xy, one.encoder, problem.rho), abs=1e-9)
-    assert sum(one.iterations for one in fast) < 0.7 * sum(one.iterations for one in batch.runs())
-
-
-def test_leaps_do_not_lead_the_funnel_to_worse_optima():
-    worse = total = 0
-    for joint in (HEART, ip.datasets.paper_uniform(), ip.datasets.paper_nonuniform()):
-        starts = starts_of(joint, 16, clusters=min(joint.shape[0], 8), seed=3)
-        for beta in (1.5, 2.5, 5.0):
-            problem = ip.funnel(beta)
-            plain = BlahutArimotoBatch(Support(joint), [problem] * 16, starts, Stopping(1e-9, 20_000), False)
-            while plain.advance(1000):
-                pass
-            fast = run(ip.Accelerated(), joint, problem, starts, limit=20_000)
-            for one, two in zip(fast, plain.runs(), strict=True):
-                worse += problem.value(joint, one.encoder) > problem.value(joint, two.encoder) + 1e-6
-                total += 1
-    assert worse <= 0.02 * total
 
 
 @pytest.mark.parametrize("beta", [0.3, 1.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.splitting.formulations import FORMULATIONS, choose
+from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.penalty import automatic_factor, theorem_1, theorem_2, theorem_3
 
 
@@ -88,27 +88,3 @@ def test_automatic_factor_clears_the_theorem_even_at_the_edge_of_its_band():
         assert LOW * automatic_factor(FORMULATIONS["ib-1"], alpha) > 2.0 / alpha
         assert LOW * automatic_factor(FORMULATIONS["ib-1v"], alpha) > 2.0 / (2.0 - alpha)
     assert automatic_factor(FORMULATIONS["ib-2"], 2.0) == automatic_factor(FORMULATIONS["ib-2"], 1.99)
-
-
-@pytest.mark.parametrize(
-    ("rho", "expected"),
-    [
-        (ip.bottleneck(0.3).rho, "ib-1"),
-        (ip.funnel(3.0).rho, "pf-2"),
-        (ip.funnel(0.5).rho, "pf-2"),
-        (ip.deterministic_bottleneck(0.3).rho, "ib-1"),
-        ((0.5, -0.3, 0.2), "ib-2"),
-        ((-0.5, 0.3, 0.2), "ib-1"),
-        ((-0.5, -0.3, -0.2), "ib-1"),
-        ((0.5, -0.3, -0.2), "ib-2"),
-    ],
-)
-def test_auto_chooses_by_the_signs(rho, expected):
-    assert choose(ip.MarkovLagrangian(*rho)).name == expected
-
-
-def test_what_no_formulation_can_do_is_refused_with_the_reason():
-    with pytest.raises(ip.UnsupportedProblemError, match="the minimum is 0 and any constant Z attains it"):
-        ip.solve(ip.datasets.paper_uniform(), ip.MarkovLagrangian(1.0, 0.5, 0.0))
-    with pytest.raises(ip.UnsupportedProblemError, match=r"ib-2 cannot solve .* rho_zx < 0, found 1.*can: pf-2, pf-2v"):
-        ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.0), "ib-2")

@@ -49,7 +49,7 @@ from .stopping import COMPARING, FAR
 FIRST, SECOND, LEAPED = range(3)
 NEAR = 0.01
 """Leaps begin once the map moves no entry of W farther than this: before, they decide too early which letters share a cluster, and more
-runs end worse than without them (tests/solvers/fixed_point/test_accelerated.py, docs/benchmarks/accelerated.md)."""
+runs end worse than without them (tests/kernels/fixed_point/test_accelerated_funnel.py, docs/benchmarks/accelerated.md)."""
 
 
 class CycleState(NamedTuple):

@@ -1,0 +1,19 @@
+"""Batches of runs, driven to their end."""
+
+from infoplane.joint.support import Support
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
+
+
+def run(solver, joint, problem, starts, block=1000, record=False, tol=1e-9, limit=3000, sparse=False, look=False):
+    support = Support(joint)
+    support.sparse = sparse
+    batch = solver.begin(support, [problem] * len(starts), starts, Stopping(tol, limit), record)
+    while batch.advance(block):
+        if look:
+            batch.runs(traces=False)
+    return batch.runs()
+
+
+def starts_of(joint, runs, clusters=None, seed=0):
+    return make_starts(joint, clusters, runs, seed_sequence(seed), "random")

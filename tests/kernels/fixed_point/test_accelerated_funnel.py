@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+
+import infoplane as ip
+import verify
+from batches import run, starts_of
+from infoplane.joint.support import Support
+from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
+from infoplane.solvers.stopping import Stopping
+
+HEART = ip.datasets.heart()
+
+
+@pytest.mark.parametrize("beta", [1.5, 3.0, 8.0])
+def test_the_funnels_cycle_is_monotone_and_shorter_than_plain_iteration(beta):
+    joint, problem = HEART, ip.funnel(beta)
+    starts = starts_of(joint, 8)
+    fast = run(ip.Accelerated(), joint, problem, starts, record=True, limit=20_000)
+    batch = BlahutArimotoBatch(Support(joint), [problem] * 8, starts, Stopping(1e-9, 20_000), False)
+    while batch.advance(1000):
+        pass
+    for one in fast:
+        assert one.status is ip.Status.STATIONARY
+        assert np.diff(one.trace.loss).max() <= 1e-12
+        assert one.trace.loss[-1] == pytest.approx(verify.lagrangian(joint.p_xy, one.encoder, problem.rho), abs=1e-9)
+    assert sum(one.iterations for one in fast) < 0.7 * sum(one.iterations for one in batch.runs())
+
+
+def test_leaps_do_not_lead_the_funnel_to_worse_optima():
+    worse = total = 0
+    for joint in (HEART, ip.datasets.paper_uniform(), ip.datasets.paper_nonuniform()):
+        starts = starts_of(joint, 16, clusters=min(joint.shape[0], 8), seed=3)
+        for beta in (1.5, 2.5, 5.0):
+            problem = ip.funnel(beta)
+            plain = BlahutArimotoBatch(Support(joint), [problem] * 16, starts, Stopping(1e-9, 20_000), False)
+            while plain.advance(1000):
+                pass
+            fast = run(ip.Accelerated(), joint, problem, starts, limit=20_000)
+            for one, two in zip(fast, plain.runs(), strict=True):
+                worse += problem.value(joint, one.encoder) > problem.value(joint, two.encoder) + 1e-6
+                total += 1
+    assert worse <= 0.02 * total

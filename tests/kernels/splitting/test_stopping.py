@@ -1,0 +1,26 @@
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.joint.support import Support
+from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.solver import DouglasRachford
+from infoplane.solvers.stopping import Stopping
+from recursions import augmented, problem_for, python_iterates
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_trace_holds_the_augmented_lagrangian(formulation):
+    joint, problem = ip.datasets.paper_nonuniform(), problem_for(formulation)
+    W = np.random.default_rng(1).dirichlet(np.ones(3), size=3).T.copy()
+    states, split, shares, marginals = python_iterates(formulation, joint, problem, W, 32.0, 1.0, 5)
+    solver = DouglasRachford(formulation, penalty=32.0, relaxation=1.0, inner=1)
+    batch = solver.begin(Support(joint), [problem], W[None], Stopping(1e-15, 1000), True)
+    batch.advance(5)
+    trace = batch.runs()[0].trace
+    first = FORMULATIONS[formulation].encoder_first
+    slow = [augmented(split, shares, marginals, first, state, 32.0) for state in states[1:]]
+    # Variational blocks drop the constant of H(Y), resp. H(X): compare differences.
+    np.testing.assert_allclose(np.diff(trace.augmented), np.diff(slow), atol=1e-12)
+    assert trace.loss[-1] == pytest.approx(problem.value(joint, batch.state.W[0]), abs=1e-13)

@@ -1,0 +1,145 @@
+import dataclasses
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+import verify
+from infoplane.joint.support import Support
+from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.solver import SplittingBatch
+from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
+from infoplane.solvers.stopping import Stopping
+
+UNIFORM = ip.datasets.paper_uniform()
+
+
+def test_a_row_that_is_all_rounding_does_not_end_in_nan():
+    """p(y|x) of 0 and 1 but for 1e-12, small gamma: a column of W comes to be 0 or 1 throughout, and its curvature is all rounding."""
+    rng = np.random.default_rng([31, 74])
+    n_x, n_y = int(rng.integers(2, 31)), int(rng.integers(2, 5))
+    rng.dirichlet(np.full(n_y, 0.3), size=n_x)  # so that the numbers below are those that failed
+    T = np.full((n_x, n_y), 10.0 ** rng.integers(-12, -2))
+    T[np.arange(n_x), rng.integers(0, n_y, n_x)] = 1.0
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
+    problem = ip.bottleneck(0.020836080053702768)
+    W = make_starts(joint, None, 200, seed_sequence(74), "random")[81:82].copy()
+    batch = ip.SOLVERS["ib-2"].begin(Support(joint), [problem], W, Stopping(), False)
+    going = True
+    while going:
+        going = batch.advance(1)
+        (run,) = batch.runs()
+        assert np.isfinite(run.encoder).all()
+        going = going and run.iterations < 40
+    verify.check_encoder(joint.p_xy, run.encoder, tol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform], ids=["uniform", "non-uniform"]
+)
+def test_formulations_agree_at_convergence(make):
+    """From the same starts each bottleneck formulation ends at the same best loss, whatever alpha and order."""
+    joint = make()
+    for gamma in (0.1, 0.4):
+        found = [
+            ip.solve(
+                joint, ip.bottleneck(gamma), ip.DouglasRachford(name, relaxation=alpha), starts=8, rng=2, init="random"
+            )
+            for name in ("ib-1", "ib-2", "ib-1v")
+            for alpha in (1.0, 1.618)
+        ]
+        assert all(one.status is ip.Status.STATIONARY for one in found)
+        losses = [one.loss for one in found]
+        assert max(losses) - min(losses) < 1e-7
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "pf-2"])
+def test_solver_one_and_solver_two_agree_at_convergence(formulation):
+    """The same blocks in the other order: a different path, the same stationary point from a start near it."""
+    joint = ip.datasets.paper_uniform()
+    problem = ip.bottleneck(0.2) if formulation == "ib-1" else ip.funnel(2.5)
+    reference = ip.solve(joint, problem, formulation, starts=4, rng=0)
+    near = 0.9 * reference.encoder + 0.1 * random_encoder(reference.clusters, 3, np.random.default_rng(0))
+    for order in (1, 2):
+        form = dataclasses.replace(FORMULATIONS[formulation], order=order)
+        options = ip.DouglasRachford(formulation, relaxation=1.0)
+        batch = SplittingBatch(options, form, Support(joint), [problem], near[None], Stopping(), False)
+        while batch.advance(500):
+            pass
+        run = batch.runs()[0]
+        assert run.status is ip.Status.STATIONARY
+        assert problem.value(joint, run.encoder) == pytest.approx(reference.loss, abs=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_gradient_and_exact_agree_where_the_gradient_step_converges():
+    """The paper's step needs a good start and a small tolerance on the primal residual: near the optimum both stay there."""
+    joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.5)
+    exact = ip.solve(joint, problem, "ib-1", starts=4, rng=0)
+    near = 0.98 * exact.encoder + 0.02 / exact.clusters
+    gradient = ip.solve(
+        joint, problem, ip.DouglasRachford("ib-1", step="gradient", penalty=16.0), init=near, max_iter=20_000
+    )
+    assert gradient.loss == pytest.approx(exact.loss, abs=1e-4)
+    assert gradient.loss >= exact.loss - 1e-9
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_a_run_that_meets_only_the_papers_rule_is_not_called_converged():
+    """Measured in the paper's own setting: the primal residual is tiny far from any stationary point."""
+    found = ip.solve(
+        ip.datasets.paper_uniform(),
+        ip.bottleneck(0.1),
+        ip.DouglasRachford("ib-1", step="gradient", penalty=1e4, relaxation=1.0),
+        starts=4,
+        init="random",
+        rng=0,
+    )
+    assert found.residuals.primal <= 2e-6
+    assert not found.converged
+    assert found.loss > -0.344377 + 1e-3
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"])
+def test_tails_are_linear(formulation):
+    problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
+    found = ip.solve(
+        UNIFORM,
+        problem,
+        ip.DouglasRachford(formulation, relaxation=1.0, acceleration=False),
+        starts=1,
+        init="random",
+        rng=0,
+        tol=1e-10,
+    )
+    rate = found.rate()
+    assert 0.0 < rate.factor < 1.0
+    assert rate.r_squared > 0.99
+    assert rate.last > rate.first
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"formulation": "ib-3"}, "formulation must be auto or one of"),
+        ({"step": "newton"}, "step must be"),
+        ({"penalty": 0.0}, "penalty must be"),
+        ({"penalty": "big"}, "penalty must be"),
+        ({"relaxation": 0.0}, "relaxation must be"),
+        ({"relaxation": 2.1}, "relaxation must be"),
+        ({"inner": 0}, "inner must be"),
+        ({"proximal": -1.0}, "proximal must be"),
+    ],
+)
+def test_bad_solver_options(options, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        ip.DouglasRachford(**options)
+
+
+def test_a_batch_of_mixed_formulations_is_refused():
+    from infoplane.joint.support import Support
+
+    support = Support(UNIFORM)
+    starts = np.stack([near_identity(3, 3)] * 2)
+    with pytest.raises(ip.InvalidOptionError, match="need different formulations"):
+        ip.DouglasRachford().begin(support, [ip.bottleneck(0.2), ip.funnel(2.0)], starts, Stopping(), False)

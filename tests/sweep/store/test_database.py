@@ -1,0 +1,153 @@
+import json
+import os
+import pickle
+from pathlib import Path
+
+import pytest
+
+import infoplane as ip
+from infoplane.sweep import engine
+from infoplane.sweep.store import writer
+from infoplane.sweep.store.database import SCHEMA, StoreError, is_being_written
+from infoplane.sweep.store.reader import read_store, store_status
+from storing import GRID, UNIFORM, ask, change, connecting, swept
+from sweeping import assert_same_runs
+
+
+def test_it_is_sqlite_in_wal_mode_with_a_manifest(made):
+    assert ask(made, "PRAGMA journal_mode") == [("wal",)]
+    assert ask(made, "PRAGMA user_version") == [(SCHEMA,)]
+    manifest = {key: json.loads(value) for key, value in ask(made, "SELECT key, value FROM manifest")}
+    assert manifest["joint_sha256"] == UNIFORM.fingerprint
+    assert (manifest["family"], manifest["grid"]) == ("bottleneck", GRID)
+    assert manifest["rho"] == [list(ip.bottleneck(gamma).rho) for gamma in GRID]
+    assert (manifest["solver"], manifest["options"]["penalty"]) == ("ib-1", "auto")
+    assert (manifest["seed"], manifest["starts"], manifest["version"]) == (0, 5, ip.__version__)
+    assert (manifest["tol"], manifest["max_iter"], manifest["init"], manifest["clusters"]) == (1e-8, 20_000, "mixed", 3)
+
+
+@pytest.mark.parametrize("name", ["a b.db", "100%?#&.db", "ü.db", ".db"])
+def test_any_file_name(name, tmp_path, expected):
+    assert_same_runs(swept(tmp_path / name), expected)
+    assert os.listdir(tmp_path) == [name]
+    assert_same_runs(read_store(os.fspath(tmp_path / name)), expected)
+
+
+def test_a_newer_schema_is_refused(store):
+    change(store, f"PRAGMA user_version = {SCHEMA + 1}")
+    before = store.read_bytes()
+    for use in (swept, read_store, store_status):
+        with pytest.raises(StoreError, match=f"schema {SCHEMA + 1}; this version of infoplane knows {SCHEMA}"):
+            use(store)
+    assert store.read_bytes() == before
+
+
+# -- files that are no stores --------------------------------------------------------------------------------------------
+
+
+def another_database(path):
+    path.unlink()
+    change(path, "CREATE TABLE t (a)", "INSERT INTO t VALUES (1)")
+
+
+FOREIGN = {
+    "text": lambda path: path.write_text("parameter,loss\n0.2,-0.24\n" * 20),
+    "empty": lambda path: path.write_bytes(b""),
+    "pickle": lambda path: path.write_bytes(pickle.dumps(list(range(1000)))),
+    "another database": another_database,
+    "cut in the header": lambda path: path.write_bytes(path.read_bytes()[:60]),
+    "cut after a page": lambda path: path.write_bytes(path.read_bytes()[:4096]),
+    "cut in half": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "without its end": lambda path: path.write_bytes(path.read_bytes()[:-1]),
+    "overwritten inside": lambda path: path.write_bytes(
+        path.read_bytes()[:4096] + bytes(4 * 4096) + path.read_bytes()[5 * 4096 :]
+    ),
+    "a trigger": lambda path: change(path, "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM manifest; END"),
+    "a view": lambda path: change(path, "DROP TABLE encoders", "CREATE VIEW encoders AS SELECT * FROM runs"),
+    "a column more": lambda path: change(path, "ALTER TABLE runs ADD COLUMN more DEFAULT 1"),
+    "an index": lambda path: change(path, "CREATE INDEX i ON runs (abs(loss))"),
+    "no manifest": lambda path: change(path, "DELETE FROM manifest"),
+    "words for numbers": lambda path: change(path, "UPDATE manifest SET value = '{'"),
+}
+
+
+@pytest.mark.parametrize("spoil", FOREIGN.values(), ids=FOREIGN)
+def test_a_foreign_or_damaged_file_is_refused_and_not_touched(spoil, store):
+    spoil(store)
+    before = store.read_bytes()
+    for use in (swept, read_store, store_status):
+        with pytest.raises(StoreError, match=r"runs\.db (is|has|belongs)"):
+            use(store)
+    assert store.read_bytes() == before
+    assert os.listdir(store.parent) == ["runs.db"]
+
+
+def test_nothing_is_pickled(tmp_path, monkeypatch):
+    def never(*_arguments, **_options):
+        raise AssertionError("pickle")
+
+    for name in ("dumps", "loads", "dump", "load", "Pickler", "Unpickler"):
+        monkeypatch.setattr(pickle, name, never)
+    found = swept(tmp_path / "runs.db", max_iter=7)
+    assert found.encoder(found.best_rows()[0]).shape[1] == 3
+    assert store_status(tmp_path / "runs.db").complete
+
+
+def test_a_read_only_store_is_refused_before_any_work(store, monkeypatch):
+    connecting(monkeypatch, how="mode=ro")
+    monkeypatch.setattr(engine, "run_chunk", None)
+    with pytest.raises(StoreError, match="cannot be written: attempt to write a readonly database"):
+        swept(store)
+
+
+def test_a_read_only_directory(tmp_path):
+    tmp_path.chmod(0o555)
+    directory = Path("/proc") if os.geteuid() == 0 else tmp_path  # root may write everywhere else
+    with pytest.raises(StoreError, match="cannot be written: unable to open database file"):
+        swept(directory / "runs.db")
+
+
+def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
+    monkeypatch.setattr(writer, "joint_meta", lambda _: {}["gone"])
+    with pytest.raises(KeyError):
+        swept(tmp_path / "runs.db")
+    assert os.listdir(tmp_path) == []
+
+
+# -- others, meanwhile ---------------------------------------------------------------------------------------------------
+
+
+def test_one_writer_at_a_time_and_readers_look_on(tmp_path, expected):
+    path = tmp_path / "runs.db"
+    seen = []
+
+    def look(progress):
+        assert is_being_written(path)
+        status = store_status(path)
+        assert status.running
+        assert not status.complete
+        assert status.runs == progress.runs
+        assert status.parameters == progress.done
+        assert status.total_runs == 20
+        assert status.converged == progress.converged
+        partial = read_store(path)
+        assert len({run.parameter for run in partial.runs}) == progress.done
+        assert len(partial.encoder(partial.best_rows()[0])) > 0
+        if not seen:
+            with pytest.raises(StoreError, match="being written by another sweep"):
+                swept(path)
+        seen.append(status)
+
+    found = swept(path, progress=look)
+    assert_same_runs(found, expected)
+    assert [one.parameters for one in seen] == [1, 2, 3, 4]
+    done = store_status(path)
+    assert (done.running, done.complete, done.runs, done.under_way, done.sessions) == (False, True, 20, 0, 1)
+    assert done.seconds_left == 0
+
+
+def test_a_lock_whose_owner_died_is_no_lock(store, expected):
+    (store.parent / "runs.db-lock").write_bytes(b"")
+    assert not is_being_written(store)
+    assert_same_runs(swept(store), expected)
+    assert os.listdir(store.parent) == ["runs.db"]
