@@ -1,6 +1,6 @@
 """Starts matter: Blahut-Arimoto on the paper's non-uniform data, from sixteen random encoders and from one near-identity encoder.
 
-Random starts are the paper's, and everybody's, habit. They miss optima that a single near-identity start finds.
+Random starts are the usual choice, and the paper's. They miss optima that a single near-identity start finds.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A pair of your own: least squares with the minimax-concave penalty, convex + weakly convex, neither bottleneck nor funnel.
+"""A pair of your own: least squares with the minimax-concave penalty, a convex and a weakly convex function, neither bottleneck nor funnel.
 
 minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q
 

@@ -33,16 +33,16 @@ def test_below_beta_one_the_funnel_releases_everything():
         assert found.loss == pytest.approx(0.7 * joint.mutual_information - joint.entropy_x, abs=1e-6)
 
 
-@pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform"])
+@pytest.mark.parametrize(("name", "starts"), [("paper_uniform", 16), ("paper_nonuniform", 64)])
 @pytest.mark.parametrize("solver", ["pf-2", "pf-2v"])
-def test_funnel_is_never_above_merge_two_and_somewhere_below(name, solver):
+def test_funnel_is_never_above_merge_two_and_somewhere_below(name, starts, solver):
     """Every beta of the paper's grid; random starts alone (no start from the merge path is needed)."""
     joint = ip.datasets.load(name)
     path = ip.merge_two(joint)
     margins = []
     for beta in np.geomspace(0.5, 20, 20):
         problem = ip.funnel(beta)
-        found = ip.solve(joint, problem, solver, starts=64, rng=0, init="random", max_iter=5000)
+        found = ip.solve(joint, problem, solver, starts=starts, rng=0, init="random", max_iter=5000)
         margins.append(float(path.losses(problem).min()) - found.loss)
     assert min(margins) > -1e-6
     assert max(margins) > 1e-2
