@@ -46,7 +46,7 @@ def prove(proof: Proof) -> Iterator[None]:
 
     The highest of all bounds stands in ``proof.lower_bound``.
     """
-    limits, due = proof.limits, len(proof.support.p_y) > 2
+    limits, due = proof.limits, len(proof.support.p_y) > GROUPS  # else Y' would be Y
     direct = proof.pieces()
     going = True
     while going:
