@@ -3,7 +3,7 @@
     python benchmarks/certificate_consistency.py --out consistency.json --table docs/benchmarks/consistency.md
 
 Joints of five kinds, |X| <= 30, |Y| <= 10, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its lower bound must lie
-below the loss of every solver from 200 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks:
+below the loss of every solver from 20 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks:
 multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped after 1, 3 and 10 iterations, and a constant Z at
 the critical gamma, which must not be certified unless they are optimal. Finished joints are kept in the JSON file.
 """
@@ -29,7 +29,9 @@ from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 
 SOLVERS = {"blahut-arimoto": 200, "accelerated": 100, "ib-1": 20, "ib-2": 20, "ib-1v": 20}
-"""Iterations per start: any encoder must lie above the bound, converged or not."""
+"""Iterations a start: any encoder must lie above the bound, converged or not."""
+STARTS = 20
+"""Random starts a solver."""
 TOL, CELLS = 1e-6, 50_000
 ROUNDING = 1e-12
 """Nats by which a solver's own loss may be off."""
@@ -60,7 +62,7 @@ def judge(seed: int) -> dict[str, object]:
     best = ip.solve(joint, problem, Envelope(tol=TOL, max_cells=CELLS))
     assert best.lower_bound is not None
     losses = {
-        name: ip.solve(joint, problem, name, starts=200, rng=seed, init="random", max_iter=limit).loss
+        name: ip.solve(joint, problem, name, starts=STARTS, rng=seed, init="random", max_iter=limit).loss
         for name, limit in SOLVERS.items()
         if name in ip.SOLVERS
     }
@@ -109,9 +111,9 @@ def table(results: dict[str, dict[str, object]]) -> str:
         "",
         "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 30, |Y| <= 10 and gamma in [0.02, 1], the",
         f"bottleneck's optimum certified to {TOL:g} nats. **{total} joints, {certified} certified, {wrong} contradicted** by any of:",
-        "200 random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a",
+        f"{STARTS} random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a",
         "constant Z at the critical gamma. Margin: the smallest distance of any of their losses to the lower bound. Then the share of",
-        "joints at which 200 random starts of a solver stay more than 1e-6 nats above the certified optimum ("
+        f"joints at which {STARTS} random starts of a solver stay more than 1e-6 nats above the certified optimum ("
         + ", ".join(f"{name}: {SOLVERS[name]} iterations" for name in names[:-1])
         + ");",
         "for deterministic maps among the joints small enough to list them.",

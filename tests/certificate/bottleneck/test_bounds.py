@@ -159,3 +159,14 @@ def test_when_cells_run_out_the_best_of_all_bounds_stands():
     assert proof.cells <= 3_000
     loss = problem.value(joint, proof.mixture.encoder(support, 0.2))
     assert contraction_bound(support, problem) <= direct.lower_bound < proof.lower_bound < loss
+
+
+def test_a_y_with_few_letters_is_not_coarsened():
+    """Four letters or fewer: Y' would be Y, and the same proof would be begun again."""
+    P = np.random.default_rng(3).dirichlet(np.ones(4), size=100)
+    support = Support(ip.Joint.from_counts(P))
+    proof = Proof(support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), Limits(1e-9, max_cells=2_500))
+    for _ in prove(proof):
+        pass
+    assert not proof.complete
+    assert proof.cells_beside == 0
