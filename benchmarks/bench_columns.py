@@ -1,196 +1,198 @@
 """What the exact funnel costs, how it grows, and whether anything ever beats its bounds.
 
-    python benchmarks/bench_columns.py [--out results.json] [--page docs/exact_funnel.md] [PART ...]
+    python benchmarks/bench_columns.py [known] [before] [rivals] [--seconds 120] [--only NAME ...] [--page docs/exact_funnel.md]
 
-Seconds are processor time of one thread, with compiled code already loaded. The parts:
-
-    known         the paper's 3 x 3 data and heart
-    letters-of-x  growth with |X|, on random joints
-    letters-of-y  growth with |Y|, on random joints
-    rivals        200 random joints: every lower bound against 200 random starts of the other funnel solvers, against Merge-Two, and
-                  against all deterministic maps where there are few letters
-
-``--page`` puts each table between its markers in a page of the docs. Parts that are not named stay as they are.
+Seconds are processor time of one thread, compiled code warm. `known`: the paper's 3x3 data and heart. `before`: heart, random joints and
+Adult, against the search over supports that boxes and slots replaced (commit `BEFORE`, unpacked beside and run in a process of its own,
+case by case in turn). `rivals`: 500 random joints, every lower bound against random starts of the other funnel solvers, against Merge-Two,
+and against all deterministic maps where there are few letters.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
 import time
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
-from infoplane.certificate.funnel.bound import proven
-from infoplane.certificate.funnel.programme import Meter, Programme, encoder_of, finish
-from infoplane.joint.support import Support
-from infoplane.solvers.columns import first_columns
-from joints import KINDS, deterministic_encoders, random_joint, random_joints
+from joints import KINDS, adult, deterministic_encoders, random_joint, random_joints
 from page import write_block
-from timing import keep
 
-STARTS = {"merging": 16, "pf-2v": 200, "accelerated": 200, "pooling": 16}
-"""The rivals, and how many random starts each has."""
 LIMITS = {"pf-2v": 40}
-"""Iterations per start, where fewer must do: any encoder must lie above the bound, converged or not."""
-GRIDS = (
-    ("paper_uniform", (0.5, 20.0), 1e-8),
-    ("paper_nonuniform", (0.5, 20.0), 1e-8),
-    ("heart", (1.0, 10.0), 1e-6),
-    ("heart", (1.0, 10.0), 1e-8),
-)
-"""Joint, range of 20 betas, tolerance."""
+"""Iterations a start, where fewer must do: any encoder must lie above the bound, converged or not."""
+
+BEFORE = "ae2ec56"
+"""The last commit whose pricing went by supports."""
+
+CASES = (
+    *(("heart", beta) for beta in (1.5, 3.5, 10.0)),
+    *((f"{kind} {shape}", beta) for shape in ("100x3", "300x3", "16x6", "16x8", "16x16", "30x8") for kind in ("smooth", "peaked")
+      for beta in (1.5, 3.5)),
+    *(("adult 225x10", beta) for beta in (1.5, 3.5)),
+)  # fmt: skip
 
 
-def certified(joint: ip.Joint, beta: float, tol: float) -> dict[str, Any]:
-    """One certified point without a first guess: loss, lower bound and gap in nats, cells, seconds."""
-    support, meter = Support(joint), Meter(Limits(tol, Limits.max_cells))
-    began = time.process_time()
-    programme = Programme(support)
-    programme.add(first_columns(support))
-    end, lower_bound = finish(proven(support, beta, programme, tol, meter))
-    encoder = support.lift(encoder_of(programme.Q, end.point.weights))
-    seconds = time.process_time() - began
-    loss = ip.funnel(beta).value(joint, encoder)
-    return {
-        "loss": loss,
-        "lower bound": float(lower_bound),
-        "gap": float(loss - lower_bound),
-        "cells": int(meter.cells),
-        "supports": int(programme.channel.supports),
-        "seconds": seconds,
-    }
+class Measured:
+    """One certified point from nothing: loss and gap in nats, rounds of column generation, seconds."""
+
+    def __init__(self, joint: ip.Joint, beta: float, tol: float, max_seconds: float = math.inf) -> None:
+        solver = ip.Columns(tol=tol, max_cells=2**40, max_seconds=max_seconds)
+        began = time.process_time()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # that it may take long
+            found = ip.solve(joint, ip.funnel(beta), solver, rng=0)
+        self.seconds = time.process_time() - began
+        self.loss, self.lower_bound, self.gap, self.rounds = found.loss, found.lower_bound, found.gap, found.iterations
 
 
-# -- measuring ---------------------------------------------------------------------------------------------------------
+def known() -> Iterator[str]:
+    yield "| joint | betas | tolerance | largest gap | rounds a beta, median and largest | seconds a beta, median and largest |"
+    yield "|---|---|---|---|---|---|"
+    for name, betas, tol in (
+        ("paper_uniform", np.geomspace(0.5, 20.0, 20), 1e-8),
+        ("paper_nonuniform", np.geomspace(0.5, 20.0, 20), 1e-8),
+        ("heart", np.geomspace(1.0, 10.0, 20), 1e-6),
+        ("heart", np.geomspace(1.0, 10.0, 20), 1e-8),
+    ):
+        all_ = [Measured(ip.datasets.load(name), float(beta), tol) for beta in betas]
+        rounds, seconds = [one.rounds for one in all_], [one.seconds for one in all_]
+        yield (
+            f"| {name} | {len(betas)} in [{betas[0]:g}, {betas[-1]:g}] | {tol:.0e} | {max(one.gap for one in all_):.1e} | "
+            f"{np.median(rounds):,.0f}, {max(rounds):,} | {np.median(seconds):.2f}, {max(seconds):.2f} |"
+        )
+    one = Measured(ip.datasets.heart(), 3.5, 1e-9)
+    yield ""
+    yield f"Heart at beta = 3.5: {one.loss:.6f} nats, gap {one.gap:.0e}, {one.rounds} rounds, {one.seconds:.2f} s."
 
 
-def known() -> dict[str, Any]:
-    found = []
-    for name, (low, high), tol in GRIDS:
-        points = [certified(ip.datasets.load(name), float(beta), tol) for beta in np.geomspace(low, high, 20)]
-        found.append({"joint": name, "low": low, "high": high, "tol": tol, "points": points})
-        print(name, f"tol {tol:.0e}", f"{sum(one['seconds'] for one in points):.1f} s", flush=True)
-    return {"grids": found, "heart at 3.5": certified(ip.datasets.heart(), 3.5, 1e-9)}
+def case(name: str) -> ip.Joint:
+    """A joint by its name in `CASES`."""
+    kind, _, shape = name.partition(" ")
+    if kind == "heart":
+        return ip.datasets.heart()
+    if kind == "adult":
+        return adult("small")
+    n, m = map(int, shape.split("x"))
+    return random_joint(kind, n, m, np.random.default_rng(n if m == 3 else m))
 
 
-def growth(letter: str, counts: tuple[int, ...]) -> list[dict[str, Any]]:
-    """Two kinds of random joints and two betas, for each |X| (with |Y| = 3) or each |Y| (with |X| = 16)."""
-    found = []
-    for n, kind, beta in itertools.product(counts, ("smooth", "peaked"), (1.5, 3.5)):
-        joint = random_joint(kind, *((n, 3) if letter == "X" else (16, n)), np.random.default_rng(n))
-        found.append({"letters": n, "kind": kind, "beta": beta} | certified(joint, beta, 1e-6))
-        print(found[-1], flush=True)
-    return found
+def work() -> None:
+    """Answer cases, one line of JSON each, as they come: whichever version of the package is imported here."""
+    for line in sys.stdin:
+        name, beta, seconds = json.loads(line)
+        one = Measured(case(name), beta, 1e-6, seconds)
+        print(json.dumps([one.gap, one.seconds]), flush=True)
 
 
-def rivals(count: int = 200) -> list[dict[str, Any]]:
-    """Every certified point with the losses of its rivals."""
+class Worker:
+    """A process of its own that answers cases."""
+
+    def __init__(self, source: Path) -> None:
+        environment = os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{Path(__file__).parent}"}
+        command = [sys.executable, __file__, "--work"]
+        self.process = subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True)
+        self("heart", 3.5, 60.0), self("peaked 16x6", 3.5, 5.0), self("peaked 100x3", 3.5, 5.0)  # compiles
+
+    def __call__(self, name: str, beta: float, seconds: float) -> tuple[float, float]:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(json.dumps([name, beta, seconds]) + "\n")
+        self.process.stdin.flush()
+        gap, spent = json.loads(self.process.stdout.readline())
+        return gap, spent
+
+
+def before(seconds: float, only: list[str]) -> Iterator[str]:
+    yield f"Limit {seconds:g} s of the clock for each; seconds of processor time, what was not certified to 1e-6 with its gap."
+    yield ""
+    yield "| joint | beta | supports: gap | seconds | boxes or slots: gap | seconds | times faster |"
+    yield "|---|---|---|---|---|---|---|"
+    root = Path(__file__).parent.parent
+    with tempfile.TemporaryDirectory() as folder:
+        archive = subprocess.run(
+            ["git", "-C", str(root), "archive", BEFORE, "src"], check=True, stdout=subprocess.PIPE
+        ).stdout
+        subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
+        old, new = Worker(Path(folder) / "src"), Worker(root / "src")
+        for name, beta in CASES:
+            if only and name not in only:
+                continue
+            (gap, spent), (gap_now, spent_now) = old(name, beta, seconds), new(name, beta, seconds)
+            times = f"{spent / spent_now:.1f}" if gap <= 1e-6 else f"> {spent / spent_now:.1f}"
+            yield f"| {name} | {beta:g} | {gap:.1e} | {spent:.2f} | {gap_now:.1e} | {spent_now:.2f} | {times} |"
+        old.process.kill(), new.process.kill()
+
+
+def rivals(count: int = 500, seconds: float = 20.0) -> Iterator[str]:
+    """Every lower bound against every rival's loss; the rivals' best distance to it."""
     rng = np.random.default_rng(1)
-    found = []
-    for name, joint in random_joints(count):
+    certified, wrong, seconds = 0, 0, []
+    short: dict[str, list[float]] = {"merging": [], "pf-2v": [], "accelerated": [], "pooling": []}
+    maps = 0
+    for name, joint in random_joints(count, largest_y=10):
         beta = float(np.exp(rng.uniform(0.0, np.log(20.0))))
         problem = ip.funnel(beta)
-        one = certified(joint, beta, 1e-6) | {"joint": name, "beta": beta}
-        one["rivals"] = {
-            solver: ip.solve(
+        one = Measured(joint, beta, 1e-6, max_seconds=seconds)
+        certified += one.gap <= 1e-6
+        seconds.append(one.seconds)
+        for solver, losses in short.items():
+            starts = 20 if solver in ("pf-2v", "accelerated") else 16
+            found = ip.solve(
                 joint, problem, solver, starts=starts, rng=0, init="random", max_iter=LIMITS.get(solver, 500)
-            ).loss
-            for solver, starts in STARTS.items()
-        }
-        few = joint.shape[0] <= 8
-        maps = (problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
-        one["best deterministic map"] = min(maps) if few else None
-        found.append(one)
-        print(
-            name,
-            f"beta {beta:.2f}",
-            f"gap {one['gap']:.1e}, {one['cells']:,} cells, {one['seconds']:.2f} s",
-            flush=True,
-        )
-    return found
-
-
-# -- tables ------------------------------------------------------------------------------------------------------------
-
-
-def known_table(found: dict[str, Any]) -> list[str]:
-    lines = [
-        "| joint | betas | tolerance | largest gap | cells per beta, median and largest | seconds per beta, median and largest |",
-        "|---|---|---|---|---|---|",
-    ]
-    for grid in found["grids"]:
-        gaps, cells, seconds = ([one[key] for one in grid["points"]] for key in ("gap", "cells", "seconds"))
-        lines.append(
-            f"| {grid['joint']} | {len(cells)} in [{grid['low']:g}, {grid['high']:g}] | {grid['tol']:.0e} | {max(gaps):.1e} | "
-            f"{np.median(cells):,.0f}, {max(cells):,} | {np.median(seconds):.2f}, {max(seconds):.2f} |"
-        )
-    one = found["heart at 3.5"]
-    return [
-        *lines,
-        "",
-        f"Heart at beta = 3.5: {one['loss']:.6f} nats, gap {one['gap']:.0e}, {one['cells']:,} cells, {one['seconds']:.2f} s.",
-    ]
-
-
-def growth_table(found: list[dict[str, Any]], letter: str) -> list[str]:
-    lines = [f"| \\|{letter}\\| | supports | kind | beta | gap | cells | seconds |", "|---|---|---|---|---|---|---|"]
-    for one in found:
-        lines.append(
-            f"| {one['letters']} | {one['supports']:,} | {one['kind']} | {one['beta']:g} | {one['gap']:.1e} | "
-            f"{one['cells']:,} | {one['seconds']:.2f} |"
-        )
-    return lines
-
-
-def rivals_table(found: list[dict[str, Any]]) -> list[str]:
-    seconds = [one["seconds"] for one in found]
-    maps = [one for one in found if one["best deterministic map"] is not None]
-    wrong = sum(loss < one["lower bound"] for one in found for loss in one["rivals"].values())
-    wrong += sum(one["best deterministic map"] < one["lower bound"] for one in maps)
-    lines = [
-        f"{len(found)} random joints ({', '.join(KINDS)} in turn; |X| <= 30, |Y| <= 4), beta in [1, 20]: "
-        f"{sum(one['gap'] <= 1e-6 for one in found)} certified to 1e-6, {np.median(seconds):.2f} s in the median, {max(seconds):.1f} s at "
-        f"most. Bounds that some encoder beat: {wrong}; encoders tried: the best of 200 random starts of pf-2v and of accelerated, "
-        f"pooling, Merge-Two, and on {len(maps)} joints all deterministic maps.",
-        "",
-        "| rival | at the certified optimum (1e-6) | median distance above it | largest |",
-        "|---|---|---|---|",
-    ]
-    for solver in STARTS:
-        over = np.array([one["rivals"][solver] - one["loss"] for one in found])
-        lines.append(f"| {solver} | {(over <= 1e-6).mean():.0%} | {np.median(over):.1e} nats | {over.max():.1e} nats |")
-    return lines
-
-
-PARTS = {
-    "known": (known, known_table),
-    "letters-of-x": (lambda: growth("X", (10, 30, 100, 300)), lambda found: growth_table(found, "X")),
-    "letters-of-y": (lambda: growth("Y", (2, 3, 4, 5, 6, 7, 8)), lambda found: growth_table(found, "Y")),
-    "rivals": (rivals, rivals_table),
-}
+            )
+            wrong += found.loss < one.lower_bound
+            losses.append(found.loss - one.loss)
+        if joint.shape[0] <= 8:
+            best = min(problem.value(joint, W) for W in deterministic_encoders(joint.shape[0]))
+            wrong += best < one.lower_bound
+            maps += 1
+        print(name, f"beta {beta:.2f}", f"gap {one.gap:.1e}, {one.rounds} rounds, {one.seconds:.2f} s", flush=True)
+    yield (
+        f"{count} random joints ({', '.join(KINDS)} in turn; |X| <= 30, |Y| <= 10), beta in [1, 20]: {certified} certified to 1e-6, "
+        f"{np.median(seconds):.2f} s in the median, {max(seconds):.1f} s at most. Bounds that some encoder beat: {wrong}; encoders tried: "
+        f"the best of 20 random starts of pf-2v and of accelerated, pooling, Merge-Two, and on {maps} joints all deterministic maps."
+    )
+    yield ""
+    yield "| rival | at the certified optimum (1e-6) | median distance above it | largest |"
+    yield "|---|---|---|---|"
+    for solver, losses in short.items():
+        over = np.array(losses)
+        yield f"| {solver} | {(over <= 1e-6).mean():.0%} | {np.median(over):.1e} nats | {over.max():.1e} nats |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; default all")
-    parser.add_argument("--out", type=Path, help="JSON file; results of other parts in it are kept")
-    parser.add_argument("--page", type=Path, help="write each table between its markers in this page of the docs")
+    parser.add_argument("parts", nargs="*", help="known, before, rivals; default all")
+    parser.add_argument("--seconds", type=float, default=120.0, help="limit for each case of `before`")
+    parser.add_argument("--only", nargs="*", default=[], help="cases of `before`")
+    parser.add_argument("--count", type=int, default=500, help="joints of `rivals`")
+    parser.add_argument("--page", type=Path)
+    parser.add_argument("--work", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    if unknown := [name for name in options.parts if name not in PARTS]:
-        parser.error(f"there is no part {unknown[0]!r}; there are {', '.join(PARTS)}")
-    certified(ip.datasets.heart(), 3.5, 1e-6)  # compiles
-    for name in options.parts or PARTS:
-        measure, rows = PARTS[name]
-        found = measure()
-        lines = rows(found)
-        print("\n".join(lines), flush=True)
-        if options.out:
-            keep(options.out, name, found)
+    if options.work:
+        work()
+        return
+    parts = {
+        "known": known,
+        "before": lambda: before(options.seconds, options.only),
+        "rivals": lambda: rivals(options.count),
+    }
+    Measured(ip.datasets.heart(), 3.5, 1e-6)  # compiles
+    for name in options.parts or parts:
+        lines = []
+        for line in parts[name]():
+            print(line, flush=True)
+            lines.append(line)
         if options.page:
             write_block(options.page, name, lines)
 

@@ -123,7 +123,9 @@ def solve(
     with one_blas_thread():
         rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
         useful = chosen.useful_starts(support, problem, rows, starts)
-        W = make_starts(joint, clusters, useful, seed_sequence(rng), kind, first_only=chosen.deterministic)
+        # A solver without random starts gives the same bits every time, asked for or not.
+        seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
+        W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
         cap = cluster_cap(chosen, stopping, W)
         begun = _begin(chosen, support, problem, W, stopping)
         del W  # large, and of no further use

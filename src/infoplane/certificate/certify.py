@@ -1,7 +1,7 @@
 """`certify`: how far an encoder is from the global optimum, proven; and `certifier`, the solver that ends in such a proof.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
-p(x|z), and every affine function below that function proves a bound: `envelope` for the bottleneck, `supports` for the funnel.
+p(x|z), and every affine function below that function proves a bound: `envelope` for the bottleneck, `funnel/` for the funnel.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
-from ..certificate.funnel import bound as supports
+from ..certificate.funnel import bound as funnel_bound
 from ..certificate.funnel.programme import Meter, Programme, encoder_of
 from ..certificate.merge_path import first_columns
 from ..information import Array
@@ -54,11 +54,11 @@ class Columns(PathSolver, Limits):
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return supports.refusal(problem)
+        return funnel_bound.refusal(problem)
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """An estimate beforehand, if the proof may not end."""
-        return supports.forecast(support, problem, self)
+        return funnel_bound.forecast(support, problem, self)
 
     def follow(
         self,
@@ -71,12 +71,12 @@ class Columns(PathSolver, Limits):
         """One Run a problem, columns handed on from each to the next."""
         programme = Programme(support)
         for W in starts:
-            programme.add(supports.posteriors(support, W))
+            programme.add(funnel_bound.posteriors(support, W))
         programme.add(first_columns(support))
         for problem in problems:
-            scale, beta = supports.scaled(problem)
+            scale, beta = funnel_bound.scaled(problem)
             meter = Meter(self, max_rounds=stopping.max_iter)
-            steps = supports.proven(support, beta, programme, self.tol / scale, meter)
+            steps = funnel_bound.proven(support, beta, programme, self.tol / scale, meter)
             while True:
                 try:
                     yield next(steps)

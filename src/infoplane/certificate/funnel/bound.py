@@ -31,7 +31,10 @@ COARSE = 3
 """Letters y of the coarser problem: few enough for its search to end."""
 
 EASY_RANK = 4
-"""Up to this rank of T, searches were measured to end (docs/exact_funnel.md)."""
+"""Up to this rank of T, or"""
+
+EASY_SIZE = 300
+"""up to so many letters x times this rank, searches were measured to end (docs/exact_funnel.md)."""
 
 
 class Scaled(NamedTuple):
@@ -124,7 +127,8 @@ def proven(
 ) -> Generator[None, None, tuple[Outcome, float]]:
     """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z) that was met on the way.
 
-    With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search not end.
+    With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search end before
+    it has proven anything to its first tolerance.
     """
     whole = meter.limits
     coarse = len(support.p_y) > COARSE
@@ -133,7 +137,7 @@ def proven(
     outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
     meter.limits = whole
     bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
-    if coarse and outcome.left:
+    if coarse and outcome.left and outcome.floor == math.inf:
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
         rough = Programme(small)
         rough.add(programme.Q[:, outcome.point.weights > 0.0])
@@ -145,13 +149,16 @@ def proven(
 def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str | None:
     """A sentence if a proof may not end within the limits, with what it would have to go through; or None."""
     channel = Channel(support.T)
-    count = f"{channel.supports:,}" if channel.supports < 1e9 else f"{channel.supports:.1e}"
-    if scaled(problem).beta <= channel.concave_up_to or channel.rank <= EASY_RANK:
+    if (
+        scaled(problem).beta <= channel.concave_up_to
+        or channel.rank <= EASY_RANK
+        or len(channel.T) * channel.rank <= EASY_SIZE
+    ):
         return None
     return (
-        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters, {count} supports: "
-        f"within max_cells = {limits.max_cells:,} it may end with a proven bound and a gap above {limits.tol:.0e} nats, without a "
-        "certificate."
+        f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters: within max_cells = "
+        f"{limits.max_cells:,} and max_seconds = {limits.max_seconds:g} it may end with a proven bound and a gap above {limits.tol:.0e} "
+        "nats, without a certificate."
     )
 
 

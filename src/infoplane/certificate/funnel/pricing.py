@@ -2,7 +2,8 @@
 
 Some minimiser lies on letters whose columns of T are linearly independent: for a fixed u = Tq only H(q) - lambda.q is left, which is
 concave and so least at a vertex of {q >= 0, Tq = u}. So letters with equal columns count as one, that with the largest lambda, and at
-most r = rank(T) <= |Y| of them are used at a time. `kernels/supports.py` searches these; here is what makes its answer safe.
+most r = rank(T) <= |Y| of them are used at a time. `kernels/funnel_proof` searches these, by slots where r is small and letters are
+many, by boxes else; here is what makes its answer safe.
 """
 
 from __future__ import annotations
@@ -15,9 +16,11 @@ import numpy as np
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.common.arrays import Integers
-from ...kernels.funnel_proof.cells import CELLS, FOUND, LEAST, LOST, TOP, Search
+from ...kernels.funnel_proof.boxes import Boxes, advance_boxes, begin_boxes
 from ...kernels.funnel_proof.descent import descend_all
-from ...kernels.funnel_proof.supports import advance, begin, least
+from ...kernels.funnel_proof.growth import grow_all
+from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, WAITING
+from ...kernels.funnel_proof.slots import KEPT, Slots, advance_slots, begin_slots
 from ..bottleneck.bounds import dobrushin
 
 EPS = float(np.finfo(float).eps)
@@ -25,7 +28,16 @@ EPS = float(np.finfo(float).eps)
 EQUAL = 1e-13
 """Columns of T that differ by less, and singular values below it, are taken for rounding; the bound pays for the difference."""
 
-STACK_BYTES = 2**29
+SLOTS_RANK, SLOTS_LETTERS = 4, 20
+"""Slots are used up to this rank, from so many letters on (measured, docs/exact_funnel.md)."""
+
+MEMORY = 2**29
+"""Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
+
+MOST_CELLS = 1_000_000
+
+MOST_FOUND = 256
+"""Violating posteriors that one search may hand over."""
 
 
 class Channel:
@@ -53,9 +65,9 @@ class Channel:
         return 1.0 / min(dobrushin(self.T.T) + 4.0 * (self.T.shape[1] + 4) * EPS, 1.0)
 
     @property
-    def supports(self) -> int:
-        """How many sets of `rank` letters there are."""
-        return math.comb(len(self.T), self.rank)
+    def by_slots(self) -> bool:
+        """Whether a search goes by slots, not by boxes."""
+        return self.rank <= SLOTS_RANK and len(self.T) >= SLOTS_LETTERS
 
     def gather(self, lam: Array) -> tuple[Array, Integers]:
         """The largest lambda among letters of equal columns, and whose it is."""
@@ -64,43 +76,66 @@ class Channel:
         return lam[last], last
 
     def error(self, lam: Array, beta: float) -> tuple[float, float]:
-        """Rounding of a bound, absolute and relative (derived in docs/exact_funnel.md, "Floating point").
+        """Rounding of a bound: absolute, and relative to beta T.log v (derived in docs/exact_funnel.md, "Floating point").
 
-        Every sum of the kernel has at most |Y| + r + a few terms of one sign, each within (terms + 3) units of rounding; T itself is within
-        |Y| + 1. Where nearly equal columns, or a nearly singular T, are taken for exactly so, H(Tq) moves by at most |Y| eta(d), twice,
-        with d the largest entry of the difference and eta(d) = -d log d.
+        T is within |Y| + 1 roundings of p(x,y)/p(x), a sum over y adds |Y| + 2, and v sums to 1 within |Y| + 2 + log |Y|. Where nearly
+        equal columns, or a nearly singular T, are taken for exactly so, H(Tq) moves by at most |Y| eta(d), twice, with d the largest entry
+        of the difference and eta(d) = -d log d.
         """
         m = self.T.shape[1]
-        relative = (4 * (m + self.rank) + 16) * EPS
-        size = 1.0 + math.log(self.rank) + float(np.abs(lam).max()) + beta * (1.0 + math.log(m))
+        relative = (4 * m + 32) * EPS
+        size = 1.0 + float(np.abs(lam).max()) + beta * (1.0 + math.log(m))
         moved = -self.apart * math.log(self.apart) if self.apart > 0.0 else 0.0
         return relative * size + 2.0 * beta * m * moved, relative
 
     @cached_property
     def room(self) -> tuple[Array, ...]:
-        """The stack, and what else a search works on; one search at a time."""
-        n, m = self.T.shape
-        r = self.rank
-        each = 8 * (r * r + r * m + 3 * r + 4)
-        slots = min(n * r * (r + 1) // 2 + 120 * r * r + 2, STACK_BYTES // each)
+        """Where the cells of a search wait, and what it finds; one search at a time."""
+        n, r = len(self.T), self.rank
+        each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
+        cells = max(min(MEMORY // each, MOST_CELLS), 2)
+        # np.empty: pages that no cell ever reaches are never touched.
         whole = np.int64
-        return (
-            np.zeros(slots, whole),
-            np.zeros((slots, r), whole),
-            np.zeros(slots, np.bool_),
-            np.zeros(slots, whole),
-            np.zeros((slots, r, r)),
-            np.zeros((slots, r, m)),
-            np.zeros((slots, r)),
-            np.zeros((slots, r)),
-            np.zeros((n, n)),
-        )
+        ranges: tuple[Array, ...]
+        if self.by_slots:
+            ranges = (
+                np.empty((cells, r)),
+                np.empty((cells, r)),
+                np.empty((cells, r, n), np.uint8),
+                np.empty((cells, r, KEPT), whole),
+                np.empty((cells, r, KEPT)),
+                np.empty(cells, whole),
+                np.empty((cells, 2), whole),
+            )
+        else:
+            ranges = (np.empty((cells, n)), np.empty((cells, n)), np.empty((cells, n)), np.empty(cells, whole))
+        found, table = np.empty((MOST_FOUND, n)), np.zeros(2**14, whole)
+        return (np.arange(cells), np.empty(cells), *ranges, np.empty((cells, 2)), found, table)
 
     def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:
         """Local minima of g from the columns of Q (|X|, k), and their values."""
         moved = np.ascontiguousarray(Q.T)
         values = descend_all(self.full, lam, beta, moved)
         return moved.T, values
+
+    def seeds(self, lam: Array, Q: Array) -> Array:
+        """Where growth begins, a row each: every single letter, and the columns of Q less their rarest letter."""
+        _, letter = self.gather(lam)
+        rows = Q[letter].T
+        rows = rows[(rows > 0.0).sum(axis=1) > 1]
+        rarest = np.where(rows > 0.0, rows, np.inf).argmin(axis=1)
+        rows[np.arange(len(rows)), rarest] = 0.0
+        return np.vstack([np.eye(len(self.T)), rows / rows.sum(axis=1, keepdims=True)])
+
+    def grow(self, lam: Array, beta: float, seeds: Array) -> tuple[Array, Array]:
+        """Posteriors grown from seeds, each set of letters once, and their values."""
+        gathered, letter = self.gather(lam)
+        grown = np.ascontiguousarray(seeds)
+        values = grow_all(self.T, gathered, beta, self.rank, grown)
+        _, distinct = np.unique(grown > 0.0, axis=0, return_index=True)
+        Q = np.zeros((self.letters, len(distinct)))
+        Q[letter] = grown[distinct].T
+        return Q, values[distinct]
 
 
 class Pricing:
@@ -120,30 +155,41 @@ class Pricing:
         self.channel = channel
         gathered, self.letter = channel.gather(lam)
         absolute, relative = channel.error(lam, beta)
-        number = np.array([beta, floor, absolute, 1.0 + relative, math.inf])
-        self.search = Search(channel.T, gathered, number, np.zeros(4, np.int64), *channel.room)  # type: ignore[arg-type]
-        begin(self.search)
+        number = np.array([beta, floor, absolute, relative, math.inf])
+        tally = np.array([0, 0, 0, 0, 0, channel.rank])
+        self.search: Slots | Boxes
+        if channel.by_slots:
+            self.search = Slots(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
+            begin_slots(self.search)
+        else:
+            self.search = Boxes(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
+            begin_boxes(self.search)
 
     def advance(self, cells: int) -> bool:
-        """Bound at most so many nodes; False once none waits."""
-        return bool(advance(self.search, cells))
+        """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""
+        if isinstance(self.search, Slots):
+            return bool(advance_slots(self.search, cells))
+        return bool(advance_boxes(self.search, cells))
 
     @property
     def cells(self) -> int:
-        """Nodes bounded."""
+        """Cells bounded."""
         return int(self.search.tally[CELLS])
 
     @property
     def left(self) -> int:
-        """Nodes that wait, or were too small to halve."""
-        return int(self.search.tally[TOP] + self.search.tally[LOST])
+        """Cells that wait, or were given up."""
+        return int(self.search.tally[WAITING] + self.search.tally[LOST])
 
     def least(self) -> float:
         """Proven: g(q) >= this for every q, wherever the search stands."""
-        return float(least(self.search) if self.search.tally[TOP] else self.search.number[LEAST])
+        low = min(float(self.search.number[LEAST]), float(self.search.number[FLOOR]))
+        if self.search.tally[WAITING]:
+            low = min(low, float(self.search.key[self.search.heap[0]]))
+        return low
 
     def violating(self) -> Array:
-        """Posteriors (|X|, k) well on the way to the floor, one at most for each largest letter."""
+        """Posteriors (|X|, k), local minima of g well on the way to the floor, on different letters."""
         count = int(self.search.tally[FOUND])
         Q = np.zeros((self.channel.letters, count))
         Q[self.letter] = self.search.found[:count].T

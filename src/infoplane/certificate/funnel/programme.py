@@ -12,27 +12,56 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Literal, NamedTuple, TypeVar
 
 import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, entr
 from ...joint.support import Support
+from ...kernels.funnel_proof.search import WORTH
 from ..certificate import Limits
 from .pricing import EPS, Channel, Pricing
 
 Result = TypeVar("Result")
 
-BLOCK = 10_000
-"""Nodes between two looks at the clock and at the caller."""
+PIECE = 0.1
+"""Seconds, about, between two looks at the clock and at the caller."""
 
 FIRST_FLOOR = 0.1
-"""Pricing is done to this tolerance first, then to a hundredth of it, and so on: an early bound, and early columns, cost little."""
+"""Pricing is done to this tolerance first,"""
+
+STAGE = 30.0
+"""then to one so many times finer, and so on: an early bound, and early columns, cost little."""
+
+RESOLVED = 16.0
+"""Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
+
+FEW = 10
+"""Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
+
+GROWN = 64
+"""Posteriors that are grown between two looks at the caller."""
 
 TIGHTEST = 1e-10
 """HiGHS's smallest tolerances."""
+
+Method = Literal["highs", "highs-ds", "highs-ipm"]
+
+ATTEMPTS: tuple[tuple[Method, float], ...] = (
+    ("highs", TIGHTEST),
+    ("highs", 1e-8),
+    ("highs-ipm", 1e-8),
+    ("highs-ds", 1e-7),
+)
+"""Method and tolerance of each attempt at a linear programme."""
+
+FIRST_BLOCK = 64
+"""Cells before the first look."""
+
+PLAIN_BETA = 16.0
+"""The slope that stands for the frontier's at a cap, should HiGHS give up."""
 
 SMALLEST_UNIT = 1e-6
 """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
@@ -48,6 +77,16 @@ class Point:
     beta: float
     dual: float
     """Lambda.p_x (+ beta (H(Y) - eps)): the lower bound, up to the least g."""
+    solved: bool = True
+    """Whether HiGHS found an optimum; if not, the release is a plain one, and the prices hold all the same."""
+
+    def lowered(self, p_x: Array, by: float) -> Point:
+        """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
+
+        What a posterior on rare letters could win is little, however low its g: here it hardly counts.
+        """
+        fall = by / (len(p_x) * p_x)
+        return replace(self, lam=self.lam - fall, dual=self.dual - by)
 
 
 @dataclass
@@ -85,7 +124,9 @@ class Outcome:
     lower: float
     """Proven lower bound of the programme over all posteriors."""
     left: int
-    """Nodes of the last search that were left open."""
+    """Cells of the last search that were left open; 1 if none was begun."""
+    floor: float = math.inf
+    """The tolerance that was proven."""
 
 
 class Programme:
@@ -109,14 +150,17 @@ class Programme:
         self.H_q = np.append(self.H_q, entr(Q).sum(axis=0))
         self.H_u = np.append(self.H_u, entr(self.T @ Q).sum(axis=0))
 
-    def trim(self, point: Point) -> None:
-        """Once there are many columns, keep the first ones and those of least reduced cost."""
+    def trim(self, point: Point) -> Point:
+        """Once there are many columns, keep the first ones and those of least reduced cost; the point on what is left."""
         first = len(self.p_x) + 1
-        if self.Q.shape[1] <= 40 * first + 1000:
-            return
-        order = np.argsort(self.reduced(point.lam, point.beta)[first:], kind="stable")
-        keep = np.append(np.arange(first), first + np.sort(order[: 10 * first + 250]))
+        if self.Q.shape[1] <= 6 * first + 500:
+            return point
+        cost = self.reduced(point.lam, point.beta)[first:]
+        cost[point.weights[first:] > 0.0] = -np.inf
+        order = np.argsort(cost, kind="stable")
+        keep = np.append(np.arange(first), first + np.sort(order[: 3 * first + 250]))
         self.Q, self.H_q, self.H_u = np.ascontiguousarray(self.Q[:, keep]), self.H_q[keep], self.H_u[keep]
+        return replace(point, weights=point.weights[keep])
 
     def reduced(self, lam: Array, beta: float) -> Array:
         """G at every column."""
@@ -126,8 +170,11 @@ class Programme:
     def at_beta(self, beta: float) -> Point:
         """The programme for a given beta."""
         costs = self.H_q - beta * self.H_u
-        weights, lam, _ = linear_programme(self.Q, costs, self.p_x)
-        return self._point(weights, lam, costs, beta, 0.0)
+        try:
+            found = linear_programme(self.Q, costs, self.p_x)
+        except InfoplaneError:
+            return self._plain(beta, 0.0)
+        return self._point(found.weights, found.lam, costs, beta, 0.0)
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps."""
@@ -137,10 +184,23 @@ class Programme:
         log_p_y = np.log(self.p_y)
         leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
         cap = (-leakage / unit, -eps / unit + min(3.0 * TIGHTEST, 0.5 * eps / unit))
-        weights, lam, dual = linear_programme(self.Q, self.H_q, self.p_x, cap)
-        beta = dual / unit
-        lam = lam + beta * (log_p_y @ self.T)
-        return self._point(weights, lam, self.H_q - beta * self.H_u, beta, beta * (self.H_y - eps))
+        try:
+            found = linear_programme(self.Q, self.H_q, self.p_x, cap)
+        except InfoplaneError:
+            return self._plain(PLAIN_BETA, self.H_y - eps)
+        beta = found.dual / unit
+        lam = found.lam + beta * (log_p_y @ self.T)
+        return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, beta * (self.H_y - eps))
+
+    def _plain(self, beta: float, allowance: float) -> Point:
+        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better, and prices."""
+        n, costs = len(self.p_x), self.H_q - beta * self.H_u
+        weights = np.zeros(len(costs))
+        if allowance == 0.0 and costs[:n] @ self.p_x < costs[n]:
+            weights[:n] = self.p_x
+        else:
+            weights[n] = 1.0
+        return replace(self._point(weights, costs[:n], costs, beta, beta * allowance), solved=False)
 
     def _point(self, weights: Array, lam: Array, costs: Array, beta: float, constant: float) -> Point:
         lam = repaired(lam, self.Q, costs, self.p_x)
@@ -152,31 +212,44 @@ class Programme:
         return (n + m + 16) * EPS * (1.0 + math.log(n) + beta * (1.0 + math.log(m)) + float(np.abs(lam).max()))
 
 
-def linear_programme(
-    Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None
-) -> tuple[Array, Array, float]:
-    """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least: p, lambda, and the row's dual value."""
+class Mixture(NamedTuple):
+    """An optimal basis of a linear programme over posteriors."""
+
+    weights: Array
+    """p_k."""
+    lam: Array
+    """Dual values of the equations."""
+    dual: float
+    """Dual value of the row `cap`."""
+
+
+def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> Mixture:
+    """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
-    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
+    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter. Costs of
+    # 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
     with np.errstate(divide="ignore"):
         most = (p_x[:, None] / Q).min(axis=0)
+    scaled = costs * most
+    unit = max(float(np.abs(scaled).max()), 1.0)
     row = {} if cap is None else {"A_ub": -(cap[0] * most)[None], "b_ub": [-cap[1]]}
-    for tolerance in (TIGHTEST, 1e-8):
+    for method, tolerance in ATTEMPTS:
         found = linprog(
-            costs * most,
+            scaled / unit,
             A_eq=Q * most / p_x[:, None],
             b_eq=np.ones(len(p_x)),
             **row,
-            method="highs",
+            method=method,
             options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
         )
-        if found.x is not None and found.eqlin.marginals is not None:
-            dual = 0.0 if cap is None else max(-float(found.ineqlin.marginals[0]), 0.0)
-            return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / p_x, dual
+        if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
+            dual = 0.0 if cap is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
+            return Mixture(np.maximum(found.x, 0.0) * most, unit * found.eqlin.marginals / p_x, dual)
     raise InfoplaneError(
-        f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message} Letters of tiny mass make it hard: "
-        "group them."
+        f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways: {found.message} Masses p(x) here "
+        f"go from {p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or "
+        "a larger cap."
     )
 
 
@@ -220,52 +293,89 @@ def finish(steps: Generator[None, None, Result]) -> Result:
 def generate(
     programme: Programme, master: Callable[[], Point], tol: float, meter: Meter
 ) -> Generator[None, None, Outcome]:
-    """Add posteriors until none has g < -tol/4, proven; or until the meter says stop. Yields after every bounded piece of work."""
-    floor, lower, left = max(FIRST_FLOOR, tol / 4.0), -math.inf, 0
+    """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the meter says stop.
+
+    Yields after every bounded piece of work. Whatever ends it, the bound holds and the point is the best mixture of all columns met.
+    """
+    floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     proof = point = master()
-    while True:
+    while not meter.spent:
         meter.rounds += 1
-        new = _nearby(programme, point, floor / 10.0)
-        if not new.shape[1]:
-            low, left, new = yield from _priced(programme, point, floor, meter)
-            low += point.dual - programme.rounding(point.lam, point.beta)
-            proof, lower = (point, low) if low > lower else (proof, lower)
-            if not new.shape[1]:
-                if left or floor <= tol / 4.0:
-                    break
-                floor = max(floor / 100.0, tol / 4.0)
-                continue
-            moved, values = programme.channel.descend(point.lam, point.beta, new)
-            new = moved[:, np.argsort(values, kind="stable")]
-        programme.trim(point)
-        programme.add(new)
-        point = master()
-        if meter.spent:
-            break
+        # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
+        aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
+        # Below the rounding of a bound nothing can be proven, whatever the search.
+        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
+        used = programme.Q[:, point.weights > 0.0]
+        new = _nearby(programme, aim, used, WORTH * low)
         yield
-    return Outcome(point, proof, lower, left)
+        if FEW * new.shape[1] < len(programme.p_x):
+            new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
+        if not new.shape[1]:
+            least, left, new = yield from _priced(programme, aim, low, meter)
+            least += aim.dual - programme.rounding(aim.lam, aim.beta)
+            proof, lower = (aim, least) if least > lower else (proof, lower)
+            if not new.shape[1]:
+                if left or floor <= 1.5 * finest:
+                    break
+                done, floor, left = floor, max(floor / STAGE, finest), 1
+                continue
+        programme.add(new)
+        following = master()
+        if not following.solved:
+            more = programme.Q.shape[1] - len(point.weights)
+            point = replace(point, weights=np.append(point.weights, np.zeros(more)))
+            break
+        point = programme.trim(following)
+    return Outcome(point, proof, lower, left, done)
 
 
-def _nearby(programme: Programme, point: Point, tol: float) -> Array:
-    """Local minima of g near the columns in use, those below -tol."""
-    if point.beta <= programme.channel.concave_up_to:
-        return programme.Q[:, :0]
-    Q, values = programme.channel.descend(point.lam, point.beta, programme.Q[:, point.weights > 0.0])
-    return Q[:, values < -tol]
+def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Array:
+    """Local minima of g near the columns in use, those with g < below."""
+    if aim.beta <= programme.channel.concave_up_to:
+        return used[:, :0]
+    Q, values = programme.channel.descend(aim.lam, aim.beta, used)
+    return Q[:, values < below]
+
+
+def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: Meter) -> Generator[None, None, Array]:
+    """Posteriors grown from single letters and from the columns in use, those with g < below."""
+    channel = programme.channel
+    grown = [used[:, :0]]
+    if aim.beta > channel.concave_up_to:
+        seeds = channel.seeds(aim.lam, used)
+        for first in range(0, len(seeds), GROWN):
+            Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + GROWN])
+            grown.append(Q[:, values < below])
+            yield
+            if meter.spent:
+                break
+    return np.hstack(grown)
 
 
 def _priced(
-    programme: Programme, point: Point, floor: float, meter: Meter
+    programme: Programme, aim: Point, floor: float, meter: Meter
 ) -> Generator[None, None, tuple[float, int, Array]]:
-    """The least g that is proven, nodes left open, and posteriors well on the way to -floor."""
-    channel, lam, beta = programme.channel, point.lam, point.beta
+    """The least g that is proven, cells left open, and posteriors well on the way to the floor."""
+    channel, lam, beta = programme.channel, aim.lam, aim.beta
     if beta <= channel.concave_up_to:
         low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
         return low, 0, programme.Q[:, :0]
-    search = Pricing(channel, lam, beta, -floor)
-    on, before = True, meter.cells
-    while on and not meter.spent:
-        on = search.advance(min(BLOCK, meter.limits.max_cells - meter.cells))
+    if meter.spent:
+        return -math.inf, 1, programme.Q[:, :0]
+    search = Pricing(channel, lam, beta, floor)
+    on, before, block = search.left > 0, meter.cells, FIRST_BLOCK
+    meter.cells = before + search.cells
+    while on and not meter.spent and (room := meter.limits.max_cells - meter.cells) > 1:
+        began = time.perf_counter()
+        on = search.advance(min(block, room))
         meter.cells = before + search.cells
+        block = _next_block(block, time.perf_counter() - began)
         yield
     return search.least(), search.left, search.violating()
+
+
+def _next_block(block: int, seconds: float) -> int:
+    """Cells to bound before the next look: as many as take about `PIECE` seconds."""
+    if seconds > 2.0 * PIECE:
+        return max(block // 2, 2)
+    return 2 * block if seconds < 0.5 * PIECE else block

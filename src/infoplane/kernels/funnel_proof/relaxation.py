@@ -1,0 +1,76 @@
+"""Steps on the convex relaxation of g in a cell, H replaced by its secants: minimise c.q - beta H(Tq) by moves between two letters.
+
+Nothing here needs to be exact: whatever v = Tq a few steps lead to, the bound computed from it holds.
+"""
+
+import math
+
+from ...information import Array
+from ..common.jit import part
+
+STEPS = 200
+"""Moves on one relaxation, at most."""
+
+LOOK = 8
+"""Moves between two bounds."""
+
+ROUNDS = 8
+"""Times that a cell is bounded and shrunk, at most,"""
+
+SHRUNK = 0.05
+"""and the share of the ranges that must have gone for another time."""
+
+SMOOTHING = 1e-12
+"""Share of the uniform distribution in v: a y that u does not meet yet must not look infinitely good."""
+
+
+@part
+def smoothed_logs(u: Array, w: Array) -> None:
+    """W = log v for v = u mixed with a little of the uniform distribution and normalised: w <= 0, sum exp(w) = 1 up to rounding."""
+    m = u.size
+    total = 0.0
+    for y in range(m):
+        w[y] = max(u[y], 0.0) + SMOOTHING / m
+        total += w[y]
+    for y in range(m):
+        w[y] = math.log(w[y] / total)
+
+
+@part
+def step_length(u: Array, D: Array, slope: float, beta: float, most: float) -> float:
+    """The t in [0, most] where slope t + beta sum_y (u + t D) log(u + t D) is least, by safeguarded Newton; sum D = 0."""
+    m = u.size
+    low, high = 0.0, most
+    t = most
+    for y in range(m):
+        if D[y] < 0.0:
+            t = min(t, -u[y] / D[y])
+    high = t
+    tiny = SMOOTHING / m
+    # Newton from where the quadratic model has its minimum.
+    first, second = slope, 0.0
+    for y in range(m):
+        if D[y] != 0.0:
+            first += beta * D[y] * math.log(u[y] + tiny)
+            second += beta * D[y] * D[y] / (u[y] + tiny)
+    if not first < 0.0:
+        return 0.0
+    t = min(-first / second, high) if second > 0.0 else high
+    for _ in range(12):
+        value, second = slope, 0.0
+        for y in range(m):
+            if D[y] != 0.0:
+                at = max(u[y] + t * D[y], 0.0) + tiny
+                value += beta * D[y] * math.log(at)
+                second += beta * D[y] * D[y] / at
+        if abs(value) <= 1e-3 * -first:
+            break
+        if value < 0.0:
+            low = t
+            if t >= high:
+                break
+        else:
+            high = t
+        new = t - value / second if second > 0.0 else high
+        t = new if low < new < high else 0.5 * (low + high)
+    return t

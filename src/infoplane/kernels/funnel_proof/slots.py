@@ -1,0 +1,599 @@
+"""Branch and bound over slots: the same as `boxes`, for many letters and a T of low rank.
+
+A posterior on at most r = rank(T) letters is r **slots** with masses V_1 >= ... >= V_r, each with one letter. A cell gives every slot a
+range [L_i, B_i] of masses and a set of letters with a cap for each, the largest mass that the slot may have with that letter: one cell
+covers many supports. With phi_x(t) = h(t) + k_x t, k_x = beta sum_y T[x,y] log v_y - lambda_x - nu, and x(i) the letter of slot i, exactly
+
+    g(q) = B + sum_i (phi_x(i)(V_i) - M_i) + beta KL(Tq || v),    B = nu + sum_i M_i,
+
+where M_i is the least phi_x(t) over the letters x of slot i and over t = L_i and t = cap_ix: every term after B >= 0.
+
+So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes letters out of sets, and shrinks the ranges of masses.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...information import Array
+from ..common.arrays import Flags, Integers
+from ..common.jit import entry, part
+from .ranges import EPS, entropy, excluded, phi
+from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
+from .search import (
+    BETA,
+    CELLS,
+    ERROR,
+    FLOOR,
+    FOUND,
+    LEAST,
+    LOST,
+    RANK,
+    RELATIVE,
+    SINCE,
+    WAITING,
+    enough,
+    explore,
+    pop,
+    push,
+)
+
+KEPT = 4
+"""Letters of each slot that a cell remembers as where the relaxation was least."""
+
+MIXED = 0.1
+"""A slot's mixing entropy times this is weighed against what the secants lose, to choose where to cut."""
+
+GONE = 255
+"""Code of a letter that is not in a slot's set; code j < 255 stands for a cap of 2^(-j/8)."""
+
+Codes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
+
+
+class Slots(NamedTuple):
+    """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
+
+    T: Array  # (n, |Y|)            p(y|x), a row a letter
+    lam: Array  # (n,)
+    number: Array
+    tally: Integers
+    heap: Integers  # (cells,)
+    key: Array  # (cells,)          proven: g >= key in the cell
+    low: Array  # (cells, r)
+    high: Array  # (cells, r)
+    code: Codes  # (cells, r, n)    caps, rounded up
+    guess: Integers  # (cells, r, KEPT)
+    mass: Array  # (cells, r, KEPT)
+    slot: Integers  # (cells,)      where to cut: a slot,
+    pair: Integers  # (cells, 2)    two letters whose neighbours part, or -1,
+    cut: Array  # (cells, 2)        and what a cut of the masses leaves out
+    found: Array  # (most, n)       violating posteriors
+    table: Integers  # sets of letters that have been descended on
+
+
+class Work(NamedTuple):
+    """Room for one cell."""
+
+    L: Array  # (r,)
+    B: Array  # (r,)
+    cap: Array  # (r, n)        0: not in the set
+    q: Array  # (r, n)          the relaxation's masses
+    V: Array  # (r,)
+    h_L: Array  # (r,)
+    h_cap: Array  # (r, n)
+    line: Array  # (r, n)       slope of the secant minus lambda
+    member: Integers  # (r, n)  letters of each set
+    size: Integers  # (r,)
+    active: Integers  # (n,)    letters of any set
+    used: Flags  # (n,)
+    tangent: Array  # (n,)
+    k: Array  # (n,)
+    least: Array  # (r,)        M_i
+    best: Integers  # (r,)      cheapest letter of a set
+    worst: Integers  # (r,)     dearest letter in use
+    u: Array  # (|Y|,)
+    w: Array  # (|Y|,)          log v
+    D: Array  # (|Y|,)
+    cut: Array  # (r, 2)
+
+
+@part
+def room(search: Slots) -> Work:
+    """Room for one cell."""
+    (n, m), r = search.T.shape, search.low.shape[1]
+    whole = np.int64
+    return Work(
+        np.empty(r),
+        np.empty(r),
+        np.empty((r, n)),
+        np.zeros((r, n)),
+        np.empty(r),
+        np.empty(r),
+        np.empty((r, n)),
+        np.empty((r, n)),
+        np.empty((r, n), whole),
+        np.empty(r, whole),
+        np.empty(n, whole),
+        np.empty(n, np.bool_),
+        np.empty(n),
+        np.empty(n),
+        np.empty(r),
+        np.empty(r, whole),
+        np.empty(r, whole),
+        np.empty(m),
+        np.empty(m),
+        np.empty(m),
+        np.empty((r, 2)),
+    )
+
+
+@part
+def propagate(work: Work) -> bool:
+    """Shrink a cell, rounding outward, by sum V = 1, the order of the slots, and distinct letters; False if nothing is left."""
+    L, B, cap = work.L, work.B, work.cap
+    r, n = cap.shape
+    slack = 4.0 * (r + 4) * EPS
+    for _ in range(4):
+        changed = False
+        for i in range(r):
+            count, widest, only = 0, 0.0, -1
+            for x in range(n):
+                if cap[i, x] > 0.0:
+                    if cap[i, x] < L[i]:
+                        cap[i, x] = 0.0
+                        continue
+                    cap[i, x] = min(cap[i, x], B[i])
+                    if cap[i, x] > 0.0:
+                        count += 1
+                        only = x
+                        widest = max(widest, cap[i, x])
+            if widest < B[i]:
+                changed = changed or widest < 0.95 * B[i]
+                B[i] = widest
+            if L[i] > B[i] or (count == 0 and L[i] > 0.0):
+                return False
+            if count == 1 and L[i] > 0.0:
+                for j in range(r):
+                    if j != i and cap[j, only] > 0.0:
+                        cap[j, only] = 0.0
+                        changed = True
+        for i in range(1, r):
+            B[i] = min(B[i], B[i - 1])
+        for i in range(r - 2, -1, -1):
+            L[i] = max(L[i], L[i + 1])
+        sum_L, sum_B = 0.0, 0.0
+        for i in range(r):
+            sum_L += L[i]
+            sum_B += B[i]
+        least, most = sum_L * (1.0 - slack), sum_B * (1.0 + slack)
+        if most < 1.0 or least > 1.0:
+            return False
+        before = 0.0
+        for i in range(r):
+            ceiling = 1.0 - (least - L[i]) + slack
+            if ceiling < B[i]:
+                changed = changed or ceiling < 0.95 * B[i]
+                B[i] = ceiling
+            # All others at most; and of what the larger ones leave, the largest of r - i masses has at least its share.
+            base = max(1.0 - (most - B[i]) - slack * (1.0 + most), (1.0 - before) / (r - i) - slack * (1.0 + before))
+            if base > L[i]:
+                changed = changed or base > 1.05 * L[i]
+                L[i] = base
+            before += B[i]
+            if L[i] > B[i]:
+                return False
+        if not changed:
+            break
+    return True
+
+
+@part
+def prepare(search: Slots, work: Work) -> int:
+    """Sets, secants, and masses in the cell with sum 1 near the guess; how many letters are in any set."""
+    L, B, q, V = work.L, work.B, work.q, work.V
+    r, n = work.cap.shape
+    total = 0.0
+    work.used[:] = False
+    for i in range(r):
+        work.size[i] = 0
+        work.h_L[i] = entropy(L[i])
+        common = (entropy(B[i]) - work.h_L[i]) / (B[i] - L[i]) if B[i] > L[i] else 0.0
+        V[i] = 0.0
+        widest = -1
+        for x in range(n):
+            cap = work.cap[i, x]
+            if cap > 0.0:
+                work.member[i, work.size[i]] = x
+                work.size[i] += 1
+                work.used[x] = True
+                work.h_cap[i, x] = entropy(cap)
+                work.line[i, x] = (common if L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
+                V[i] += q[i, x]
+                if widest < 0 or cap > work.cap[i, widest]:
+                    widest = x
+            else:
+                q[i, x] = 0.0
+        # Into the range: scaled, or on one letter.
+        target = min(max(V[i], L[i]), B[i])
+        if V[i] > 0.0:
+            for x in range(n):
+                q[i, x] *= target / V[i]
+        elif widest >= 0:
+            q[i, widest] = target
+        V[i] = target
+        total += target
+    count = 0
+    for x in range(n):
+        if work.used[x]:
+            work.active[count] = x
+            count += 1
+    for i in range(r):
+        wanted = min(max(V[i] + 1.0 - total, L[i]), B[i])
+        if wanted != V[i] and work.size[i] > 0:
+            if V[i] > 0.0:
+                for x in range(n):
+                    q[i, x] *= wanted / V[i]
+            else:
+                q[i, work.member[i, 0]] = wanted
+            total += wanted - V[i]
+            V[i] = wanted
+    work.u[:] = 0.0
+    for i in range(r):
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            if q[i, x] > 0.0:
+                for y in range(work.u.size):
+                    work.u[y] += q[i, x] * search.T[x, y]
+    return count
+
+
+@part
+def slopes(search: Slots, work: Work, count: int) -> None:
+    """Log v into w, beta T.w of every active letter, and each set's cheapest letter and dearest letter in use."""
+    beta, m = search.number[BETA], work.w.size
+    smoothed_logs(work.u, work.w)
+    for j in range(count):
+        x = work.active[j]
+        tangent = 0.0
+        for y in range(m):
+            tangent += search.T[x, y] * work.w[y]
+        work.tangent[x] = beta * tangent
+    for i in range(work.size.size):
+        best = worst = -1
+        low, high = np.inf, -np.inf
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            cost = work.line[i, x] + work.tangent[x]
+            if cost < low:
+                low, best = cost, x
+            if work.q[i, x] > 0.0 and cost > high:
+                high, worst = cost, x
+        work.best[i], work.worst[i] = best, worst
+
+
+@part
+def bounded(search: Slots, work: Work, count: int) -> float:
+    """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves k_x and M_i."""
+    r = work.size.size
+    # The cheapest slots are filled up; nu is the slope of the last.
+    costs, left, nu = np.empty(r), 1.0, 0.0
+    for i in range(r):
+        costs[i] = work.line[i, work.best[i]] + work.tangent[work.best[i]] if work.best[i] >= 0 else np.inf
+        left -= work.L[i]
+    for i in np.argsort(costs):
+        if work.best[i] >= 0:
+            nu = costs[i]
+            left -= work.B[i] - work.L[i]
+            if left <= 0.0:
+                break
+    relative = search.number[RELATIVE]
+    for j in range(count):
+        x = work.active[j]
+        tangent, lam = work.tangent[x], search.lam[x]
+        work.k[x] = (tangent - lam - nu) - relative * (abs(tangent) + abs(lam) + abs(nu))
+    total, size = nu, abs(nu)
+    for i in range(r):
+        least = np.inf if work.size[i] > 0 else 0.0
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            least = min(least, phi(work.h_cap[i, x], work.k[x], work.cap[i, x]))
+            least = min(least, phi(work.h_L[i], work.k[x], work.L[i]))
+        work.least[i] = least
+        total += least
+        size += abs(least)
+    return total - (r + 8) * EPS * size - float(search.number[ERROR])
+
+
+@part
+def relaxed(search: Slots, work: Work, count: int) -> float:
+    """Minimise the relaxation by moves of mass from one letter in one slot to another; B."""
+    beta, floor, m, r = search.number[BETA], search.number[FLOOR], work.u.size, work.size.size
+    q, V, T = work.q, work.V, search.T
+    best = -np.inf
+    for step in range(STEPS + 1):
+        slopes(search, work, count)
+        gain, source, target, most = 0.0, -1, -1, 0.0
+        for i in range(r):
+            down = work.worst[i]
+            if down < 0:
+                continue
+            for j in range(r):
+                up = work.best[j]
+                if up < 0 or (i == j and up == down):
+                    continue
+                fall = work.line[i, down] + work.tangent[down] - work.line[j, up] - work.tangent[up]
+                limit = q[i, down] if i == j else min(q[i, down], V[i] - work.L[i], work.B[j] - V[j])
+                if fall > 0.0 and limit > 0.0:
+                    bend = 0.0
+                    for y in range(m):
+                        d = T[down, y] - T[up, y]
+                        bend += d * d / (work.u[y] + 1e-9)
+                    move = min(limit, fall / (beta * bend + 1e-300))
+                    worth = fall * move - 0.5 * beta * bend * move * move
+                    if worth > gain:
+                        gain, source, target, most = worth, i, j, limit
+        last = source < 0 or step == STEPS or gain < 1e-12
+        if last or step % LOOK == LOOK - 1:
+            value = 0.0
+            for i in range(r):
+                if work.L[i] > 0.0:
+                    value += work.h_L[i]
+                for j in range(work.size[i]):
+                    x = work.member[i, j]
+                    if q[i, x] > 0.0:
+                        value += work.line[i, x] * q[i, x]
+                        if work.L[i] > 0.0:
+                            value -= (work.line[i, x] + search.lam[x]) * work.L[i] * q[i, x] / V[i]
+            for y in range(m):
+                value -= beta * entropy(work.u[y])
+            best = bounded(search, work, count)
+            # If the relaxation itself is below the floor, a tenth of the distance is exact enough.
+            if last or best >= floor or (value < floor and value - best < 0.1 * (floor - value)):
+                break
+        down, up = work.worst[source], work.best[target]
+        for y in range(m):
+            work.D[y] = T[up, y] - T[down, y]
+        t = step_length(work.u, work.D, work.line[target, up] - work.line[source, down], beta, most)
+        if t <= 0.0:
+            best = bounded(search, work, count)
+            break
+        q[source, down] = 0.0 if t >= q[source, down] else q[source, down] - t
+        q[target, up] += t
+        if source != target:
+            V[source] = work.L[source] if t >= V[source] - work.L[source] else V[source] - t
+            V[target] = work.B[target] if t >= work.B[target] - V[target] else V[target] + t
+        for y in range(m):
+            work.u[y] = max(work.u[y] + t * work.D[y], 0.0)
+    return best
+
+
+@part
+def reduced(search: Slots, work: Work, bound: float) -> float:
+    """Lower caps, take letters out, shrink the masses' ranges, by phi_x(V_i) - M_i <= floor - B; the share that went."""
+    rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
+    before, after = 0.0, 0.0
+    for i in range(work.size.size):
+        L = work.L[i]
+        level = work.least[i] + rho + 4.0 * EPS * (abs(work.least[i]) + rho)
+        first, second, lowest = 0.0, 1.0, np.inf
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            k, cap = work.k[x], work.cap[i, x]
+            before += cap - L
+            t1, t2 = excluded(k, L, cap, level)
+            low = L
+            if t1 < t2:
+                if t1 <= L and t2 >= cap and L > 0.0:
+                    work.cap[i, x] = 0.0
+                    continue
+                if t2 >= cap:
+                    work.cap[i, x] = t1
+                elif t1 <= L:
+                    low = t2
+                    t1 = L
+            if not t1 < t2:
+                t1, t2 = cap, L
+            first, second = max(first, t1), min(second, t2)
+            lowest = min(lowest, low)
+            after += work.cap[i, x] - low
+        if work.size[i] > 0 and lowest > L:
+            work.L[i] = lowest
+        work.cut[i, 0], work.cut[i, 1] = first, second
+    return (before - after) / before if before > 0.0 else 0.0
+
+
+@part
+def settle(search: Slots, work: Work, inherited: float) -> float:
+    """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
+    floor = search.number[FLOOR]
+    bound = inherited
+    for _ in range(ROUNDS):
+        if not propagate(work):
+            return np.inf
+        count = prepare(search, work)
+        found = relaxed(search, work, count)
+        if found >= floor:
+            return np.inf
+        bound = max(bound, found) if found > -np.inf else bound
+        if not reduced(search, work, found) > SHRUNK:
+            break
+    return bound
+
+
+@part
+def place_of_cut(work: Work) -> tuple[int, int, int, float, float]:
+    """A slot; two of its letters whose neighbours are to part, or (-1, -1) and what to leave out of the masses."""
+    L, B, V, q = work.L, work.B, work.V, work.q
+    r = L.size
+    best, slot, a, b = 0.0, -1, -1, -1
+    for i in range(r):
+        if work.size[i] == 0:
+            continue
+        v = min(max(V[i], L[i]), B[i])
+        if B[i] > L[i]:
+            lost = entropy(v) - work.h_L[i] - (entropy(B[i]) - work.h_L[i]) * (v - L[i]) / (B[i] - L[i])
+            if lost > best:
+                best, slot, a, b = lost, i, -1, -1
+        first = second = -1
+        mixing = 0.0
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            if work.cap[i, x] > 0.0 and q[i, x] > 0.0:
+                mixing += v * entropy(min(q[i, x] / V[i], 1.0))
+                if first < 0 or q[i, x] > q[i, first]:
+                    first, second = x, first
+                elif second < 0 or q[i, x] > q[i, second]:
+                    second = x
+        if second >= 0 and MIXED * mixing > best:
+            best, slot, a, b = MIXED * mixing, i, first, second
+        if first >= 0:
+            # The same letter in two slots: it is in this one, or it is not.
+            for j in range(i):
+                same = MIXED * min(q[i, first], q[j, first])
+                if same > best and work.size[j] > 1:
+                    best, slot, a, b = same, j, first, first
+    if slot < 0 or best < 1e-12:
+        widest = 0.0
+        for i in range(r):
+            if work.size[i] > 0 and B[i] - L[i] > widest:
+                widest, slot, a, b = B[i] - L[i], i, -1, -1
+    if slot < 0 or a >= 0:
+        return slot, a, b, 0.0, 0.0
+    low, high = L[slot], B[slot]
+    t1, t2 = max(work.cut[slot, 0], low), min(work.cut[slot, 1], high)
+    if t1 < t2:
+        return slot, -1, -1, t1, t2
+    t = 0.5 * (V[slot] + 0.5 * (low + high))
+    t = min(max(t, low + 0.1 * (high - low)), high - 0.1 * (high - low))
+    return (slot, -1, -1, t, t) if low < t < high else (-1, -1, -1, 0.0, 0.0)
+
+
+@part
+def encoded(cap: float) -> int:
+    """The code of a cap, rounded up."""
+    if not cap > 0.0:
+        return GONE
+    j = min(max(int(-8.0 * math.log2(cap)), 0), GONE - 1)
+    while j > 0 and decoded(j) < cap:
+        j -= 1
+    return j
+
+
+@part
+def decoded(code: int) -> float:
+    """The cap of a code."""
+    return 0.0 if code == GONE else 2.0 ** (-0.125 * code)
+
+
+@part
+def keep(search: Slots, work: Work, bound: float) -> None:
+    """Let a cell wait, if it can be cut and there is room."""
+    where, a, b, t1, t2 = place_of_cut(work)
+    waiting = search.tally[WAITING]
+    if where < 0 or waiting >= search.heap.size:
+        search.number[LEAST] = min(search.number[LEAST], bound)
+        search.tally[LOST] += 1
+        return
+    cell = search.heap[waiting]
+    search.key[cell] = bound
+    search.slot[cell] = where
+    search.pair[cell, 0], search.pair[cell, 1] = a, b
+    search.cut[cell, 0], search.cut[cell, 1] = t1, t2
+    r, n = work.cap.shape
+    for i in range(r):
+        search.low[cell, i], search.high[cell, i] = work.L[i], work.B[i]
+        for j in range(KEPT):
+            search.guess[cell, i, j] = -1
+        for x in range(n):
+            search.code[cell, i, x] = encoded(work.cap[i, x])
+            if work.q[i, x] > 0.0:
+                j = KEPT - 1
+                if search.guess[cell, i, j] >= 0 and search.mass[cell, i, j] >= work.q[i, x]:
+                    continue
+                while j > 0 and (search.guess[cell, i, j - 1] < 0 or search.mass[cell, i, j - 1] < work.q[i, x]):
+                    search.guess[cell, i, j] = search.guess[cell, i, j - 1]
+                    search.mass[cell, i, j] = search.mass[cell, i, j - 1]
+                    j -= 1
+                search.guess[cell, i, j], search.mass[cell, i, j] = x, work.q[i, x]
+    push(search.heap, waiting, search.key, cell)
+    search.tally[WAITING] = waiting + 1
+
+
+@part
+def visit(search: Slots, work: Work, inherited: float) -> None:
+    """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
+    search.tally[CELLS] += 1
+    if search.tally[FOUND]:
+        search.tally[SINCE] += 1
+    bound = settle(search, work, inherited)
+    if bound < np.inf:
+        total = np.zeros(work.cap.shape[1])
+        for i in range(work.size.size):
+            for x in range(total.size):
+                total[x] += work.q[i, x]
+        explore(search.T, search.lam, search.number, search.tally, search.found, search.table, total)
+        keep(search, work, bound)
+
+
+@part
+def restore(search: Slots, work: Work, cell: int, side: int) -> None:
+    """One of the two parts of a cell into `work`."""
+    r, n = work.cap.shape
+    where, a, b = search.slot[cell], search.pair[cell, 0], search.pair[cell, 1]
+    work.q[:] = 0.0
+    for i in range(r):
+        work.L[i], work.B[i] = search.low[cell, i], search.high[cell, i]
+        for x in range(n):
+            work.cap[i, x] = decoded(search.code[cell, i, x])
+        for j in range(KEPT):
+            if search.guess[cell, i, j] >= 0:
+                work.q[i, search.guess[cell, i, j]] = search.mass[cell, i, j]
+    if a < 0:
+        if side == 0:
+            work.B[where] = search.cut[cell, 0]
+        else:
+            work.L[where] = search.cut[cell, 1]
+        return
+    for x in range(n):
+        first = x == a
+        if a != b:
+            to_a, to_b = 0.0, 0.0
+            for y in range(search.T.shape[1]):
+                to_a += (search.T[x, y] - search.T[a, y]) ** 2
+                to_b += (search.T[x, y] - search.T[b, y]) ** 2
+            first = first or (to_a < to_b and x != b)
+        if first != (side == 0):
+            work.cap[where, x] = 0.0
+
+
+@entry
+def begin_slots(search: Slots) -> None:
+    """One cell: the whole simplex."""
+    search.tally[:RANK] = 0
+    search.number[LEAST] = np.inf
+    search.table[:] = 0
+    work = room(search)
+    work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
+    visit(search, work, -np.inf)
+
+
+@entry
+def advance_slots(search: Slots, cells: int) -> bool:
+    """Bound at most so many cells, in pairs; True while cells wait and the search should go on."""
+    work = room(search)
+    last = search.tally[CELLS] + cells - 1
+    while search.tally[CELLS] < last and search.tally[WAITING] > 0:
+        if enough(search.tally, search.found):
+            return False
+        cell = pop(search.heap, search.tally[WAITING], search.key)
+        search.tally[WAITING] -= 1
+        bound = search.key[cell]
+        restore(search, work, cell, 1)
+        # The slot that was popped is the next to be filled: the second part waits in `other` while the first is settled.
+        L, B, cap, q = work.L.copy(), work.B.copy(), work.cap.copy(), work.q.copy()
+        restore(search, work, cell, 0)
+        visit(search, work, bound)
+        work.L[:], work.B[:], work.cap[:], work.q[:] = L, B, cap, q
+        visit(search, work, bound)
+    return bool(search.tally[WAITING] > 0)
