@@ -183,7 +183,8 @@ def _grown(
     spent = 0
     while len(W) < most and spent < max_iter:
         room = min(most, 2 * len(W))
-        W = np.concatenate([W, np.zeros((room - len(W), W.shape[1]))])
+        halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
+        W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
         run = yield from _climb(support, problem, W, ROUGH, False)
         W, spent = run.encoder, spent + run.iterations
         if len(W) < room:

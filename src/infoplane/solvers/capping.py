@@ -48,8 +48,7 @@ class _Rows:
         few = max(1, ENTRIES // self.W.shape[1])
         parts = [others[first : first + few] for first in range(0, len(others), few)]
         joined = [self.values(self.W[i] + self.W[part], self.q[i] + self.q[part]) for part in parts]
-        total: Array = np.concatenate([*joined, np.empty(0)])
-        return np.asarray(total - self.g[i] - self.g[others])
+        return np.asarray(np.concatenate([*joined, np.empty(0)]) - self.g[i] - self.g[others])
 
 
 def merged(

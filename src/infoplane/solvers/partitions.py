@@ -34,6 +34,9 @@ MOVE_PIECE = 5_000_000
 SWEEPS = 30
 """Most times that every letter is looked at."""
 
+SPARE = 8
+"""Empty clusters beside those in use, and one more for each so many of these."""
+
 LEAST_FALL = 1e-10
 """Nats that a sweep must gain to be followed by another."""
 
@@ -92,26 +95,32 @@ def labels_of(W: Array) -> IntArray:
 def moved(support: Support, problem: MarkovLagrangian, labels: IntArray, most: int) -> Iterator[IntArray | None]:
     """Letters moved one at a time, heaviest first, while that lowers L and `MOVE_WORK` lasts; None between pieces, the labels last."""
     letters = letters_of(support)
-    clusters = min(most, int(labels.max()) + 2)  # one empty cluster to move to
-    cost = max(clusters * (len(letters.masses) + len(labels)), 1)
-    sweeps = min(SWEEPS, MOVE_WORK // cost)
-    q = np.zeros((len(support.p_y), clusters))
-    q[:, : int(labels.max()) + 1] = _marginals(support, labels, int(labels.max()) + 1).T
-    mass = q.sum(axis=0)
-    there = Partition(
-        labels.copy(), np.bincount(labels, minlength=clusters), mass, np.asarray(entr(mass)), q, np.asarray(entr(q))
-    )
     order = np.argsort(-support.p_x, kind="stable")
-    pieces = np.array_split(order, min(len(order), -(-cost // MOVE_PIECE)))
-    room = np.empty(clusters)
-    for _ in range(sweeps):
-        fall = 0.0
-        for piece in pieces:
+    left = MOVE_WORK
+    for _ in range(SWEEPS):
+        there = _tables(support, labels, most)
+        cost = len(there.mass) * (len(letters.masses) + len(labels))
+        left -= cost
+        if left < 0:
+            break
+        fall, room = 0.0, np.empty(len(there.mass))
+        for piece in np.array_split(order, min(len(order), -(-cost // MOVE_PIECE))):
             fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, room)[1]
             yield None
+        labels = numbered(there.labels)
         if fall < LEAST_FALL:
             break
-    yield numbered(there.labels)
+    yield labels
+
+
+def _tables(support: Support, labels: IntArray, most: int) -> Partition:
+    """The tables of a partition, with some empty clusters to move to, if the cap allows them."""
+    used = int(labels.max()) + 1
+    q = np.zeros((len(support.p_y), min(most, len(labels), used + SPARE + used // SPARE)))
+    q[:, :used] = _marginals(support, labels, used).T
+    mass = q.sum(axis=0)
+    size = np.bincount(labels, minlength=len(mass))
+    return Partition(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
 
 
 def partitions(

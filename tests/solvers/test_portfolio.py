@@ -1,0 +1,102 @@
+"""The default: never above what another of our solvers, or a trivial encoder, has; whatever the size."""
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+import verify
+from infoplane.joint.support import Support
+from infoplane.solvers.portfolio import Portfolio
+
+HEART = ip.datasets.heart()
+
+
+def blurred(letters=90, width=0.015):
+    """Letters on a circle, each seen as itself or a near neighbour: as many clusters as letters are worth having."""
+    angle = np.arange(letters) / letters
+    apart = np.abs(angle[:, None] - angle)
+    T = np.exp(-(np.minimum(apart, 1 - apart) ** 2) / (2 * width**2))
+    return ip.Joint.from_counts(T / T.sum(axis=1, keepdims=True))
+
+
+def two_outcomes(letters=120, seed=0):
+    """Many letters by two outcomes, masses far apart."""
+    rng = np.random.default_rng(seed)
+    p = rng.beta(0.6, 0.6, letters)
+    return ip.Joint.from_counts(rng.lognormal(0.0, 1.5, letters)[:, None] * np.column_stack([p, 1 - p]))
+
+
+@pytest.mark.parametrize("rho", [(1.8, 1.8, -0.3), (1.0, 0.5, -0.4), (0.3, 0.2, 0.1), (-0.5, 2.0, -0.5)])
+def test_no_lagrangian_ends_above_a_trivial_encoder(rho):
+    """Splitting alone ended at 2.656 nats for the first of them, STATIONARY; a constant Z has 0."""
+    problem = ip.MarkovLagrangian(*rho)
+    found = ip.solve(HEART, problem, rng=0, starts=4)
+    verify.check_solution(HEART.p_xy, rho, found)
+    assert found.converged
+    for W in (np.ones((1, 16)), np.eye(16), ip.solve(HEART, problem, "merging").encoder):
+        assert found.loss <= verify.lagrangian(HEART.p_xy, W, rho) + 1e-9
+
+
+def test_the_number_of_clusters_is_found_beyond_that_of_the_starts():
+    joint, problem = blurred(), ip.bottleneck(0.02)
+    found = ip.solve(joint, problem, rng=0)
+    assert found.clusters > 64
+    assert found.cluster_cap is None
+    assert not found.at_cap
+    full = ip.solve(joint, problem, "annealing", clusters=90)
+    assert found.loss <= full.loss + 1e-9
+    verify.check_solution(joint.p_xy, problem.rho, found)
+
+
+def test_a_sweep_says_more_of_y_the_lower_gamma_is():
+    """With 64 clusters at most, I(Y;Z) fell again below gamma = 0.05."""
+    frontier = ip.sweep(blurred(), ip.bottleneck, [0.02, 0.05, 0.2])
+    informed = [run.iyz for run in frontier.runs]
+    assert informed[0] > informed[1] > informed[2]
+    assert frontier.runs[0].clusters > 64
+    assert not frontier.to_frame()["at_cap"].any()
+
+
+@pytest.mark.parametrize("gamma", [0.002, 0.02])
+def test_a_cap_leaves_the_default_no_worse_than_any_solver(gamma):
+    """Above 64 letters annealing used to run alone, whatever ``starts`` said."""
+    joint, problem = two_outcomes(), ip.bottleneck(gamma)
+    found = ip.solve(joint, problem, clusters=5, rng=0)
+    assert found.clusters == found.cluster_cap == 5
+    assert found.at_cap
+    for solver in ("annealing", "accelerated", "merging", "pooling"):
+        other = ip.solve(joint, problem, solver, clusters=5, rng=0)
+        assert other.clusters <= 5
+        assert found.loss <= other.loss + 1e-9
+
+
+@pytest.mark.parametrize("gamma", [0.01, 0.1])
+def test_the_deterministic_bottleneck_is_no_worse_than_merging_and_accelerated(gamma):
+    joint, problem = two_outcomes(), ip.deterministic_bottleneck(gamma)
+    found = ip.solve(joint, problem, rng=0)
+    for solver in ("accelerated", "merging"):
+        assert found.loss <= ip.solve(joint, problem, solver, rng=0).loss + 1e-9
+
+
+def test_a_funnel_of_many_letters_is_below_pooling_and_merging():
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(4, 0.3), size=80) * rng.random((80, 1)))
+    problem = ip.funnel(6.0)
+    found = ip.solve(joint, problem, rng=0, starts=2)
+    verify.check_solution(joint.p_xy, problem.rho, found)
+    for solver in (ip.Pooling(), ip.Merging(), ip.Merging("lagrangian")):
+        assert found.loss <= ip.solve(joint, problem, solver, starts=2, rng=0).loss + 1e-9
+
+
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.02), ip.funnel(6.0), ip.deterministic_bottleneck(0.05)])
+def test_same_seed_same_bits(problem):
+    joint = two_outcomes(70)
+    one, two = (ip.solve(joint, problem, clusters=6, starts=3, rng=5) for _ in range(2))
+    np.testing.assert_array_equal(one.encoder, two.encoder)
+
+
+def test_starts_are_as_many_as_the_budget_holds():
+    solver, small, large = Portfolio(), Support(HEART), Support(two_outcomes(3000))
+    assert solver.useful_starts(small, ip.bottleneck(0.1), 16, 16) == 16
+    assert 1 <= solver.useful_starts(large, ip.bottleneck(0.1), 300, 16) < 16
+    assert solver.useful_starts(large, ip.bottleneck(0.1), 3000, 16) == 1
