@@ -65,9 +65,12 @@ class Path:
         return ahead if there < here else W
 
     def _matched(self, before: Array, now: Array) -> Array:
-        """The encoder before with a row for every cluster of now: each of its clusters goes to the one that most of its letters went to."""
-        overlap = (before * self.support.p_x) @ now.T
-        to = overlap.argmax(axis=1)
+        """The encoder before with a row for every cluster of now: each of its clusters goes to the one whose posterior is most like its own.
+
+        Alike is what has a large sum_x sqrt(p(x|z) p(x|z')).
+        """
+        roots = [np.sqrt(W * self.support.p_x) for W in (before, now)]
+        to = (roots[0] @ (roots[1] / np.sqrt((roots[1] ** 2).sum(axis=1, keepdims=True))).T).argmax(axis=1)
         matched = np.zeros_like(now)
         np.add.at(matched, to, before)
         missing = np.setdiff1d(np.arange(len(now)), to)
