@@ -15,8 +15,8 @@ import infoplane
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "files", "threads", "information"),
-    ("joint", "encoder"),
+    ("version", "errors", "checks", "files", "threads", "information", "words", "markup"),
+    ("joint", "encoder", "clusters"),
     ("datasets",),
     ("problem",),
     ("status", "solution"),

@@ -10,14 +10,21 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from . import markup
+from .clusters import by_mass, predicted
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.support import Support
+from .problem import named_family
 from .status import Residuals, Status
+from .words import counted, label_text, rounded
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
 
+
+SHOWN_CLUSTERS = 20
+"""How many clusters a notebook shows."""
 
 TIE = 1e-9
 """Losses this close, in nats, count as equal; then a run that converged is better than one that did not."""
@@ -152,6 +159,33 @@ class EncoderView:
         )
         return pd.DataFrame(self.encoder.T, index=index, columns=[f"z{z}" for z in range(self.clusters)])
 
+    def clusters_frame(self, letters: int = 5) -> Any:
+        """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
+
+        Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
+        D(p(x|z) || p(x)), at most ``letters`` of them; and p(y|z), one column per y, named ``p(y|z)`` with y's label for y.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
+        >>> s.clusters_frame().p_z.round(3).tolist()
+        [0.598, 0.215, 0.187]
+        """
+        import pandas as pd
+
+        joint = self.joint
+        held = list(by_mass(joint, self.encoder, letters))
+        index = pd.Index([one.z for one in held], name="z")
+        facts = {
+            "p_z": [one.mass for one in held],
+            "letters": [one.letters for one in held],
+            "typical": [tuple(joint.x_labels[x] for x in one.typical) for one in held],
+        }
+        names = [f"p({label_text(label)}|z)" for label in joint.y_labels]
+        posteriors = pd.DataFrame(np.array([one.p_y for one in held]), index=index, columns=names)
+        return pd.concat([pd.DataFrame(facts, index=index), posteriors], axis=1)
+
 
 @dataclass(frozen=True)
 class Solution(EncoderView):
@@ -235,14 +269,54 @@ class Solution(EncoderView):
         return fit_rate(self.trace.loss, floor)
 
     def __str__(self) -> str:
+        return (
+            f"{self.problem.family}: {self._numbers}; {self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s; "
+            f"{self.message}"
+        )
+
+    def __repr__(self) -> str:
+        said = named_family(self.problem).said(self.problem.parameter)
+        return f"Solution({said}: {self._numbers}; {self.status.name}, {self.solver})"
+
+    @property
+    def _numbers(self) -> str:
         gap = "" if self.gap is None else f", gap {self.gap:.1e} nats"
-        clusters = f"{self.clusters} cluster" if self.clusters == 1 else f"{self.clusters} clusters"
+        clusters = counted(self.clusters, "cluster")
         if self.at_cap:
             clusters = f"best found with {clusters}, the cap"
         return (
-            f"{self.problem.family}: loss {self.loss:.6f} nats{gap}, I(X;Z) {bits(self.ixz):.6f} bits, I(Y;Z) {bits(self.iyz):.6f} bits, "
-            f"{clusters}; {self.solver}, {self.iterations} iterations, {self.seconds:.2f} s; {self.message}"
+            f"loss {rounded(self.loss)} nats{gap}, I(X;Z) {rounded(bits(self.ixz))} bits, I(Y;Z) {rounded(bits(self.iyz))} bits, {clusters}"
         )
+
+    def _repr_html_(self) -> str:
+        joint = self.joint
+        rows = [
+            ("loss", f"{rounded(self.loss)} nats"),
+            *([] if self.gap is None else [("gap to the proven bound", f"{self.gap:.1e} nats")]),
+            ("I(X;Z)", f"{rounded(bits(self.ixz))} bits of H(X) = {rounded(bits(joint.entropy_x))}"),
+            ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}"),
+            ("status", self.message),
+            ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
+        ]
+        title = named_family(self.problem).said(self.problem.parameter)
+        return markup.page(title, markup.facts(rows), self._clusters_html())
+
+    def _clusters_html(self) -> str:
+        joint, header = self.joint, ("z", "p(z)", "p(y|z), largest first", "typical x")
+        listed = [
+            (
+                str(one.z),
+                f"{one.mass:.4f}",
+                predicted(one, joint.y_labels, 4),
+                "; ".join(label_text(joint.x_labels[x], 40) for x in one.typical),
+            )
+            for one in by_mass(joint, self.encoder, 5, SHOWN_CLUSTERS)
+        ]
+        more = self.clusters - SHOWN_CLUSTERS
+        said = (
+            markup.note(f"{counted(more, 'smaller cluster')} not shown; clusters_frame() has all.") if more > 0 else ""
+        )
+        return markup.table(header, listed, left=header[2:]) + said
 
 
 def finished(

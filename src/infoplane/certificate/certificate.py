@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
+from .. import markup
 from ..checks import PYTHON_ONLY, positive_number, whole_number
 from ..information import Array
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, named_family
+from ..words import counted, rounded
 
 
 @dataclass(frozen=True)
@@ -60,6 +62,25 @@ class Certificate:
     def certified(self) -> bool:
         """Gap <= tol."""
         return self.gap <= self.tol
+
+    def __repr__(self) -> str:
+        said = "certified" if self.certified else "not certified"
+        return (
+            f"Certificate({named_family(self.problem).said(self.problem.parameter)}: {said}, loss {rounded(self.loss)} nats, lower bound "
+            f"{rounded(self.lower_bound)} nats, gap {self.gap:.1e} nats)"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            ("verdict", f"{'certified' if self.certified else 'not certified'} to {self.tol:.0e} nats"),
+            ("loss", f"{rounded(self.loss, 9)} nats"),
+            ("lower bound of every encoder's loss", f"{rounded(self.lower_bound, 9)} nats"),
+            ("gap", f"{self.gap:.1e} nats"),
+            ("search", f"{counted(self.cells, 'cell')}, {self.left:,} left open, {self.seconds:.2f} s"),
+        ]
+        return markup.page(
+            f"Certificate, {named_family(self.problem).said(self.problem.parameter)}", markup.facts(rows)
+        )
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"

@@ -17,6 +17,7 @@ from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
 from ..sweep.sweep import sweep
+from ..words import counted, rounded
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import exit_unless_certified, exit_unless_converged, write
@@ -32,7 +33,7 @@ COLUMNS = (
     "parameter",
     "solver",
     "best loss\n[nats]",
-    "above lowest",
+    "above\nlowest",
     "I(X;Z)\n[bits]",
     "I(Y;Z)\n[bits]",
     "converged",
@@ -41,6 +42,8 @@ COLUMNS = (
     "",
 )
 GAP = "gap to\nbound"
+EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
+"""What a narrow terminal can do without, in this order."""
 
 
 @click.command(epilog=options.LISTS)
@@ -145,7 +148,8 @@ def compare(
             }
         )
     elif rows:
-        output.console().print(as_table(rows, f"{problem.replace('-', ' ')} of {source.title}: {len(names)} solvers"))
+        title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
+        output.print_table(as_table(rows, title), EXPENDABLE)
     if not together.complete:
         output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(INTERRUPTED)
@@ -221,11 +225,11 @@ def as_table(rows: list[dict[str, Any]], title: str) -> Table:
         made.add_row(
             f"{row['parameter']:.4g}",
             row["solver"],
-            output.rounded(row["loss_nats"]),
+            rounded(row["loss_nats"]),
             f"{row['above_lowest_nats']:.1e}",
             *([_gap(row["gap_nats"])] if proven else []),
-            output.rounded(row["ixz_bits"]),
-            output.rounded(row["iyz_bits"]),
+            rounded(row["ixz_bits"]),
+            rounded(row["iyz_bits"]),
             f"{row['share_converged']:.0%}",
             f"{row['median_iterations']:,.0f}",
             f"{row['seconds']:.2f}",

@@ -43,4 +43,4 @@ def datasets(as_json: bool) -> None:
     for data, joint in loaded:
         numbers = (f"{bits(value):.5f}" for value in (joint.entropy_x, joint.entropy_y, joint.mutual_information))
         made.add_row(data.name, f"{joint.shape[0]} x {joint.shape[1]}", *numbers, f"{data.title}\n{data.source}")
-    output.console().print(made)
+    output.print_table(made)

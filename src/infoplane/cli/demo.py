@@ -18,7 +18,7 @@ from ..sweep.progress import bar
 from ..sweep.sweep import sweep
 from . import options, output
 from .exits import INTERRUPTED, interruptible
-from .frontier import as_table
+from .frontier import EXPENDABLE, as_table
 
 PICTURE = "infoplane-heart.png"
 
@@ -96,7 +96,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
                 )
             if found.runs:
                 solvers = ", ".join(dict.fromkeys(run.solver for run in found.runs))
-                output.console().print(as_table(found, f"{part.problem} frontier of heart"))
+                output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
                 planes.append((f"Heart data, {part.problem}: {solvers}", found))
             complete = found.complete
             if not complete:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from ..sweep.store.reader import read_store, store_status
+from ..words import counted
 from . import output
 
 
@@ -29,7 +30,7 @@ def export(store: Path, out: Path) -> None:
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     found = read_store(store)
     output.write_frontier(found, out)
-    output.note(f"wrote {out}: {len(found):,} runs of {len(found.best_rows()):,} parameters")
+    output.note(f"wrote {out}: {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}")
     if not found.complete:
         left = store_status(store)
         output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")

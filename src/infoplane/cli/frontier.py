@@ -21,6 +21,7 @@ from ..sweep.progress import bar
 from ..sweep.range import default_grid
 from ..sweep.store.database import StoreError
 from ..sweep.sweep import sweep
+from ..words import counted, rounded
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, Interrupted, interruptible
 from .inputs import Source, joint_options
@@ -43,6 +44,8 @@ COLUMNS = (
     "seconds",
     "",
 )
+EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
+"""What a narrow terminal can do without, in this order."""
 
 
 @click.command(epilog=options.LISTS)
@@ -163,7 +166,7 @@ def frontier(
     if as_json:
         output.print_json(record(found, problem, seed) | transition_records(changes, transitions))
     elif found.runs:
-        output.console().print(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"))
+        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"), EXPENDABLE)
         for change in changes:
             click.echo(f"transition: {change}")
     if not found.complete:
@@ -280,7 +283,7 @@ def as_table(found: Frontier, title: str) -> Table:
     """One row per parameter: its best run, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
-    runs = f"{starts} start{'s' if starts > 1 else ''} of {', '.join(solvers)}"
+    runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     made = output.table(f"{title}: {runs}", COLUMNS, left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
@@ -291,9 +294,9 @@ def as_table(found: Frontier, title: str) -> Table:
         same = by_parameter[run.parameter]
         made.add_row(
             f"{run.parameter:.4g}",
-            output.rounded(run.loss),
-            output.rounded(bits(run.ixz)),
-            output.rounded(bits(run.iyz)),
+            rounded(run.loss),
+            rounded(bits(run.ixz)),
+            rounded(bits(run.iyz)),
             str(run.clusters),
             run.status.name.lower().replace("_", " "),
             f"{run.iterations:,}",

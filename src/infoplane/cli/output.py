@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -35,27 +36,53 @@ def note(text: str) -> None:
 
 
 def console() -> Console:
-    """Stdout for tables; labels of the data are never read as markup, and a pipe gets 120 columns."""
+    """Stdout for tables; labels of the data are never read as markup, and a pipe gets 120 columns unless COLUMNS says how many."""
     from rich.console import Console
 
     shown = Console(markup=False, highlight=False, emoji=False)
-    return shown if shown.is_terminal else Console(markup=False, highlight=False, emoji=False, width=120)
+    if shown.is_terminal or "COLUMNS" in os.environ:
+        return shown
+    return Console(markup=False, highlight=False, emoji=False, width=120)
 
 
-def table(title: str, columns: tuple[str, ...], *, left: tuple[str, ...] = ()) -> Table:
-    """An empty table; columns are aligned to the right unless named in ``left``."""
+def table(title: str, columns: Sequence[str], *, left: Sequence[str] = ()) -> Table:
+    """An empty table; columns hold numbers, aligned to the right and never broken, unless named in ``left``."""
     from rich import box
     from rich.table import Table
 
     made = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     for column in columns:
-        made.add_column(column, justify="left" if column in left else "right")
+        made.add_column(column, justify="left" if column in left else "right", no_wrap=column not in left)
     return made
 
 
-def rounded(value: float, digits: int = 6) -> str:
-    """A number with ``digits`` decimals, and no minus sign before zeros."""
-    return f"{round(value, digits) + 0.0:.{digits}f}"
+def print_table(made: Table, expendable: Sequence[str] = ()) -> None:
+    """Print a table; on a narrow terminal without those of the ``expendable`` columns that there is no room for, the first of them first.
+
+    Numbers are never shortened: a column is there whole, or it is not, and a line below says which are missing.
+    """
+    from rich.measure import Measurement
+    from rich.text import Text
+
+    out = console()
+    dropped: list[str] = []
+    for name in expendable:
+        if Measurement.get(out, out.options.update(max_width=10_000), made).maximum <= out.width:
+            break
+        made = _without(made, name)
+        dropped.append(name.split("\n")[0])
+    out.print(made)
+    if dropped:
+        out.print(Text(f"not shown for want of room: {', '.join(dropped)}; --json has all", style="dim"))
+
+
+def _without(made: Table, name: str) -> Table:
+    kept = [column for column in made.columns if column.header != name]
+    left = [str(column.header) for column in kept if column.justify == "left"]
+    narrower = table(str(made.title), [str(column.header) for column in kept], left=left)
+    for index, row in enumerate(made.rows):
+        narrower.add_row(*(list(column.cells)[index] for column in kept), end_section=row.end_section)
+    return narrower
 
 
 # -- JSON --------------------------------------------------------------------------------------------------------------

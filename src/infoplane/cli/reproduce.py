@@ -79,7 +79,7 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
     for judged in figures_judged:
         for verdict in judged.verdicts:
             made.add_row(judged.figure.name, verdict.claim.text, verdict.words)
-    output.console().print(made)
+    output.print_table(made)
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..clusters import by_mass, predicted
 from ..information import bits
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
+from ..words import counted, label_text, rounded
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 
-LETTERS, CLUSTERS = 3, 20
-"""How many letters of X are shown per cluster, and how many clusters."""
+if TYPE_CHECKING:
+    from rich.table import Table
+
+LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
+"""How many letters of X and of Y are shown for each cluster, and how many clusters."""
 
 
 @click.command(epilog=options.LISTS)
@@ -133,40 +138,37 @@ def show(found: Solution, title: str) -> None:
     facts = output.table(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", ("", " "), left=(" ",))
     facts.show_header = False
     for name, text in (
-        ("loss", f"{found.loss:.9f} nats"),
+        ("loss", f"{rounded(found.loss, 9)} nats"),
         *(
             ()
-            if found.gap is None
-            else (("proven", f"the optimum is at least {found.lower_bound:.9f}; gap {found.gap:.1e} nats"),)
+            if found.lower_bound is None
+            else (("proven", f"the optimum is at least {rounded(found.lower_bound, 9)}; gap {found.gap:.1e} nats"),)
         ),
-        ("I(X;Z)", f"{bits(found.ixz):.9f} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
-        ("I(Y;Z)", f"{bits(found.iyz):.9f} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
+        ("I(X;Z)", f"{rounded(bits(found.ixz), 9)} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
+        ("I(Y;Z)", f"{rounded(bits(found.iyz), 9)} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
         ("status", found.message),
         (
             "residuals",
             f"primal {residuals.primal:.1e}, dual {residuals.dual:.1e}, stationarity {residuals.stationarity:.1e}",
         ),
-        ("found by", f"{found.solver}, start {found.start}, {found.iterations:,} iterations"),
+        ("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"),
         ("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all"),
     ):
         facts.add_row(name, text)
-    clusters = output.table(
-        f"{found.clusters} clusters{f', {found.died} died' if found.died else ''}",
-        ("z", "p(z)", "x with p(z|x), largest first"),
-        left=("x with p(z|x), largest first",),
-    )
-    for z, mass in enumerate(found.p_z[:CLUSTERS]):
-        weights = found.encoder[z]
-        letters = [x for x in (-weights).argsort(kind="stable") if weights[x] >= 0.005]
-        shown = ", ".join(f"{_label(found.joint.x_labels[x])} {weights[x]:.2f}" for x in letters[:LETTERS])
-        more = f", and {len(letters) - LETTERS} more" if len(letters) > LETTERS else ""
-        clusters.add_row(str(z), f"{mass:.4f}", shown + more)
+    output.print_table(facts)
+    output.print_table(cluster_table(found))
+
+
+def cluster_table(found: Solution) -> Table:
+    """The clusters by mass: what each predicts, and which letters are typical of it."""
+    joint, columns = found.joint, ("z", "p(z)", "p(y|z)", "most typical x, with p(z|x)")
+    died = f", {found.died} died" if found.died else ""
+    made = output.table(f"{counted(found.clusters, 'cluster')}, largest first{died}", columns, left=columns[2:])
+    for one in by_mass(joint, found.encoder, LETTERS, CLUSTERS):
+        shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
+        more = max(one.letters - len(shown), 0)
+        text = "; ".join(shown) + (f"; {more:,} more" if more else "")
+        made.add_row(str(one.z), f"{one.mass:.4f}", predicted(one, joint.y_labels, OUTCOMES), text)
     if found.clusters > CLUSTERS:
-        clusters.add_row("...", "", f"{found.clusters - CLUSTERS} more; --json has all of them")
-    out = output.console()
-    out.print(facts)
-    out.print(clusters)
-
-
-def _label(label: Any) -> str:
-    return "/".join(str(part) for part in label) if isinstance(label, tuple) else str(label)
+        made.add_row("...", "", "", f"{found.clusters - CLUSTERS:,} smaller ones; --json and --out have all")
+    return made

@@ -10,6 +10,7 @@ import click
 from ..sweep.ledger import readable
 from ..sweep.progress import duration
 from ..sweep.store.reader import StoreStatus, store_status
+from ..words import counted, rounded
 from . import options, output
 
 
@@ -33,7 +34,7 @@ def status(store: Path, as_json: bool) -> None:
     made.show_header = False
     for name, text in lines(found):
         made.add_row(name, text)
-    output.console().print(made)
+    output.print_table(made)
 
 
 def state(found: StoreStatus) -> str:
@@ -53,16 +54,16 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
         ("state", state(found)),
         (
             "problem",
-            f"{made['family'].replace('_', ' ')}, {len(grid)} parameters from {min(grid):g} to {max(grid):g}{points}",
+            f"{made['family'].replace('_', ' ')}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}",
         ),
         ("joint", f"{made['shape'][0]} x {made['shape'][1]}, sha256 {made['joint_sha256'][:16]}"),
-        ("solver", f"{made['solver']}, {made['starts']} starts, seed {made['seed']}"),
+        ("solver", f"{made['solver']}, {counted(made['starts'], 'start')}, seed {made['seed']}"),
         ("parameters", f"{found.parameters:,} of {found.total_parameters:,} done"),
         ("runs", f"{found.runs:,} of {found.total_runs:,} done ({share:.0%}), {found.under_way:,} under way"),
         ("converged", f"{found.converged:,} ({found.converged / max(found.runs, 1):.0%})"),
     ]
     if found.best_loss is not None and found.parameter is not None:
-        facts.append(("latest", f"best loss {output.rounded(found.best_loss)} nats at {found.parameter:.4g}"))
+        facts.append(("latest", f"best loss {rounded(found.best_loss)} nats at {found.parameter:.4g}"))
     if found.seconds_left is not None and not found.complete:
         facts.append(("rate", f"{found.rate:.3g} runs/s, {duration(found.seconds_left)} left"))
     facts.append(("calls", f"{found.sessions}"))

@@ -12,6 +12,7 @@ from ..errors import InvalidOptionError
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..solution import Solution, best_of
+from ..words import counted
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -51,7 +52,9 @@ class Frontier:
     def __repr__(self) -> str:
         parameters = {run.parameter for run in self.runs}
         converged = sum(run.status.converged for run in self.runs)
-        return f"Frontier({len(parameters)} parameters, {len(self)} runs, {converged} converged)"
+        return (
+            f"Frontier({counted(len(parameters), 'parameter')}, {counted(len(self), 'run')}, {converged:,} converged)"
+        )
 
     def __add__(self, other: Frontier) -> Frontier:
         """The runs of both, to be compared on one plane; the joints must be the same."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any
 
+from .. import markup
 from ..errors import InvalidOptionError
 from ..information import Array, PlanePoint
 from ..solution import Solution, Trace
@@ -55,6 +56,9 @@ class LazySolution(Solution):
     def has_encoder(self) -> bool:
         """Whether the encoder was kept."""
         return "encoder" in self.__dict__ or self.__dict__["_read_encoder"] is not None
+
+    def _clusters_html(self) -> str:
+        return super()._clusters_html() if self.has_encoder else markup.note("The encoder of this run was not kept.")
 
     @property
     def clusters(self) -> int:

@@ -21,12 +21,8 @@ from ..joint.joint import Joint
 from ..problem import FAMILIES, named_family
 from ..solution import Trace
 from ..status import Status
+from ..words import counted, label_text, shortened
 from .encoders import encoder_columns, largest
-
-"""Named by their parameter alone."""
-
-LONGEST_LABEL = 120
-"""Characters of a label that are shown."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +87,7 @@ def _summary(frontier: Frontier) -> str:
     parameters = len({run.parameter for run in runs})
     converged = sum(run.status.converged for run in runs)
     return (
-        f"{families.capitalize()}: {parameters:,} parameter{'s' if parameters != 1 else ''}, {len(runs):,} runs, "
+        f"{families.capitalize()}: {counted(parameters, 'parameter')}, {counted(len(runs), 'run')}, "
         f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
         f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
         f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
@@ -206,19 +202,10 @@ def _encoders(
 
 def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
     return {
-        "name": _shortened(", ".join(names)),
+        "name": shortened(", ".join(names)),
         "labels": [label_text(labels[int(i)]) for i in shown],
         "mass": [float(f"{p[int(i)]:.4g}") for i in shown],
     }
-
-
-def label_text(label: Hashable) -> str:
-    """A label as text: the values of a tuple with commas between them."""
-    return _shortened(", ".join(str(one) for one in label) if isinstance(label, tuple) else str(label))
-
-
-def _shortened(text: str) -> str:
-    return text if len(text) <= LONGEST_LABEL else text[: LONGEST_LABEL - 1] + "…"
 
 
 # -- where it came from, and what was left out ---------------------------------------------------------------------------
@@ -226,8 +213,8 @@ def _shortened(text: str) -> str:
 
 def _identity(joint: Joint) -> dict[str, Any]:
     return {
-        "X": _shortened(", ".join(joint.x_names)),
-        "Y": _shortened(", ".join(joint.y_names)),
+        "X": shortened(", ".join(joint.x_names)),
+        "Y": shortened(", ".join(joint.y_names)),
         "shape": list(joint.shape),
         "fingerprint": joint.fingerprint,
     }
