@@ -4,7 +4,7 @@
 >>> datasets.names()
 ('paper_uniform', 'paper_nonuniform', 'heart')
 >>> datasets.load("heart")
-Joint(16 x 4, 0 zero cells, H(X) = 3.76734, H(Y) = 1.84071, I(X;Y) = 0.292701 bits)
+Joint(16 x 4, 0 zero cells, H(X) = 3.76734, H(Y) = 1.84071, I(X;Y) = 0.292701 bits, 299 records)
 """
 
 from __future__ import annotations

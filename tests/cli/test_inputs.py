@@ -1,10 +1,14 @@
 """JOINT in all its forms, and what is wrong with it when it is wrong."""
 
+import gzip
+import io
+
 import numpy as np
 import pandas as pd
 import pytest
 
 import infoplane as ip
+from infoplane.cli.inputs import Source
 
 OPTIONS = ("--gamma", "0.4", "--starts", "1", "--json")
 TABLE = "drug,dose,outcome,n\na,1,well,3\nb,2,ill,2\na,2,ill,1\nb,1,well,0.5\n"
@@ -116,9 +120,6 @@ def test_files_that_cannot_be_read_are_3(run, tmp_path):
     (tmp_path / "dir.csv").mkdir()
     said = run("solve", tmp_path / "dir.csv", *columns, *OPTIONS)
     assert (said.code, "cannot be read" in said.err) == (3, True)
-    (tmp_path / "latin.csv").write_bytes(b"x,y\n\xe9,1\n")
-    said = run("solve", tmp_path / "latin.csv", *columns, *OPTIONS)
-    assert (said.code, "cannot be read as csv" in said.err) == (3, True)
     (tmp_path / "text.npy").write_text("no array")
     said = run("solve", tmp_path / "text.npy", "--matrix", *OPTIONS)
     assert (said.code, "cannot be read as npy" in said.err) == (3, True)
@@ -136,9 +137,9 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
     assert said.code == 3
     assert "paper_uniform, paper_nonuniform, heart" in said.err
     said = run("solve", tmp_path / "table.xlsx", "--x", "x", "--y", "y", *OPTIONS)
-    assert (said.code, ".csv or .parquet" in said.err) == (3, True)
+    assert (said.code, ".txt or .parquet" in said.err) == (3, True)
     said = run("solve", tmp_path / "table.parquet", "--matrix", *OPTIONS)
-    assert (said.code, ".csv or .npy" in said.err) == (3, True)
+    assert (said.code, ".txt or .npy" in said.err) == (3, True)
 
 
 @pytest.mark.parametrize(
@@ -146,7 +147,6 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
     [
         (("heart", "--x", "a"), "heart is built in and takes no --x"),
         (("heart", "--matrix"), "takes no --matrix"),
-        (("table.csv",), "name its columns with --x and --y"),
         (("table.csv", "--x", "a"), "name its columns with --x and --y"),
         (("table.csv", "--x", "a,,b", "--y", "c"), "expected column names separated by commas"),
         (("table.csv", "--x", "a", "--y", "c", "--counts"), "--counts goes with --matrix"),
@@ -159,3 +159,124 @@ def test_options_that_do_not_fit_are_2(run, options, words):
     said = run("solve", *options, *OPTIONS)
     assert said.code == 2
     assert words in said.err
+
+
+# -- tables as they are ------------------------------------------------------------------------------------------------
+
+
+def load(path, x="", y="", **more):
+    names = [tuple(part for part in side.split(",") if part) for side in (x, y)]
+    defaults = {"count": None, "smoothing": None, "matrix": False, "counts": False}
+    return Source(str(path), *names, **{**defaults, **more}).load()
+
+
+EXPECTED = ip.Joint.from_counts([[3, 1], [1, 3]], 0.0, ["a", "b"], ["u", "v"], "word", "y")
+
+
+@pytest.mark.parametrize("sign", [",", ";", "\t"])
+def test_wide_tables_are_found_out(write, sign):
+    text = "word,u,v\na,3,1\nb,1,3\n".replace(",", sign)
+    assert load(write(text)) == EXPECTED
+    assert load(write(text), wide=True) == EXPECTED
+    assert load(write(text, "table.tsv" if sign == "\t" else "table.txt")) == EXPECTED
+
+
+def test_wide_tables_say_what_is_no_count(run, write):
+    said = run("solve", write("word,u,v\na,3,1\nb,one,3\n"), "--wide", *OPTIONS)
+    assert said.code == 3
+    assert "line 3, column 'u': found 'one' where a number is expected" in said.err
+    said = run("solve", write("word,u,v\na,3,1\nb,1,-3\n"), "--wide", *OPTIONS)
+    assert "line 3 has the count -3 in column 'v'" in said.err
+    said = run("solve", write("word,u,v\na,x,1\n"), *OPTIONS)
+    assert (said.code, "name its columns with --x and --y" in said.err, "--wide" in said.err) == (2, True, True)
+
+
+def test_a_table_of_samples_is_not_taken_for_a_wide_one(run, write):
+    said = run("solve", write("x,y\n1,2\n2,1\n"), *OPTIONS)
+    assert (said.code, "name its columns with --x and --y" in said.err) == (2, True)
+    said = run("solve", write("x,y,z\n1,2,0\n1,1,0\n"), *OPTIONS)
+    assert (said.code, "must be distinct" in said.err) == (2, True)
+
+
+def test_compressed_tables(tmp_path):
+    path = tmp_path / "table.csv.gz"
+    path.write_bytes(gzip.compress(b"x,y\na,1\nb,2\n"))
+    joint = load(path, "x", "y")
+    assert joint.x_labels == ("a", "b")
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"x;y\na;1\nb;2\n")))
+    assert load("-", "x", "y").y_labels == (1, 2)
+
+
+def test_latin_1_is_read_and_said(tmp_path, capsys):
+    path = tmp_path / "latin.csv"
+    path.write_bytes("x,y\nJos\xe9,1\nb,2\n".encode("latin-1"))
+    assert load(path, "x", "y").x_labels == ("Jos\xe9", "b")
+    assert "is not UTF-8: read as Latin-1" in capsys.readouterr().err
+    path.write_text("x,y\nJos\xe9,1\nb,2\n", encoding="utf-16")
+    assert load(path, "x", "y").x_labels == ("Jos\xe9", "b")
+    assert "Latin" not in capsys.readouterr().err
+
+
+def test_several_column_names_one_with_a_comma(run, write):
+    path = write('"a,b",c,d\n1,2,3\n2,1,4\n')
+    assert run("solve", path, "--x", '"a,b",c', "--y", "d", *OPTIONS).json["x_names"] == ["a,b", "c"]
+
+
+def test_missing_values(write, capsys):
+    path = write("x,y\na,1\n,2\nb,2\n")
+    assert load(path, "x", "y", missing="drop").records == 2
+    assert "1 of 3 rows left out" in capsys.readouterr().err
+    assert load(path, "x", "y", missing="label").x_labels == ("a", "b", "missing")
+    with pytest.raises(ip.InvalidJointError, match="line 3 has an empty cell in column 'x'"):
+        load(path, "x", "y")
+
+
+def test_missing_values_of_parquet(tmp_path, capsys):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "table.parquet"
+    pd.DataFrame({"x": ["a", None, "b"], "y": [1, 2, 2]}).to_parquet(path)
+    assert load(path, "x", "y", missing="drop").records == 2
+    assert "1 of 3 rows left out" in capsys.readouterr().err
+    assert "missing" in load(path, "x", "y", missing="label").x_labels
+
+
+def test_numbers_are_binned(run, write):
+    path = write("age,y\n" + "".join(f"{age},{age % 2}\n" for age in (20, 25, 34, 35, 40, 61)))
+    assert load(path, "age", "y", bins=(("age", 2),)).x_labels == ("20 to 34", "35 to 61")
+    found = run("solve", path, "--x", "age", "--y", "y", "--bin", "age:2", "--bin", "y:2", *OPTIONS).json
+    assert found["x_labels"] == ["20 to 34", "35 to 61"]
+    assert found["y_labels"] == ["0", "1"]
+    said = run("solve", write("age,y\n20,1\nold,2\n"), "--x", "age", "--y", "y", "--bin", "age:2", *OPTIONS)
+    assert (said.code, "line 3, column 'age': found 'old'" in said.err) == (3, True)
+    for wrong in ("age", "age:0", ":3", "age:x"):
+        assert run("solve", path, "--x", "age", "--y", "y", "--bin", wrong, *OPTIONS).code == 2
+    assert run("solve", path, "--x", "age", "--y", "y", "--bin", "sex:2", *OPTIONS).code == 2
+
+
+def test_bins_and_missing_together(write):
+    path = write("age,y\n20,1\n,2\n40,2\n")
+    assert load(path, "age", "y", bins=(("age", 2),), missing="label").x_labels == ("20", "40", "missing")
+
+
+# -- samples are not distributions -------------------------------------------------------------------------------------
+
+
+def test_what_the_sample_size_explains_is_a_warning_and_in_the_json(run, write):
+    rows = "".join(f"{number},{number * 7919 % 13 % 2}\n" for number in range(60))
+    said = run("solve", write("name,y\n" + rows), "--x", "name", "--y", "y", *OPTIONS)
+    warnings = [line for line in said.err.splitlines() if line.startswith("Warning: I(X;Y) is ")]
+    assert len(warnings) == 1
+    assert warnings[0].endswith("independent (60 records): group letters or bin numbers, e.g. --bin name:5.")
+    assert said.json["records"] == 60
+    assert said.json["expected_ixy_bits"] == pytest.approx(said.json["ixy_bits"])
+    assert "if they were independent" in said.json["caution"]
+
+
+def test_a_good_sample_has_no_warning(run, write):
+    path = write("x,y,n\na,0,300\na,1,100\nb,0,100\nb,1,300\n")
+    said = run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS)
+    assert "independent" not in said.err
+    assert (said.json["records"], said.json["caution"]) == (800, None)

@@ -145,10 +145,13 @@ def test_one_cell():
 @pytest.mark.parametrize(
     ("table", "text"),
     [
-        ([[2, 0], [0, 2]], "Joint(2 x 2, 2 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 1 bits)"),
-        ([[2, 0], [1, 1]], "Joint(2 x 2, 1 zero cell, H(X) = 1, H(Y) = 0.811278, I(X;Y) = 0.311278 bits)"),
+        ([[20, 0], [0, 20]], "Joint(2 x 2, 2 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 1 bits, 40 records)"),
         (
-            sparse.csr_array([[2, 0, 0], [0, 2, 0]]),
+            [[20, 0], [10, 10]],
+            "Joint(2 x 2, 1 zero cell, H(X) = 1, H(Y) = 0.811278, I(X;Y) = 0.311278 bits, 40 records)",
+        ),
+        (
+            sparse.csr_array([[0.2, 0, 0], [0, 0.2, 0]]),
             "Joint(2 x 3 sparse, 4 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 1 bits)",
         ),
     ],
@@ -237,3 +240,58 @@ def test_fingerprint_is_stable():
     assert Joint.from_matrix([[0.5, 0.0], [0.25, 0.25]]).fingerprint == (
         "bf863d06bf548acff6b1742bca54ab6bdad84023c9fa110fe664c16740057da1"
     )
+
+
+# -- samples are not distributions -------------------------------------------------------------------------------------
+
+
+def test_records_of_samples_frames_and_whole_counts():
+    assert Joint.from_samples(list("aabb"), list("0101")).records == 4
+    assert Joint.from_counts([[2.0, 1.0], [0.0, 3.0]], smoothing=0.5).records == 6
+    assert Joint.from_counts(sparse.csr_array([[2, 0], [0, 2]])).records == 4
+    frame = pd.DataFrame({"x": ["a", "b", "b"], "y": [0, 1, 0], "w": [1.5, 2.0, 1.0]})
+    assert Joint.from_frame(frame, "x", "y").records == 3
+    weighted = Joint.from_frame(frame, "x", "y", weight="w")
+    assert (weighted.records, weighted.expected_information, weighted.caution) == (None, None, None)
+    assert Joint.from_matrix([[0.5, 0.0], [0.0, 0.5]]).records is None
+
+
+def test_information_that_independence_would_show_is_said():
+    rng = np.random.default_rng(0)
+    joint = Joint.from_samples(rng.random(4000), rng.integers(0, 2, 4000))  # every x once
+    assert joint.mutual_information == pytest.approx(joint.expected_information)
+    assert "if they were independent (4,000 records)" in joint.caution
+    assert "(if independent, 1)" in repr(joint)
+    assert "Caution: " in joint._repr_html_()
+    again = pickle.loads(pickle.dumps(joint))
+    assert (again, again.caution, again.records) == (joint, joint.caution, 4000)
+    assert again.fingerprint == joint.fingerprint
+
+
+def test_smoothing_keeps_the_expectation_of_the_counts():
+    counts = [[3, 1, 0], [1, 3, 2]]
+    assert Joint.from_counts(counts, 1.0).expected_information == Joint.from_counts(counts).expected_information
+
+
+def test_a_large_sample_has_no_caution():
+    assert Joint.from_counts([[3000, 1000], [1000, 3000]]).caution is None
+
+
+# -- frames as tables --------------------------------------------------------------------------------------------------
+
+
+def test_from_counts_keeps_index_and_columns_of_a_frame():
+    frame = pd.DataFrame([[3, 1], [1, 3]], index=pd.Index(["a", "b"], name="word"), columns=["u", "v"])
+    joint = Joint.from_counts(frame)
+    assert (joint.x_labels, joint.y_labels) == (("a", "b"), ("u", "v"))
+    assert (joint.x_names, joint.y_names) == (("word",), ("y",))
+    given = Joint.from_counts(frame, x_labels=[1, 2])
+    assert (given.x_labels, given.y_labels, given.x_names) == ((1, 2), ("u", "v"), ("x",))
+    assert Joint.from_matrix(frame / 8).x_labels == ("a", "b")
+
+
+def test_from_counts_keeps_the_levels_of_a_frame():
+    index = pd.MultiIndex.from_tuples([("a", 1), ("a", 2)], names=["drug", None])
+    joint = Joint.from_counts(pd.DataFrame([[3, 1], [1, 3]], index=index))
+    assert joint.x_labels == (("a", 1), ("a", 2))
+    assert joint.x_names == ("drug", "x1")

@@ -61,3 +61,21 @@ def test_many_letters_are_summed_in_pieces(monkeypatch):
     whole = expected_information(rows, columns)
     monkeypatch.setattr(sampling, "PIECE", 50)
     assert expected_information(rows, columns) == pytest.approx(whole, rel=1e-12)
+
+
+@settings(deadline=None, max_examples=50)
+@given(
+    st.lists(st.integers(0, 9), min_size=1, max_size=6).filter(any),
+    st.lists(st.integers(1, 5), min_size=1, max_size=5),
+)
+def test_the_bound_is_above_the_expectation(rows, weights):
+    rows = np.array(rows)
+    columns = np.bincount(np.arange(rows.sum()) % len(weights), minlength=len(weights))
+    assert sampling.largest_expected_information(rows, columns) >= expected_information(rows, columns) - 1e-12
+
+
+def test_more_records_than_the_table_of_factorials_holds(monkeypatch):
+    rows, columns = np.array([5, 3, 4]), np.array([6, 6])
+    expected = expected_information(rows, columns)
+    monkeypatch.setattr(sampling, "LARGEST_TABLE", 4)
+    assert expected_information(rows, columns) == pytest.approx(expected, rel=1e-12)

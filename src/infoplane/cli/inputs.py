@@ -1,8 +1,9 @@
-"""JOINT: a built-in name, a table of samples or counts, or a matrix.
+"""JOINT: a built-in name, a table of samples or counts, a wide table of counts, or a matrix.
 
-In a .csv table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
-value, which is an error. A column whose values are all written as whole numbers becomes numbers; any other keeps its
-text, so that ``007`` is not 7.
+In a text table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
+value, which is an error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers;
+any other keeps its text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row,
+and counts everywhere else. How files are opened and split into cells is in `texts`.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
+from ..joint.binning import MISSING
 from ..joint.joint import Joint
+from ..words import counted
+from .texts import STDIN, TEXTS, kind_of, rows_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -37,14 +41,29 @@ class Source:
     smoothing: float | None
     matrix: bool
     counts: bool
+    wide: bool = False
+    bins: tuple[tuple[str, int], ...] = ()
+    missing: str | None = None
 
     @property
     def title(self) -> str:
         """The name that tables and pictures show."""
-        return self.name if self.name in datasets.REGISTRY else Path(self.name).stem
+        if self.name in datasets.REGISTRY:
+            return self.name
+        return "standard input" if self.name == STDIN else Path(self.name).name.split(".")[0] or self.name
 
     def load(self) -> Joint:
-        """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad."""
+        """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad.
+
+        If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
+        """
+        joint = self._loaded()
+        if joint.caution is not None:
+            column = self.x[0] if self.x else "COLUMN"
+            _note(f"Warning: {joint.caution}, e.g. --bin {column}:5.")
+        return joint
+
+    def _loaded(self) -> Joint:
         if self.name in datasets.REGISTRY:
             given = [flag for flag, value in self._flags().items() if value]
             if given:
@@ -53,11 +72,17 @@ class Source:
                 )
             return datasets.load(self.name)
         path = Path(self.name)
-        kinds = {True: (".csv", ".npy"), False: (".csv", ".parquet")}[self.matrix]
-        if path.suffix.lower() not in kinds:
+        kind = kind_of(path)
+        kinds = (*TEXTS, ".npy") if self.matrix else (*TEXTS, ".parquet")
+        if kind not in kinds:
             what = "a matrix" if self.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
-            raise InvalidJointError(f"JOINT must be {what} ending in {' or '.join(kinds)}; found {self.name!r}.")
-        return self._matrix(path) if self.matrix else self._table(path)
+            raise InvalidJointError(
+                f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz, or - for standard input; "
+                f"found {self.name!r}."
+            )
+        if self.matrix:
+            return self._matrix(path)
+        return self._table(path) if self.x or self.y else self._wide(path)
 
     def _flags(self) -> dict[str, Any]:
         return {
@@ -67,15 +92,21 @@ class Source:
             "--smoothing": self.smoothing is not None,
             "--matrix": self.matrix,
             "--counts": self.counts,
+            "--wide": self.wide,
+            "--bin": self.bins,
+            "--missing": self.missing,
         }
 
+    def _refuse(self, flags: tuple[str, ...], why: str) -> None:
+        if any(self._flags()[flag] for flag in flags):
+            raise click.UsageError(f"{why}: leave out {', '.join(flags[:-1])} and {flags[-1]}.")
+
     def _matrix(self, path: Path) -> Joint:
-        if self.x or self.y or self.count:
-            raise click.UsageError("a --matrix has no columns to name: leave out --x, --y and --count.")
+        self._refuse(("--x", "--y", "--count", "--bin", "--missing", "--wide"), "a --matrix has no columns to name")
         if self.smoothing is not None and not self.counts:
             raise click.UsageError("--smoothing adds to counts: say --counts if the matrix holds counts.")
         with _readable(path):
-            table = np.load(path, allow_pickle=False) if path.suffix.lower() == ".npy" else _read_matrix(path)
+            table = np.load(path, allow_pickle=False) if kind_of(path) == ".npy" else _read_matrix(path)
             if self.counts:
                 return Joint.from_counts(table, self.smoothing or 0.0)
             try:
@@ -86,30 +117,56 @@ class Source:
 
     def _table(self, path: Path) -> Joint:
         if not self.x or not self.y:
-            raise click.UsageError(f"{path.name} is a table: name its columns with --x and --y, or say --matrix.")
+            raise click.UsageError(f"{path.name} is a table: name its columns with --x and --y.")
+        if self.wide:
+            raise click.UsageError("a --wide table has its labels in the first column and row: leave out --x and --y.")
         if self.counts:
             raise click.UsageError("--counts goes with --matrix; the column of counts of a table is named by --count.")
         if self.count in (*self.x, *self.y):
             raise click.UsageError(f"the column {self.count!r} of --count cannot be part of --x or --y.")
+        bins = dict(self.bins)
+        for name in bins:
+            if name not in (*self.x, *self.y):
+                raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
         with _readable(path):
-            if path.suffix.lower() == ".parquet":
-                frame, weight = _read_parquet(path, self._columns()), self.count
+            if kind_of(path) == ".parquet":
+                frame, weight = _read_parquet(path, self._columns(), self.missing), self.count
             else:
-                frame, weight = _read_table(path, self.x, self.y, self.count), _WEIGHT
-            return Joint.from_frame(frame, list(self.x), list(self.y), weight, self.smoothing or 0.0)
+                frame, weight = _read_table(path, self), _WEIGHT
+            return Joint.from_frame(frame, list(self.x), list(self.y), weight, self.smoothing or 0.0, bins)
+
+    def _wide(self, path: Path) -> Joint:
+        """The wide table that a file without --x and --y must be."""
+        self._refuse(("--count", "--bin", "--missing"), "they are about the columns that --x and --y name")
+        if self.counts and not self.wide:
+            raise click.UsageError(
+                "--counts goes with --matrix; a table with labels in its first column and row is --wide."
+            )
+        with _readable(path):
+            parquet = kind_of(path) == ".parquet"
+            rows = _parquet_rows(path) if parquet else rows_of(path)
+            try:
+                return _read_wide(rows, self.smoothing or 0.0, least=1 if self.wide else 2)
+            except InvalidJointError as error:
+                if self.wide:
+                    raise
+                raise click.UsageError(
+                    f"{path.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
+                    f"in its first column and row (--wide) either: {error}"
+                ) from None
 
     def _columns(self) -> list[str]:
         return [*self.x, *self.y, *([self.count] if self.count else [])]
+
+
+FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing")
 
 
 def joint_options(command: F) -> F:
     """JOINT and its options, handed to the command as one `Source` named ``source``."""
 
     def collect(**values: Any) -> Any:
-        source = Source(
-            values.pop("joint"),
-            *(values.pop(key) for key in ("x", "y", "count", "smoothing", "matrix", "counts")),
-        )
+        source = Source(values.pop("joint"), *(values.pop(key) for key in FIELDS))
         return command(source=source, **values)
 
     collect.__name__, collect.__doc__ = command.__name__, command.__doc__
@@ -129,7 +186,26 @@ def joint_options(command: F) -> F:
                 help="Column with the number of samples that a row stands for; without it, one.",
             ),
             click.option(
+                "--bin",
+                "bins",
+                callback=_bins,
+                multiple=True,
+                metavar="COL:N",
+                help="Put the numbers of a column into N bins of about equal mass, such as age:5; may be repeated.",
+            ),
+            click.option(
+                "--missing",
+                type=click.Choice(["error", "drop", "label"]),
+                help="What to do with an empty cell: refuse it, leave its row out, or call it 'missing'.  [default: error]",
+            ),
+            click.option(
                 "--smoothing", type=float, metavar="S", help="Add S to every count, also to those that are 0."
+            ),
+            click.option(
+                "--wide",
+                is_flag=True,
+                help="JOINT is a table of counts with the labels of x in its first column and those of y in its first row; found out "
+                "if --x and --y are left out.",
             ),
             click.option(
                 "--matrix",
@@ -153,6 +229,24 @@ def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> t
     return names
 
 
+def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> tuple[tuple[str, int], ...]:
+    """Each COLUMN:N; a column's name may contain colons."""
+    found: dict[str, int] = {}
+    for value in values:
+        name, _, count = value.rpartition(":")
+        name = name.strip().strip('"')
+        if not name or not count.strip().isdecimal() or int(count) < 1:
+            raise click.BadParameter(f"expected COLUMN:N such as age:5, found {value!r}.", param=parameter)
+        if name in found:
+            raise click.BadParameter(f"the column {name!r} is binned twice.", param=parameter)
+        found[name] = int(count)
+    return tuple(found.items())
+
+
+def _note(text: str) -> None:
+    click.echo(text, err=True)
+
+
 # -- files -------------------------------------------------------------------------------------------------------------
 
 _WEIGHT = "\0count"
@@ -173,52 +267,94 @@ def _readable(path: Path) -> Iterator[None]:
     except OSError as error:
         raise InvalidJointError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error, ValueError, EOFError) as error:
-        raise InvalidJointError(f"{path} cannot be read as {path.suffix.lstrip('.').lower()}: {error}.") from error
-
-
-def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """Line number and cells of every row that is not blank."""
-    with path.open(encoding="utf-8-sig", newline="") as file:
-        reader = csv.reader(file, strict=True)
-        for row in reader:
-            if row:
-                yield reader.line_num, row
+        raise InvalidJointError(f"{path} cannot be read as {kind_of(path).lstrip('.')}: {error}.") from error
 
 
 def _read_matrix(path: Path) -> list[list[float]]:
     matrix: list[list[float]] = []
-    for line, row in _rows(path):
+    for line, row in rows_of(path):
         if matrix and len(row) != len(matrix[0]):
             raise InvalidJointError(f"line {line} has {len(row)} numbers, the first has {len(matrix[0])}.")
-        matrix.append([_number(cell, line) for cell in row])
+        matrix.append([_number(cell, line, f"column {at}") for at, cell in enumerate(row, 1)])
     return matrix
 
 
-def _read_table(path: Path, x: tuple[str, ...], y: tuple[str, ...], count: str | None) -> Any:
+def _read_table(path: Path, source: Source) -> Any:
     """A frame with one row for each combination of values that occurs, and the number of samples that have it."""
     import pandas as pd
 
-    rows = _rows(path)
+    rows = rows_of(path)
     _, header = next(rows, (0, []))
-    names = dict.fromkeys([*x, *y])
+    names, binned = list(dict.fromkeys([*source.x, *source.y])), dict(source.bins)
     places = [_place(header, name) for name in names]
-    weight = None if count is None else _place(header, count)
-    amounts: dict[tuple[str, ...], float] = {}
+    weight = None if source.count is None else _place(header, source.count)
+    numbers = [at for at, name in enumerate(names) if name in binned]
+    amounts: dict[tuple[Any, ...], float] = {}
+    seen = dropped = 0
     for line, row in rows:
-        if len(row) != len(header):
-            raise InvalidJointError(f"line {line} has {len(row)} cells, the header has {len(header)}.")
-        cells = tuple(row[place] for place in places)
+        seen += 1
+        _check_length(line, row, header)
+        cells: tuple[Any, ...] = tuple(row[place] for place in places)
         if "" in cells:
-            raise InvalidJointError(
-                f"line {line} has an empty cell in column {list(names)[cells.index('')]!r}. Leave the row out, or give "
-                "what is missing a name."
+            if source.missing == "drop":
+                dropped += 1
+                continue
+            if source.missing != "label":
+                raise InvalidJointError(
+                    f"line {line} has an empty cell in column {names[cells.index('')]!r}. Leave the row out (--missing drop), or give "
+                    "what is missing a name (--missing label)."
+                )
+            cells = tuple(cell or MISSING for cell in cells)
+        if numbers:
+            cells = tuple(
+                _number(cell, line, f"column {names[at]!r}") if at in numbers and cell != MISSING else cell
+                for at, cell in enumerate(cells)
             )
-        amount = 1.0 if weight is None else _number(row[weight], line)
+        amount = 1.0 if weight is None else _number(row[weight], line, f"column {source.count!r}")
         if not 0.0 <= amount < math.inf:
-            raise InvalidJointError(f"line {line} has the count {amount:g}; counts are finite and not negative.")
+            raise InvalidJointError(
+                f"line {line} has the count {amount:g} in column {source.count!r}; counts are finite and not negative."
+            )
         amounts[cells] = amounts.get(cells, 0.0) + amount
-    frame = {name: _whole_numbers([cells[i] for cells in amounts]) for i, name in enumerate(names)}
+    if dropped:
+        _note(f"{path}: {dropped:,} of {counted(seen, 'row')} left out, since a cell is empty.")
+    columns = [[cells[at] for cells in amounts] for at in range(len(names))]
+    frame = {
+        name: column if at in numbers else _whole_numbers(column)
+        for at, (name, column) in enumerate(zip(names, columns, strict=True))
+    }
     return pd.DataFrame({**frame, _WEIGHT: np.fromiter(amounts.values(), dtype=float, count=len(amounts))})
+
+
+def _read_wide(rows: Iterator[tuple[int, list[str]]], smoothing: float, least: int) -> Joint:
+    """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
+    _, header = next(rows, (0, []))
+    if len(header) < 1 + least:
+        raise InvalidJointError(f"it needs a column of labels and at least {counted(least, 'column')} of counts.")
+    labels, counts = [], []
+    for line, row in rows:
+        _check_length(line, row, header)
+        labels.append(row[0])
+        counts.append([_count(cell, line, name) for cell, name in zip(row[1:], header[1:], strict=True)])
+    if not counts:
+        raise InvalidJointError("it has no row below the first.")
+    return Joint.from_counts(
+        np.array(counts), smoothing, _whole_numbers(labels), _whole_numbers(header[1:]), header[0] or "x", "y"
+    )
+
+
+def _count(cell: str, line: int, column: str) -> float:
+    amount = _number(cell, line, f"column {column!r}")
+    if not 0.0 <= amount < math.inf:
+        raise InvalidJointError(
+            f"line {line} has the count {amount:g} in column {column!r}; counts are finite and not negative."
+        )
+    return amount
+
+
+def _check_length(line: int, row: list[str], header: list[str]) -> None:
+    if len(row) != len(header):
+        raise InvalidJointError(f"line {line} has {counted(len(row), 'cell')}, the header has {len(header)}.")
 
 
 def _place(header: list[str], name: str) -> int:
@@ -229,11 +365,11 @@ def _place(header: list[str], name: str) -> int:
     return header.index(name)
 
 
-def _number(cell: str, line: int) -> float:
+def _number(cell: str, line: int, where: str) -> float:
     try:
         return float(cell)
     except ValueError:
-        raise InvalidJointError(f"line {line} has {cell!r} where a number is expected.") from None
+        raise InvalidJointError(f"line {line}, {where}: found {cell!r} where a number is expected.") from None
 
 
 def _whole_numbers(cells: list[str]) -> list[Any]:
@@ -253,9 +389,26 @@ def require_parquet() -> Any:
         raise MissingExtraError('Parquet files need pyarrow: pip install "infoplane[parquet]".') from error
 
 
-def _read_parquet(path: Path, columns: list[str]) -> Any:
+def _read_parquet(path: Path, columns: list[str], missing: str | None) -> Any:
     parquet = require_parquet()
     header = parquet.read_schema(path).names
     for name in columns:
         _place(header, name)
-    return parquet.read_table(path, columns=list(dict.fromkeys(columns)))
+    table = parquet.read_table(path, columns=list(dict.fromkeys(columns)))
+    if missing not in ("drop", "label"):
+        return table
+    frame = table.to_pandas()
+    if missing == "label":
+        return frame.astype(object).where(frame.notna(), MISSING)
+    kept = frame.dropna()
+    if len(kept) < len(frame):
+        _note(f"{path}: {len(frame) - len(kept):,} of {counted(len(frame), 'row')} left out, since a value is missing.")
+    return kept
+
+
+def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
+    """The header and the rows of a wide table, as text."""
+    table = require_parquet().read_table(path)
+    yield 0, list(table.column_names)
+    for number, row in enumerate(zip(*(column.to_pylist() for column in table.columns), strict=True), 1):
+        yield number, ["" if cell is None else str(cell) for cell in row]

@@ -17,6 +17,7 @@ import click
 from ..datasets import paper_uniform
 from ..files import to_json, write_whole
 from ..frontier.frontier import Frontier
+from ..information import bits
 from ..solve import solve
 from .inputs import require_parquet
 
@@ -94,8 +95,18 @@ def print_json(value: dict[str, Any]) -> None:
 
 
 def joint_record(joint: Joint) -> dict[str, Any]:
-    """The alphabets, so that rows and columns of an encoder can be read."""
-    return {"x_names": joint.x_names, "y_names": joint.y_names, "x_labels": joint.x_labels, "y_labels": joint.y_labels}
+    """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
+    expected = None if joint.caution is None else joint.expected_information
+    return {
+        "x_names": joint.x_names,
+        "y_names": joint.y_names,
+        "x_labels": joint.x_labels,
+        "y_labels": joint.y_labels,
+        "ixy_bits": bits(joint.mutual_information),
+        "records": joint.records,
+        "expected_ixy_bits": None if expected is None else bits(expected),
+        "caution": joint.caution,
+    }
 
 
 def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:

@@ -56,21 +56,23 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
 
 
 def joint_arrays(joint: Joint) -> dict[str, Any]:
-    """The cells of a joint that hold mass."""
+    """The cells of a joint that hold mass; and, if it was made of records, how often each x and each y was seen."""
     P = scipy.sparse.coo_array(joint.p_xy)
-    return {"p_row": P.row.astype(np.int64), "p_column": P.col.astype(np.int64), "p_value": P.data}
+    counts = {} if joint._margins is None else dict(zip(("x_counts", "y_counts"), joint._margins, strict=True))
+    return {"p_row": P.row.astype(np.int64), "p_column": P.col.astype(np.int64), "p_value": P.data, **counts}
 
 
 def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
     """The joint again, to the bit."""
     P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=tuple(meta["shape"]))
-    return Joint.from_matrix(
+    joint = Joint.from_matrix(
         P.tocsr() if meta["sparse"] else P.toarray(),
         x_labels=_labels(meta["x_labels"]),
         y_labels=_labels(meta["y_labels"]),
         x_names=meta["x_names"],
         y_names=meta["y_names"],
     )
+    return joint.with_margins((arrays["x_counts"], arrays["y_counts"])) if "x_counts" in arrays else joint
 
 
 def _to_arrays(frontier: Frontier) -> dict[str, Any]:

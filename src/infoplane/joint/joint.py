@@ -9,7 +9,7 @@ see `Joint.support`.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
 
@@ -17,10 +17,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
+from .. import markup
 from ..errors import InvalidJointError
-from ..information import Array, bits, entropy, mutual_information
-from .labels import checked_labels, checked_names, sample_cells, tabulated
-from .tables import checked_table, conditional, sealed, smoothed, total
+from ..information import Array, IntArray, bits, entropy, mutual_information
+from ..words import counted, rounded
+from .labels import checked_labels, checked_names, sample_cells, table_labels, tabulated
+from .sampling import expected_information, largest_expected_information
+from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoDataFrame
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
     Names: TypeAlias = str | Sequence[str] | None
 
 SUM_TOLERANCE = 1e-9
+
+MOSTLY_SAMPLING = 0.5
+"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so."""
 
 
 class Joint:
@@ -50,8 +56,8 @@ class Joint:
     Examples
     --------
     >>> from infoplane.joint import Joint
-    >>> Joint.from_counts([[3, 1], [1, 3]])
-    Joint(2 x 2, 0 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 0.188722 bits)
+    >>> Joint.from_counts([[30, 10], [10, 30]])
+    Joint(2 x 2, 0 zero cells, H(X) = 1, H(Y) = 1, I(X;Y) = 0.188722 bits, 80 records)
     """
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
@@ -64,6 +70,7 @@ class Joint:
     def __init__(
         self, P: Matrix, x_labels: Labels = None, y_labels: Labels = None, x_names: Names = None, y_names: Names = None
     ) -> None:
+        x_labels, y_labels, x_names, y_names = table_labels(P, x_labels, y_labels, x_names, y_names)
         table = checked_table(P, "p(x, y)")
         mass = total(table)
         if abs(mass - 1.0) > SUM_TOLERANCE:
@@ -79,6 +86,7 @@ class Joint:
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         self.__dict__["p_xy"] = sealed(table)
+        self.__dict__["_margins"] = None
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -119,7 +127,8 @@ class Joint:
         Parameters
         ----------
         N
-            A 2-D table of counts or other non-negative weights, dense or ``scipy.sparse``.
+            A 2-D table of counts or other non-negative weights, dense or ``scipy.sparse``; or a pandas frame, whose index and
+            columns are then the labels. Whole numbers are taken for counts of records: see `records`.
         smoothing
             Added to every cell, the empty ones too. A sparse table becomes dense, and may then have at most 50 million
             cells.
@@ -131,8 +140,11 @@ class Joint:
         >>> Joint.from_counts([[3, 0], [0, 1]], smoothing=1.0).p_xy.tolist()
         [[0.5, 0.125], [0.125, 0.25]]
         """
-        table = smoothed(checked_table(N, "counts"), smoothing)
-        return cls(table / total(table), x_labels, y_labels, x_names, y_names)
+        counts = checked_table(N, "counts")
+        table = smoothed(counts, smoothing)
+        made = cls(table / total(table), *table_labels(N, x_labels, y_labels, x_names, y_names))
+        made.__dict__["_margins"] = whole_margins(counts)
+        return made
 
     @classmethod
     def from_frame(
@@ -142,6 +154,7 @@ class Joint:
         y: str | Sequence[str],
         weight: str | None = None,
         smoothing: float = 0.0,
+        bins: Mapping[str, int] | None = None,
     ) -> Self:
         """p(x, y) = share of the rows, or of their weight, in which the columns `x` and `y` take these values.
 
@@ -157,6 +170,9 @@ class Joint:
             A column of finite non-negative weights. A label whose weights are all zero stays, with zero mass.
         smoothing
             Added to every cell, before normalising.
+        bins
+            Columns of numbers, each with the number of bins of about equal mass that its values are put into: ``{"age": 5}``. Labels
+            are the smallest and the largest value of a bin, ``"20 to 34"``.
 
         Examples
         --------
@@ -167,10 +183,12 @@ class Joint:
         (('a', 'b'), ('f', 'm'), [[0.25, 0.0], [0.25, 0.5]])
         """
         # Imported on use: narwhals costs 0.1 s that matrices and samples need not pay.
+        from .binning import binned
         from .frames import frame_cells
 
         x_names, y_names = checked_names(x, "x"), checked_names(y, "y")
-        table, x_labels, y_labels = tabulated(frame_cells(df, x_names, y_names, weight))
+        cells = binned(frame_cells(df, x_names, y_names, weight), x_names, y_names, bins or {})
+        table, x_labels, y_labels = tabulated(cells)
         return cls.from_counts(table, smoothing, x_labels, y_labels, x_names, y_names)
 
     @classmethod
@@ -243,6 +261,43 @@ class Joint:
         """I(X;Y), in nats."""
         return mutual_information(self.p_xy)
 
+    # -- the sample that it came from ------------------------------------------------------------------------------------
+
+    @property
+    def records(self) -> int | None:
+        """Of how many records the joint is the table; None if it was not made from samples, rows or whole-number counts."""
+        return None if self._margins is None else int(self._margins[0].sum())
+
+    @cached_property
+    def expected_information(self) -> float | None:
+        """I(X;Y) in nats that independent x and y with the same counts would show on average; None without `records`.
+
+        See `infoplane.joint.sampling`. What was added by ``smoothing`` is not counted.
+        """
+        return None if self._margins is None else expected_information(*self._margins)
+
+    @cached_property
+    def caution(self) -> str | None:
+        """A sentence, if half of I(X;Y) or more is what independent x and y would show at this sample size; else None."""
+        if self._margins is None or self.mutual_information <= 0.0:
+            return None
+        least = MOSTLY_SAMPLING * self.mutual_information
+        # The bound is a formula, the expectation a sum over all pairs of counts.
+        if largest_expected_information(*self._margins) < least:
+            return None
+        expected = self.expected_information
+        if expected is None or expected < least:
+            return None
+        return (
+            f"I(X;Y) is {bits(self.mutual_information):.3g} bits, of which {bits(expected):.3g} bits are what x and y with these counts "
+            f"would show if they were independent ({self.records:,} records): group letters or bin numbers"
+        )
+
+    if TYPE_CHECKING:
+
+        @property
+        def _margins(self) -> tuple[IntArray, IntArray] | None: ...
+
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
         return self.p_x > 0.0, self.p_y > 0.0
@@ -262,10 +317,26 @@ class Joint:
         n_x, n_y = self.shape
         zeros = n_x * n_y - (self.p_xy.nnz if self.is_sparse else np.count_nonzero(self.p_xy))
         h_x, h_y, i_xy = (bits(v) for v in (self.entropy_x, self.entropy_y, self.mutual_information))
+        expected = "" if self.caution is None else f" (if independent, {bits(self.expected_information or 0.0):.3g})"
+        records = "" if self.records is None else f", {counted(self.records, 'record')}"
         return (
             f"Joint({n_x} x {n_y}{' sparse' if self.is_sparse else ''}, {zeros} zero cell{'s' if zeros != 1 else ''}, "
-            f"H(X) = {h_x:.6g}, H(Y) = {h_y:.6g}, I(X;Y) = {i_xy:.6g} bits)"
+            f"H(X) = {h_x:.6g}, H(Y) = {h_y:.6g}, I(X;Y) = {i_xy:.6g} bits{expected}{records})"
         )
+
+    def _repr_html_(self) -> str:
+        rows = [
+            *(
+                (name, f"{', '.join(names)}: {counted(len(labels), 'letter')}")
+                for name, names, labels in (("X", self.x_names, self.x_labels), ("Y", self.y_names, self.y_labels))
+            ),
+            ("H(X)", f"{rounded(bits(self.entropy_x))} bits"),
+            ("H(Y)", f"{rounded(bits(self.entropy_y))} bits"),
+            ("I(X;Y)", f"{rounded(bits(self.mutual_information))} bits"),
+            *([] if self.records is None else [("records", f"{self.records:,}")]),
+        ]
+        said = "" if self.caution is None else markup.note(f"Caution: {self.caution}.")
+        return markup.page(f"Joint, {self.shape[0]:,} x {self.shape[1]:,}", markup.facts(rows), said)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Joint):
@@ -285,4 +356,13 @@ class Joint:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writable: the constructor makes them read-only again.
-        return type(self), (self.p_xy, *self._labelling())
+        return type(self), (self.p_xy, *self._labelling()), self._margins
+
+    def __setstate__(self, margins: tuple[IntArray, IntArray] | None) -> None:
+        self.__dict__["_margins"] = margins
+
+    def with_margins(self, margins: tuple[IntArray, IntArray] | None) -> Self:
+        """The same joint as the table of records with these counts of each x and of each y; for files that keep both."""
+        made = type(self)(self.p_xy, *self._labelling())
+        made.__dict__["_margins"] = margins
+        return made

@@ -54,6 +54,23 @@ def checked_names(given: Any, role: str) -> tuple[str, ...]:
     return names
 
 
+def table_labels(table: Any, x_labels: Any, y_labels: Any, x_names: Any, y_names: Any) -> tuple[Any, Any, Any, Any]:
+    """Labels and names as given; where none are, those of a pandas frame: its index and columns, with their names."""
+    index: Any = getattr(table, "index", None)
+    columns: Any = getattr(table, "columns", None)
+    if not hasattr(index, "nlevels") or not hasattr(columns, "nlevels"):
+        return x_labels, y_labels, x_names, y_names
+    kept: list[Any] = []
+    for axis, labels, names, letter in ((index, x_labels, x_names, "x"), (columns, y_labels, y_names, "y")):
+        own = [name if isinstance(name, str) else letter for name in axis.names]
+        if len(own) > 1:
+            own = [name if isinstance(name, str) else f"{letter}{at}" for at, name in enumerate(axis.names)]
+        # Labels that somebody gives are not values of the frame's levels.
+        kept.append((axis.tolist(), own if names is None else names) if labels is None else (labels, names))
+    (x_labels, x_names), (y_labels, y_names) = kept
+    return x_labels, y_labels, x_names, y_names
+
+
 def listed(values: Any, role: str) -> list[Hashable]:
     """Plain Python values of a 1-D sequence, all of them hashable and none missing."""
     if isinstance(values, str | bytes | Set | Mapping) or not isinstance(values, Iterable):

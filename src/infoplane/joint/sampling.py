@@ -11,11 +11,14 @@ An I(X;Y) that is mostly this is a statement about the size of the sample, not a
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from ..information import Array, IntArray
+from ..information import IntArray
+
+LogFactorial = Callable[[Any], Any]
 
 LARGE_MEAN = 400.0
 """Expected count from which a cell's term is taken to second order: the next term is below 1/LARGE_MEAN of it."""
@@ -24,12 +27,19 @@ PIECE = 1_000_000
 """Terms of the sum that are held at once."""
 
 
-class Sampling(NamedTuple):
-    """Of how many records a joint is the table, and what they would show of independent x and y; nats."""
+LARGEST_TABLE = 20_000_000
+"""Records up to which log n! is kept as a table."""
 
-    records: int
-    expected: float
-    """I(X;Y) that independent x and y with the same margins would show on average."""
+
+def largest_expected_information(rows: IntArray, columns: IntArray) -> float:
+    """An upper bound of `expected_information` in nats: log(1 + (|X| - 1) (|Y| - 1) / (n - 1)).
+
+    I(X;Y) <= log(1 + chi^2 / n) for every table, Pearson's chi^2 is (|X| - 1) (|Y| - 1) n / (n - 1) on average over the pairings, and
+    the logarithm is concave.
+    """
+    n = int(rows.sum())
+    degrees = float((np.count_nonzero(rows) - 1) * (np.count_nonzero(columns) - 1))
+    return float(np.log1p(degrees / max(n - 1, 1)))
 
 
 def expected_information(rows: IntArray, columns: IntArray) -> float:
@@ -45,7 +55,7 @@ def expected_information(rows: IntArray, columns: IntArray) -> float:
     n = int(rows.sum())
     a, a_times = np.unique(rows[rows > 0], return_counts=True)
     b, b_times = np.unique(columns[columns > 0], return_counts=True)
-    log_factorial = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))])
+    log_factorial = _log_factorials(n)
     total = 0.0
     for b_j, times in zip(b.tolist(), b_times.tolist(), strict=True):
         mean = a * (b_j / n)
@@ -57,7 +67,16 @@ def expected_information(rows: IntArray, columns: IntArray) -> float:
     return total
 
 
-def _small(a: IntArray, times: IntArray, b: int, n: int, log_factorial: Array) -> float:
+def _log_factorials(n: int) -> LogFactorial:
+    """From k to log k!, for k up to n."""
+    if n <= LARGEST_TABLE:
+        return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))]).__getitem__
+    from scipy.special import gammaln  # its import takes longer than a small table
+
+    return lambda k: np.asarray(gammaln(np.asarray(k) + 1.0))
+
+
+def _small(a: IntArray, times: IntArray, b: int, n: int, log_factorial: LogFactorial) -> float:
     """The sum over a of times_a E[(k / n) log(n k / (a b))], k ~ Hyp(n, a, b), term by term over the k that have any weight."""
     mean = a * (b / n)
     width = 12.0 * np.sqrt(mean) + 40.0  # the tails beyond weigh less than 1e-16
@@ -74,15 +93,15 @@ def _small(a: IntArray, times: IntArray, b: int, n: int, log_factorial: Array) -
         k = np.arange(int(count.sum())) - np.repeat(np.cumsum(count) - count, count) + first[piece][who]
         own = a[piece][who]
         weight = (
-            log_factorial[own]
-            - log_factorial[k]
-            - log_factorial[own - k]
-            + log_factorial[n - own]
-            - log_factorial[b - k]
-            - log_factorial[n - own - b + k]
-            - log_factorial[n]
-            + log_factorial[b]
-            + log_factorial[n - b]
+            log_factorial(own)
+            - log_factorial(k)
+            - log_factorial(own - k)
+            + log_factorial(n - own)
+            - log_factorial(b - k)
+            - log_factorial(n - own - b + k)
+            - log_factorial(n)
+            + log_factorial(b)
+            + log_factorial(n - b)
         )
         total += float((times[piece][who] * np.exp(weight) * (k / n) * np.log(k * (n / (own * float(b))))).sum())
     return total

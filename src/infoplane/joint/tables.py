@@ -12,7 +12,7 @@ from scipy import sparse
 
 from ..checks import number
 from ..errors import InvalidJointError, InvalidOptionError
-from ..information import Array
+from ..information import Array, IntArray
 
 # A float64 array or csr_array; the stubs cannot say what operators that both have return.
 Table: TypeAlias = Any
@@ -91,6 +91,15 @@ def exact_sum(amounts: Iterable[float]) -> float:
         return math.fsum(amounts)
     except OverflowError:
         raise InvalidJointError("the sum must be finite; found one beyond 1.8e308. Scale the values down.") from None
+
+
+def whole_margins(counts: Table) -> tuple[IntArray, IntArray] | None:
+    """How often each x and each y was seen, if all entries are whole numbers; else None."""
+    values = _values(counts)
+    if not (values == np.floor(values)).all() or total(counts) > 2.0**53:
+        return None
+    rows, columns = (np.asarray(counts.sum(axis=axis)).astype(np.int64) for axis in (1, 0))
+    return sealed(rows), sealed(columns)
 
 
 def sealed(table: Table) -> Table:

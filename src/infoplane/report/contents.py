@@ -91,6 +91,7 @@ def _summary(frontier: Frontier) -> str:
         f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
         f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
         f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
+        + ("" if joint.caution is None else f" Caution: {joint.caution}.")
     )
 
 
