@@ -284,8 +284,8 @@ class Solution(EncoderView):
         clusters = counted(self.clusters, "cluster")
         if self.at_cap:
             clusters = f"best found with {clusters}, the cap"
-        return f"loss {rounded(self.loss)} nats{gap}, I(X;Z) {rounded(bits(self.ixz))} bits, I(Y;Z) {rounded(bits(self.iyz))} bits, "
-            f"{clusters}"
+        where = f"I(X;Z) {rounded(bits(self.ixz))} bits, I(Y;Z) {rounded(bits(self.iyz))} bits"
+        return f"loss {rounded(self.loss)} nats{gap}, {where}, {clusters}"
 
     def _repr_html_(self) -> str:
         joint = self.joint

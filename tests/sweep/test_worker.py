@@ -15,7 +15,11 @@ from infoplane.sweep.worker import STOP_EVENTS, run_chunk
 from sweeping import planned
 
 HEART = ip.datasets.heart()
+
+
 NAMES = [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")]
+
+
 TRACELESS = ("envelope", "columns", "merging")
 
 
@@ -75,18 +79,6 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
         assert np.isfinite(one.trace.loss).all()
         assert one.trace.loss[-1] == pytest.approx(one.loss, abs=1e-9)
         assert is_path(solver) or len(one.trace) == one.run.iterations
-
-
-def test_long_traces_are_thinned(monkeypatch):
-    plan = planned(ip.SOLVERS["ib-1"])
-    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)})
-    whole = record.contending(run_chunk(plan, chunk, "").records)[-1].trace
-    monkeypatch.setattr(record, "LONGEST_TRACE", 5)
-    thin = record.contending(run_chunk(plan, chunk, "").records)[-1].trace
-    assert whole.iteration is None
-    assert len(thin) == 5 < len(whole)
-    assert (thin.iteration[0], thin.iteration[-1]) == (1, len(whole))
-    np.testing.assert_array_equal(thin.loss, whole.loss[thin.iteration.astype(int) - 1])
 
 
 def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
