@@ -32,8 +32,8 @@ PIECE = 0.1
 FIRST_FLOOR = 0.1
 """Pricing is done to this tolerance first,"""
 
-STAGE = 30.0
-"""then to one so many times finer, and so on: an early bound, and early columns, cost little."""
+STAGE, QUICK_STAGE, QUICK_SIZE = 30.0, 1000.0, 300
+"""then to one so many times finer, and so on: an early bound, and early columns, cost little; |X| rank(T) up to which few stages do."""
 
 RESOLVED = 16.0
 """Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
@@ -299,6 +299,7 @@ def generate(
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     proof = point = master()
+    stage = QUICK_STAGE if len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE else STAGE
     while not meter.spent:
         meter.rounds += 1
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
@@ -317,7 +318,7 @@ def generate(
             if not new.shape[1]:
                 if left or floor <= 1.5 * finest:
                     break
-                done, floor, left = floor, max(floor / STAGE, finest), 1
+                done, floor, left = floor, max(floor / stage, finest), 1
                 continue
         programme.add(new)
         following = master()
