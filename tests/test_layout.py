@@ -26,6 +26,7 @@ ROOMS = (
     ("solve",),
     ("frontier",),
     ("sweep",),
+    ("compare",),
     ("plot",),
     ("report",),
     ("paper",),

@@ -14,6 +14,7 @@ from .certificate.certificate import Certificate
 from .certificate.certify import certify
 from .certificate.funnel.privacy import perfect_privacy
 from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
+from .compare import compare
 from .errors import (
     InfoplaneError,
     InvalidEncoderError,
@@ -31,6 +32,7 @@ from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, fun
 from .solution import Rate, Solution, Trace
 from .solve import Progress, solve
 from .solvers.annealing import Annealing
+from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
 from .solvers.envelope import Envelope
 from .solvers.fixed_point.accelerated import Accelerated
@@ -38,11 +40,12 @@ from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
 from .solvers.merging import Merging
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
-from .solvers.registry import SOLVERS
+from .solvers.registry import SOLVERS, register
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .status import Residuals, Status
+from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
 from .version import __version__
 
@@ -66,6 +69,7 @@ __all__ = [
     "Merging",
     "MissingExtraError",
     "PairSolution",
+    "PathSolver",
     "PenaltyWarning",
     "Pooling",
     "Portfolio",
@@ -73,6 +77,7 @@ __all__ = [
     "Rate",
     "Residuals",
     "Solution",
+    "Solver",
     "Status",
     "SweepProgress",
     "Threshold",
@@ -82,6 +87,7 @@ __all__ = [
     "agglomerative_bottleneck",
     "bottleneck",
     "certify",
+    "compare",
     "critical_gamma",
     "datasets",
     "deterministic_bottleneck",
@@ -93,6 +99,8 @@ __all__ = [
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",
+    "register",
+    "resume",
     "solve",
     "sweep",
     "transitions",

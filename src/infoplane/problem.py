@@ -343,6 +343,24 @@ def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
     return GENERALISED_BOTTLENECK.problem(gamma, a=a)
 
 
+def check_problem(problem: object) -> None:
+    """Refuse what is not a problem, with what to give instead."""
+    if not isinstance(problem, MarkovLagrangian):
+        advice = " Call it with its parameter first." if callable(problem) else ""
+        raise InvalidOptionError(
+            f"a problem must be a MarkovLagrangian, such as infoplane.bottleneck(gamma=0.2); found {problem!r}.{advice}"
+        )
+
+
+def check_family(family: object) -> None:
+    """Refuse what is not a function from a parameter to a problem, with what to give instead."""
+    if not callable(family):
+        advice = f" Write infoplane.{family}." if isinstance(family, str) and family in FAMILIES else ""
+        raise InvalidOptionError(
+            f"a family must be a function from a parameter to a problem, such as infoplane.bottleneck; found {family!r}.{advice}"
+        )
+
+
 def _log_or_zero(p: Array) -> Array:
     """The logarithm, and 0 where p = 0."""
     return np.log(np.where(p > 0.0, p, 1.0))

@@ -16,7 +16,9 @@ import numpy as np
 from .checks import whole_number
 from .errors import PenaltyWarning
 from .information import Array
+from .joint.joint import check_joint
 from .joint.support import Support
+from .problem import check_problem
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Batch, Solver, is_path, losses_of
 from .solvers.registry import resolve_with_proof
@@ -111,6 +113,8 @@ def solve(
     'STATIONARY'
     """
     began = time.perf_counter()
+    check_joint(joint)
+    check_problem(problem)
     support = Support(joint)
     letters = len(support.p_x)
     most = most_clusters(letters, clusters, init)
@@ -130,6 +134,8 @@ def solve(
         begun = _begin(chosen, support, problem, W, stopping)
         del W  # large, and of no further use
         found, interrupted = _best_of(begun, support, problem, callback, began, cap)
+        if not found.solver:  # a solver of the user's need not say its name in every run
+            found = replace(found, solver=chosen.name)
         if proof is None or chosen is proof or interrupted:
             return found
         warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])

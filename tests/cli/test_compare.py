@@ -1,8 +1,11 @@
 """``infoplane compare``: one table of several solvers, and what is refused before the work."""
 
+import sys
+
 import pytest
 
 import infoplane as ip
+from infoplane.solvers import registry
 
 COMPARE = ("compare", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:2")
 
@@ -100,7 +103,24 @@ def test_interrupted_is_130(run, monkeypatch):
         done = ip.sweep(joint, family, parameters[:1], solver, starts=1, rng=0)
         return ip.Frontier(joint, done.runs, complete=False)
 
-    monkeypatch.setattr("infoplane.cli.compare.sweep", partial)
+    monkeypatch.setattr(sys.modules["infoplane.compare"], "sweep", partial)
     said = run(*COMPARE, "--solver", "ib-1,ib-2", "--json")
     assert said.code == 130
     assert [row["solver"] for row in said.json["comparison"]] == ["ib-1"]
+
+
+def test_a_solver_of_ones_own(run, tmp_path, monkeypatch):
+    (tmp_path / "my_solvers.py").write_text(
+        'import infoplane as ip\n\n\nclass Mine(ip.Accelerated):\n    """Mine."""\n\n    name = "mine"\n'
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    arguments = ("compare", "paper_uniform", "--grid", "0.2:0.4:2", "--starts", "2", "--json")
+    try:
+        said = run(*arguments, "--plugin", "my_solvers:Mine", "--solver", "mine,merging")
+        assert [row["solver"] for row in said.json["comparison"]] == ["mine", "merging"] * 2
+    finally:
+        registry.SOLVERS.pop("mine", None)
+        registry.DESCRIPTIONS.pop("mine", None)
+    for wrong in ("my_solvers", "my_solvers:Nobody", "no_such_module:Mine", "json:loads"):
+        assert run(*arguments, "--plugin", wrong).code == 2

@@ -1,6 +1,7 @@
 """``infoplane solve``: numbers, exit codes, and what is refused."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import infoplane as ip
@@ -158,3 +159,36 @@ def test_usage_errors_are_2_and_say_why(run, options, words):
     assert words in said.err
     assert "Traceback" not in said.err
     assert said.out == ""
+
+
+def test_the_encoder_is_written(run, tmp_path):
+    for kind in ("csv", "parquet", "npz"):
+        said = run("solve", "heart", "--gamma", "0.2", "--starts", "2", "--json", "--out", tmp_path / f"e.{kind}")
+        assert said.code == 0
+        W = np.array(said.json["encoder"])
+        if kind == "npz":
+            held = ip.Frontier.load(tmp_path / "e.npz").runs[0]
+            assert np.array_equal(held.encoder, W)
+        else:
+            read = pd.read_csv if kind == "csv" else pd.read_parquet
+            frame = read(tmp_path / f"e.{kind}")
+            assert frame.columns.tolist() == ["risk_factors", *(f"z{z}" for z in range(len(W)))]
+            assert pytest.approx(W, abs=1e-15) == frame.iloc[:, 1:].to_numpy().T
+    assert run("solve", "heart", "--gamma", "0.2", "--out", tmp_path / "e.txt").code == 2
+
+
+def test_clusters_are_listed_by_mass_with_what_they_predict(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = run("solve", "heart", "--gamma", "0.2", "--starts", "2")
+    assert max(map(len, said.out.splitlines())) <= 80
+    listing = said.out[said.out.index("clusters, largest first") :]
+    assert "p(y|z)" in listing
+    assert "man alive 0.36" in listing
+    masses = [float(line.split()[1]) for line in listing.splitlines() if line.strip()[:2].rstrip().isdigit()]
+    assert masses == sorted(masses, reverse=True)
+
+
+def test_one_cluster_is_not_a_plural(run):
+    out = run("solve", "heart", "--gamma", "1", "--solver", "merging").out
+    assert "1 cluster, largest first" in out
+    assert "-0.000000" not in out

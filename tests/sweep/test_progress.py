@@ -1,6 +1,9 @@
 """The bar on stderr, and its words."""
 
+import types
+
 import infoplane as ip
+from infoplane.sweep import progress as progress_module
 from infoplane.sweep.progress import SweepProgress, bar, duration, sentence
 
 
@@ -30,3 +33,36 @@ def test_words_of_the_bar():
     progress = SweepProgress(1, 4, 0.25, -0.125, 6, 8, 32, 2.0, 4.0)
     assert sentence(progress) == "4 runs/s, 6 s left, 75% converged, best loss -0.1250 nats at 0.25"
     assert [duration(s) for s in (59.6, 61, 3_700, float("inf"))] == ["1 min 00 s", "1 min 01 s", "1 h 01 min", "long"]
+
+
+def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
+    monkeypatch.setattr(progress_module, "LINE_SECONDS", 0.0)
+    one = SweepProgress(1, 4, 0.2, -0.1, 3, 4, 16, 1.0, 4.0)
+    with bar(4, "bottleneck", lines=True) as tell:
+        tell(one)
+    assert capsys.readouterr().err.startswith("bottleneck: 1 of 4 parameters, 4 runs/s, 3 s left")
+    with bar(4, "bottleneck") as tell:
+        tell(one)
+    assert capsys.readouterr().err == ""
+
+
+def test_one_bar_in_a_notebook(monkeypatch):
+    shown = []
+
+    class Handle:
+        def update(self, value):
+            shown.append(("update", value))
+
+    def display(value, display_id):
+        shown.append(("display", value))
+        return Handle()
+
+    monkeypatch.setattr(progress_module, "in_notebook", lambda: True)
+    fake = types.SimpleNamespace(display=display, HTML=str)
+    monkeypatch.setattr(progress_module.importlib, "import_module", lambda _name: fake)
+    with bar(4, "<b>") as tell:
+        tell(SweepProgress(1, 4, 0.2, -0.1, 3, 4, 16, 1.0, 4.0))
+        tell(SweepProgress(4, 4, 0.2, -0.1, 3, 16, 16, 1.0, 4.0))
+    assert [kind for kind, _ in shown] == ["display", "update", "update"]
+    assert 'value="1.0000"' in shown[-1][1]
+    assert "<b>" not in shown[-1][1]

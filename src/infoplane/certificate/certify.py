@@ -12,7 +12,8 @@ from ..checks import number
 from ..encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..joint.joint import check_joint
+from ..problem import MarkovLagrangian, check_problem, is_bottleneck, is_funnel
 from .bottleneck.bound import certify_bottleneck
 from .certificate import Certificate, Limits
 from .funnel.bound import certify_funnel
@@ -49,6 +50,8 @@ def certify(
     >>> ip.certify(joint, problem, s.encoder).certified
     True
     """
+    check_joint(joint)
+    check_problem(problem)
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
     if is_bottleneck(problem):

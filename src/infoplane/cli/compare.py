@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import dataclasses
+from functools import partial
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -10,13 +10,12 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
+from ..compare import bounded, candidates, compared, run_each
 from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
-from ..information import bits
 from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
-from ..sweep.sweep import sweep
 from ..words import counted, rounded
 from . import options, output
 from .exits import INTERRUPTED, interruptible
@@ -25,9 +24,6 @@ from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-TIE = 1e-9
-"""Losses this close, in nats, are equal."""
 
 COLUMNS = (
     "parameter",
@@ -50,6 +46,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
+@options.plugin
 @options.run_options
 @options.certify
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
@@ -87,12 +84,11 @@ def compare(
     Examples:
       infoplane compare heart --solver ib-1,ib-2,blahut-arimoto --grid 0.1:1:8
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
+      infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
     family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
     problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
-    names = list(dict.fromkeys(name for group in solvers for name in group)) or [
-        name for name, one in SOLVERS.items() if name != "drs" and not any(one.refusal(each) for each in problems)
-    ]
+    names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
     chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
     if certify is not None:
@@ -101,32 +97,20 @@ def compare(
     names = list(chosen)
     output.check_picture(plot)
     joint = source.load()
-    found: dict[str, Frontier] = {}
     with interruptible() as interruption, output.one_line_warnings():
         if parameters is None:
             parameters = np.geomspace(*natural_range(joint, family), options.PROBLEMS[problem].points or 0)
             output.note(f"{options.range_text(problem, parameters)}, {len(parameters)} points spaced geometrically")
-        for name, solver in chosen.items():
-            output.prepare(solver, problems[0], interruption)
-            with bar(len(parameters), name) as tell:
-                swept = sweep(
-                    joint,
-                    family,
-                    parameters,
-                    solver,
-                    clusters=clusters,
-                    starts=starts,
-                    rng=seed,
-                    max_iter=max_iter,
-                    tol=tol,
-                    init=init,
-                    progress=tell,
-                )
-            # Named as they were asked for: drs would otherwise be counted as the formulation that it chose.
-            runs = [dataclasses.replace(run, solver=name) for run in swept.runs]
-            found[name] = Frontier(joint, runs, complete=swept.complete)
-            if not swept.complete:
-                break
+        output.prepare_all(chosen.values(), problems[0], interruption)
+        settings = {
+            "clusters": clusters,
+            "starts": starts,
+            "rng": seed,
+            "max_iter": max_iter,
+            "tol": tol,
+            "init": init,
+        }
+        found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
     together = Frontier(
@@ -165,54 +149,6 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     return options.configured(
         name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
     )
-
-
-def bounded(found: dict[str, Frontier], gap: float) -> dict[str, Frontier]:
-    """The same runs, each with the highest lower bound that was proven for its parameter; CERTIFIED if within ``gap`` of it."""
-    bounds: dict[float, float] = {}
-    for one in found.values():
-        for run in one.runs:
-            if run.lower_bound is not None:
-                bounds[run.parameter] = max(run.lower_bound, bounds.get(run.parameter, run.lower_bound))
-    return {
-        name: Frontier(
-            one.joint,
-            [run.bounded(bounds[run.parameter], gap) if run.parameter in bounds else run for run in one.runs],
-            complete=one.complete,
-        )
-        for name, one in found.items()
-    }
-
-
-def compared(found: dict[str, Frontier]) -> list[dict[str, Any]]:
-    """One record per parameter and solver: its best run, its convergence, its cost, and whether no solver's loss is lower."""
-    rows = [_row(name, one, best) for name, one in found.items() for best in one.best_rows()]
-    lowest: dict[float, float] = {}
-    for row in rows:
-        lowest[row["parameter"]] = min(row["loss_nats"], lowest.get(row["parameter"], row["loss_nats"]))
-    for row in rows:
-        row["above_lowest_nats"] = row["loss_nats"] - lowest[row["parameter"]]
-        row["winner"] = row["above_lowest_nats"] <= TIE
-    # Sorting is stable: within a parameter the solvers stay in the order asked for.
-    return sorted(rows, key=lambda row: row["parameter"])
-
-
-def _row(name: str, frontier: Frontier, best: int) -> dict[str, Any]:
-    run = frontier.runs[best]
-    same = [one for one in frontier.runs if one.parameter == run.parameter]
-    return {
-        "parameter": run.parameter,
-        "solver": name,
-        "loss_nats": run.loss,
-        "ixz_bits": bits(run.ixz),
-        "iyz_bits": bits(run.iyz),
-        "gap_nats": run.gap,
-        "status": run.status.name,
-        "runs": len(same),
-        "share_converged": sum(one.status.converged for one in same) / len(same),
-        "median_iterations": median(one.iterations for one in same),
-        "seconds": sum(one.seconds for one in same),
-    }
 
 
 def as_table(rows: list[dict[str, Any]], title: str) -> Table:

@@ -141,7 +141,7 @@ def frontier(
             points = points or options.PROBLEMS[problem].points or 0
             parameters = default_grid(joint, family, points)
             output.note(f"{options.range_text(problem, parameters)}, {points} points along the curve")
-        with resumable(store), bar(points or len(parameters), problem) as tell:
+        with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(
                 joint,
                 family,

@@ -7,9 +7,12 @@ the fields of its class, with their types and the help of its docstring. Both ar
 from __future__ import annotations
 
 import dataclasses
+import importlib
 import inspect
 import math
+import os
 import re
+import sys
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
@@ -21,7 +24,7 @@ from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import FAMILIES, Family, MarkovLagrangian
 from ..solvers.base import Solver
-from ..solvers.registry import DESCRIPTIONS, SOLVERS
+from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
 from ..solvers.stopping import Stopping
 
@@ -269,7 +272,7 @@ def has_option(solver: Solver, name: str) -> bool:
 
 
 def _fields(cls: type) -> tuple[dataclasses.Field[Any], ...]:
-    return dataclasses.fields(cls)
+    return dataclasses.fields(cls) if dataclasses.is_dataclass(cls) else ()
 
 
 def _has_flag(field: dataclasses.Field[Any]) -> bool:
@@ -363,6 +366,32 @@ several_solvers = several(
     *_own_options.values(),
 )
 
+
+def _load_plugins(_context: click.Context, parameter: click.Parameter, values: Any) -> None:
+    """Import and register solvers, before the names of solvers are read."""
+    for value in values:
+        module, _, name = value.partition(":")
+        if not module or not name:
+            raise click.BadParameter(f"expected MODULE:NAME, found {value!r}.", param=parameter)
+        if "" not in sys.path and os.getcwd() not in sys.path:
+            sys.path.insert(0, os.getcwd())  # as python -m does, so that a file beside the data is found
+        try:
+            solver = getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError) as error:
+            raise click.BadParameter(f"{value!r} cannot be loaded: {error}.", param=parameter) from error
+        register(solver)
+
+
+plugin = click.option(
+    "--plugin",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_load_plugins,
+    metavar="MODULE:NAME",
+    help="A solver of your own, a subclass of infoplane.Solver, which then takes part and can be named in --solver.",
+)
+
 LISTS = (
     "\b\nProblems:\n"
     + "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
@@ -382,7 +411,7 @@ def configured(name: str, options: dict[str, Any]) -> Solver:
             raise InvalidOptionError(
                 f"the solver {name} has no option {flag_of(key)}; it needs --solver {' or '.join(_solvers_with(key))}{advice}."
             )
-    return dataclasses.replace(solver, **given)  # type: ignore[type-var]
+    return dataclasses.replace(solver, **given) if given else solver  # type: ignore[type-var]
 
 
 def choose(name: str | None, options: dict[str, Any]) -> Solver | None:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from ..joint.joint import Joint
     from ..problem import MarkovLagrangian
+    from ..solution import Solution
     from ..solvers.base import Solver
     from .exits import Interruption
 
@@ -171,6 +172,19 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
         write_whole(path, lambda file: frontier.to_frame().to_parquet(file))
     else:
         write_whole(path, lambda file: file.write(frontier.to_frame().to_csv().encode()))
+
+
+def write_encoder(found: Solution, path: Path) -> None:
+    """The encoder with the joint's labels, one row per x; or an .npz of it with the joint and the numbers, as `Frontier.load` reads it."""
+    kind = path.suffix.lower()
+    if kind == ".npz":
+        Frontier(found.joint, [found]).save(path)
+        return
+    frame = found.encoder_frame().reset_index()
+    if kind == ".parquet":
+        write_whole(path, frame.to_parquet)
+    else:
+        write_whole(path, lambda file: file.write(frame.to_csv(index=False).encode("utf-8", "backslashreplace")))
 
 
 # -- while it runs -----------------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -30,6 +31,11 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @options.one_solver
 @options.run_options
 @options.certify
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
+)
 @options.as_json
 @click.pass_context
 def solve(
@@ -45,21 +51,23 @@ def solve(
     tol: float,
     init: str | None,
     certify: float | None,
+    out: Path | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
     r"""Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
 
     JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
-    --y; or the matrix p(x,y) itself, with --matrix. In a .csv table NA and null are labels like any other; an empty cell
-    is an error.
+    --y; a table of counts with labels in its first column and row; or the matrix p(x,y) itself, with --matrix. Texts may have
+    commas, semicolons or tabs, may be compressed (.gz), and - is standard input. NA and null are labels like any other; an
+    empty cell is an error unless --missing says otherwise.
 
     Exit code 4 means that the answer is printed but did not converge, or is not certified as --certify asks.
 
     \b
     Examples:
       infoplane solve heart --gamma 0.2
-      infoplane solve heart --gamma 0.2 --certify
+      infoplane solve heart --gamma 0.2 --certify --out encoder.csv
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
@@ -68,6 +76,7 @@ def solve(
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
     resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
+    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
@@ -87,6 +96,9 @@ def solve(
                 **proof,
             )
         interrupted = interruption.seen
+    if out is not None:
+        output.write_encoder(found, out)
+        output.note(f"wrote {out}")
     if as_json:
         output.print_json(record(found, seed))
     else:

@@ -41,7 +41,7 @@ def state(found: StoreStatus) -> str:
     """Whether it is complete, running or stopped."""
     if found.complete:
         return "complete"
-    return "running" if found.running else "stopped; the command that made it continues it"
+    return "running" if found.running else "stopped; infoplane resume continues it"
 
 
 def lines(found: StoreStatus) -> list[tuple[str, str]]:

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import markup
-from ..errors import InvalidJointError
+from ..errors import InvalidJointError, InvalidOptionError
 from ..information import Array, IntArray, bits, entropy, mutual_information
 from ..words import counted, rounded
 from .labels import checked_labels, checked_names, sample_cells, table_labels, tabulated
@@ -366,3 +366,12 @@ class Joint:
         made = type(self)(self.p_xy, *self._labelling())
         made.__dict__["_margins"] = margins
         return made
+
+
+def check_joint(joint: object) -> None:
+    """Refuse what is not a joint, with how to make one of it."""
+    if not isinstance(joint, Joint):
+        raise InvalidOptionError(
+            f"a joint must be an infoplane.Joint; found a value of type {type(joint).__name__}. Make one with Joint.from_matrix, "
+            "from_counts, from_frame or from_samples."
+        )

@@ -56,6 +56,51 @@ DESCRIPTIONS: dict[str, str] = {
 }
 
 
+def register(solver: Solver | type[Solver]) -> Solver:
+    """Add a solver of your own to `SOLVERS`: its name can then be given wherever a solver is named.
+
+    Parameters
+    ----------
+    solver
+        An object of a subclass of `Solver`, or the class if it needs no options. A name that another solver has is refused; the same
+        class, defined again, replaces itself.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> class Patient(ip.Accelerated):
+    ...     name = "patient"
+    >>> ip.register(Patient)
+    Patient(memory=5, split=True)
+    >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "patient", rng=0).converged
+    True
+    >>> _ = ip.SOLVERS.pop("patient")
+    """
+    made = solver() if isinstance(solver, type) and issubclass(solver, Solver) else solver
+    if not isinstance(made, Solver):
+        raise InvalidOptionError(f"a solver must be an object of a subclass of infoplane.Solver; found {_kind(made)}.")
+    held = SOLVERS.get(made.name)
+    if held is not None and _source(held) != _source(made):
+        raise InvalidOptionError(f"there is a solver {made.name!r} already, {_kind(held)}: give yours another name.")
+    SOLVERS[made.name] = made
+    DESCRIPTIONS[made.name] = (type(made).__doc__ or type(made).__name__).strip().splitlines()[0]
+    return made
+
+
+def _source(solver: Solver) -> tuple[str, str]:
+    return type(solver).__module__, type(solver).__qualname__
+
+
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return (
+        f"the function {getattr(value, '__name__', '')}"
+        if callable(value)
+        else f"a value of type {type(value).__name__}"
+    )
+
+
 def default(problem: MarkovLagrangian, *, along_a_path: bool = False, capped: bool = False) -> Solver:
     """The best that we know, from measurements (benchmarks/portfolio.py): what ``solver=None`` means, at every size.
 
@@ -75,6 +120,11 @@ def resolve(
     if solver is None:
         solver = default(problems[0], along_a_path=along_a_path, capped=capped)
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver
+    if not isinstance(chosen, Solver):
+        raise InvalidOptionError(
+            f"a solver must be a name ({', '.join(SOLVERS)}), an object such as infoplane.Accelerated(), or None for the default; found "
+            f"{_kind(chosen)}."
+        )
     for problem in problems:
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)

@@ -86,7 +86,7 @@ def provenance(plan: Plan, grid: ParameterGrid) -> dict[str, Any]:
 
 def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> dict[str, Any]:
     """A manifest as people read it: without what follows from the rest."""
-    hidden = ("rho", "runs_a_place", "joint")
+    hidden = ("rho", "runs_a_place", "joint", "asked")
     return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
 
 

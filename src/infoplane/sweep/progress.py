@@ -1,7 +1,11 @@
-"""How far a sweep has come: what a callback gets, and a bar on stderr, shown only if stderr is a terminal."""
+"""How far a sweep has come: what a callback gets; a bar in a notebook or on a terminal; lines elsewhere, if they are wanted."""
 
 from __future__ import annotations
 
+import html
+import importlib
+import sys
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -57,13 +61,27 @@ class Bar:
         self.show(progress)
 
 
+LINE_SECONDS = 10.0
+"""Between two lines, where there is no terminal to draw a bar on."""
+
+
 @contextmanager
-def bar(total: int, title: str = "sweep") -> Iterator[Bar]:
-    """A rich bar over so many parameters, moved by runs: rate, time left, share converged, best loss of the latest parameter."""
+def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
+    """A bar over so many parameters, moved by runs: rate, time left, share converged, best loss of the latest parameter.
+
+    In a notebook it is one element of the cell's output, which is replaced; on a terminal a rich bar on stderr; elsewhere nothing, or
+    with ``lines`` a line on stderr every ten seconds.
+    """
+    if in_notebook():
+        yield Bar(_notebook_bar(title))
+        return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True)
+    if lines and not console.is_terminal:
+        yield Bar(_lines(title))
+        return
     columns = (
         TextColumn("{task.description}"),
         BarColumn(),
@@ -79,6 +97,43 @@ def bar(total: int, title: str = "sweep") -> Iterator[Bar]:
             shown.update(task, completed=share * one.total, total=one.total, text=sentence(one))
 
         yield Bar(show)
+
+
+def in_notebook() -> bool:
+    """Whether this runs in a kernel that shows rich output; nothing is imported to find out."""
+    shell = sys.modules.get("IPython")
+    return shell is not None and getattr(shell.get_ipython(), "kernel", None) is not None
+
+
+def _notebook_bar(title: str) -> Callable[[SweepProgress], None]:
+    display = importlib.import_module("IPython.display")
+    handle = display.display(display.HTML(bar_html(title, 0.0, "")), display_id=True)
+
+    def show(one: SweepProgress) -> None:
+        handle.update(display.HTML(bar_html(title, one.runs / max(one.total_runs, 1), sentence(one))))
+
+    return show
+
+
+def bar_html(title: str, share: float, text: str) -> str:
+    """The bar of a notebook."""
+    return (
+        f'<div style="color:inherit">{html.escape(title)} <progress value="{share:.4f}" max="1" style="vertical-align:middle"></progress> '
+        f"{share:.0%} {html.escape(text)}</div>"
+    )
+
+
+def _lines(title: str) -> Callable[[SweepProgress], None]:
+    said = time.monotonic()
+
+    def show(one: SweepProgress) -> None:
+        nonlocal said
+        if time.monotonic() - said >= LINE_SECONDS:
+            said = time.monotonic()
+            sys.stderr.write(f"{title}: {one.done} of {one.total} parameters, {sentence(one)}\n")
+            sys.stderr.flush()
+
+    return show
 
 
 def sentence(progress: SweepProgress) -> str:

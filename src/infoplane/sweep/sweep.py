@@ -15,8 +15,8 @@ from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..joint.joint import Joint
-from ..problem import MarkovLagrangian, family_of
+from ..joint.joint import Joint, check_joint
+from ..problem import MarkovLagrangian, check_family, check_problem, family_of
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
@@ -102,6 +102,8 @@ def sweep(
     >>> ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4), "ib-1", starts=2, rng=0)
     Frontier(4 parameters, 8 runs, 8 converged)
     """
+    check_joint(joint)
+    check_family(family)
     if parameters is None:
         points = _default_points(family) if points is None else whole_number("points", points)
         parameters = default_grid(joint, family, points)
@@ -113,6 +115,7 @@ def sweep(
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
+    check_problem(problems[0])
     letters = int(joint.support()[0].sum())
     most = most_clusters(letters, clusters, init)
     chosen, proof = resolve_with_proof(

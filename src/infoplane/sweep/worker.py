@@ -12,7 +12,7 @@ import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -149,6 +149,8 @@ def _records(
         entropies = encoder_entropies(joint, encoders)
         for h, point in zip(entropies, plane_points(joint, encoders), strict=True):
             unit, index, run = units[number], indices[number], runs[number]
+            if not run.found_by:  # a solver of the user's need not say its name in every run
+                run = replace(run, found_by=plan.solvers[unit.solver].name)
             loss = problems[index].of_entropies(h)
             yield RunRecord(
                 index, unit.solver, unit.start, loss, point.ixz, point.iyz, run.status, seconds[number], run

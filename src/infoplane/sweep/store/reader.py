@@ -145,6 +145,16 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     return _read(where, look)
 
 
+def read_manifest(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Joint]:
+    """What a store was begun with, and its joint; an error if there is no such file."""
+
+    def look(connection: sqlite3.Connection) -> tuple[dict[str, Any], Joint]:
+        manifest = manifest_of(connection)
+        return manifest, _joint(connection, manifest)
+
+    return _read(Path(path), look)
+
+
 def seed_of(path: str | os.PathLike[str]) -> RootSeed | None:
     """The seed that a store was begun with; None if there is no such file yet."""
     where = Path(path)

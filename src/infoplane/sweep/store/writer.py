@@ -75,7 +75,7 @@ class Store:
     def _fill(self, connection: sqlite3.Connection) -> None:
         """A new store: what is to be run, on which joint."""
         joint = self.plan.joint
-        manifest = {**self.manifest, "joint": joint_meta(joint)}
+        manifest = {**self.manifest, "joint": joint_meta(joint), "asked": {"clusters": self.plan.clusters}}
         rows = [(key, json.dumps(value)) for key, value in manifest.items()]
         connection.executemany("INSERT INTO manifest (key, value) VALUES (?, ?)", rows)
         for name, array in joint_arrays(joint).items():
@@ -188,8 +188,14 @@ DERIVED = ("rho", "shape", "runs_a_place", "joint")
 """Keys whose values follow from others, and need no sentence of their own if one of those differs."""
 
 
+KEPT_BESIDE = ("joint", "asked")
+"""Keys that do not say which sweep it is: the labels of the joint, and options as they were given, for `resume`."""
+
+
 def _refuse_difference(path: Path, theirs: dict[str, Any], ours: dict[str, Any]) -> None:
-    keys = [key for key in dict.fromkeys((*ours, *theirs)) if key != "joint" and theirs.get(key) != ours.get(key)]
+    keys = [
+        key for key in dict.fromkeys((*ours, *theirs)) if key not in KEPT_BESIDE and theirs.get(key) != ours.get(key)
+    ]
     named = [key for key in keys if key not in DERIVED] or keys
     if named:
         sentences = "; ".join(_difference(key, theirs.get(key), ours.get(key)) for key in named)

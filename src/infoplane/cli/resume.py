@@ -1,0 +1,77 @@
+"""``infoplane resume``: go on with the sweep of a store."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from ..sweep.progress import bar
+from ..sweep.resume import resume as go_on
+from ..sweep.store.reader import store_status
+from . import options, output
+from .exits import INTERRUPTED, interruptible
+from .frontier import (
+    EXPENDABLE,
+    as_table,
+    check_report,
+    exit_unless_certified,
+    exit_unless_converged,
+    record,
+    resumable,
+    write,
+)
+from .inputs import Source
+
+
+@click.command()
+@click.argument("store", type=click.Path(path_type=Path))
+@click.option("--engine", metavar="NAME", help="Where runs go, as in infoplane frontier.  [default: threads]")
+@click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
+@click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
+@click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
+@options.as_json
+@click.pass_context
+def resume(
+    context: click.Context,
+    /,
+    store: Path,
+    engine: str | None,
+    out: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    r"""Go on with the sweep in STORE until it is complete, and show it as infoplane frontier does.
+
+    Data, problem, grid, solver, options and seed are those of the command that began it; the store has recorded them.
+
+    \b
+    Example:
+      infoplane resume heart.db --report heart.html
+    """
+    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
+    output.check_picture(plot)
+    check_report(report)
+    before = store_status(store)
+    problem = before.manifest["family"].replace("_", "-")
+    output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
+    with (
+        interruptible(),
+        output.one_line_warnings(),
+        resumable(store),
+        bar(before.total_parameters, problem, lines=True) as tell,
+    ):
+        found = go_on(store, engine=engine, progress=tell)
+    source = Source(str(store), (), (), None, None, matrix=False, counts=False)
+    if found.runs:
+        write(found, source, out, plot, report)
+    if as_json:
+        output.print_json(record(found, problem, before.manifest["seed"]))
+    elif found.runs:
+        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"), EXPENDABLE)
+    if not found.complete:
+        output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
+        context.exit(INTERRUPTED)
+    exit_unless_converged(context, found)
+    exit_unless_certified(context, found, before.manifest["certify_nats"])

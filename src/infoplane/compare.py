@@ -1,0 +1,179 @@
+"""`compare`: several solvers on the same parameters and starts of one joint, one row per parameter and solver."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from statistics import median
+from typing import Any
+
+import numpy as np
+
+from .errors import InvalidOptionError
+from .frontier.frontier import Frontier
+from .information import Array, bits
+from .joint.joint import Joint, check_joint
+from .problem import MarkovLagrangian, check_family
+from .solvers.base import Solver
+from .solvers.registry import SOLVERS, resolve, resolve_with_proof
+from .solvers.starts import Seed
+from .sweep.progress import ProgressCallback
+from .sweep.range import natural_range
+from .sweep.sweep import sweep
+
+TIE = 1e-9
+"""Losses this close, in nats, are equal."""
+
+Family = Callable[[float], MarkovLagrangian]
+Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
+"""From the number of parameters and a solver's name to what shows its progress."""
+
+
+def compare(
+    joint: Joint,
+    family: Family,
+    parameters: Sequence[float] | Array | None = None,
+    solvers: Iterable[Solver | str] | None = None,
+    *,
+    clusters: int | None = None,
+    starts: int = 16,
+    rng: Seed = None,
+    max_iter: int = 20_000,
+    tol: float = 1e-8,
+    init: str | Array | None = None,
+    certify: bool | float = False,
+) -> Any:
+    """Run several solvers on the same problems from the same starts, and compare loss, convergence and time.
+
+    Parameters
+    ----------
+    joint, family, parameters
+        As in `sweep`; without parameters, 8 that are spaced geometrically over the range that the joint's trade-off spans.
+    solvers
+        Names or solver objects, your own included; all registered ones that can solve the problems by default.
+    clusters, starts, rng, max_iter, tol, init
+        As in `sweep`; ``rng=None`` is one seed, drawn once, for all solvers.
+    certify
+        True, or a gap in nats: the solver that proves optima takes part, and ``gap_nats`` is the distance of every solver's best loss to
+        the highest bound that was proven.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per parameter and solver: its best run, how many of its runs converged, what they cost, how far its loss is above the
+        lowest of all solvers, and ``winner`` if that is at most 1e-9 nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.compare(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], ["accelerated", "merging"], starts=2, rng=0)
+    >>> found.solver[found.winner].tolist()
+    ['accelerated']
+    """
+    import pandas as pd
+
+    check_joint(joint)
+    check_family(family)
+    values = np.geomspace(*natural_range(joint, family), 8) if parameters is None else np.array(parameters, dtype=float)
+    problems = [family(float(value)) for value in np.atleast_1d(values)]
+    chosen = named(candidates(problems) if solvers is None else solvers, problems)
+    if certify is not False:
+        prover, _ = resolve_with_proof(None, *problems, certify=certify)
+        chosen[prover.name] = prover
+    seed = int(np.random.SeedSequence().generate_state(1)[0]) if rng is None else rng
+    options = {"clusters": clusters, "starts": starts, "rng": seed, "max_iter": max_iter, "tol": tol, "init": init}
+    found = run_each(joint, family, values, chosen, options)
+    if certify is not False:
+        found = bounded(found, 1e-6 if certify is True else float(certify))
+    return pd.DataFrame(compared(found))
+
+
+def candidates(problems: Sequence[MarkovLagrangian]) -> list[str]:
+    """The registered solvers that can solve all of the problems."""
+    return [name for name, one in SOLVERS.items() if name != "drs" and not any(one.refusal(each) for each in problems)]
+
+
+def named(solvers: Iterable[Solver | str], problems: Sequence[MarkovLagrangian]) -> dict[str, Solver]:
+    """The solvers by name; a second object of the same name, with other options, is told apart by a number."""
+    if isinstance(solvers, (str, Solver)):
+        solvers = [solvers]
+    chosen: dict[str, Solver] = {}
+    for given in solvers:
+        solver = resolve(given, *problems)
+        name = given if isinstance(given, str) else solver.name
+        if chosen.get(name, solver) != solver:
+            name = next(f"{name} #{i}" for i in range(2, len(chosen) + 3) if f"{name} #{i}" not in chosen)
+        chosen[name] = solver
+    if not chosen:
+        raise InvalidOptionError("there is no solver to compare: name at least one.")
+    return chosen
+
+
+def run_each(
+    joint: Joint,
+    family: Family,
+    parameters: Array,
+    solvers: Mapping[str, Solver],
+    options: Mapping[str, Any],
+    shown: Shown = lambda _total, _name: nullcontext(False),
+) -> dict[str, Frontier]:
+    """The sweep of each solver, under the name that it was asked for by; after Ctrl-C those that were begun."""
+    found: dict[str, Frontier] = {}
+    for name, solver in solvers.items():
+        with shown(len(parameters), name) as tell:
+            swept = sweep(joint, family, parameters, solver, **options, progress=tell)
+        # Named as they were asked for: drs would otherwise be counted as the formulation that it chose.
+        runs = [dataclasses.replace(run, solver=name) for run in swept.runs]
+        found[name] = Frontier(joint, runs, complete=swept.complete)
+        if not swept.complete:
+            break
+    return found
+
+
+def bounded(found: dict[str, Frontier], gap: float) -> dict[str, Frontier]:
+    """The same runs, each with the highest lower bound that was proven for its parameter; CERTIFIED if within ``gap`` of it."""
+    bounds: dict[float, float] = {}
+    for one in found.values():
+        for run in one.runs:
+            if run.lower_bound is not None:
+                bounds[run.parameter] = max(run.lower_bound, bounds.get(run.parameter, run.lower_bound))
+    return {
+        name: Frontier(
+            one.joint,
+            [run.bounded(bounds[run.parameter], gap) if run.parameter in bounds else run for run in one.runs],
+            complete=one.complete,
+        )
+        for name, one in found.items()
+    }
+
+
+def compared(found: dict[str, Frontier]) -> list[dict[str, Any]]:
+    """One record per parameter and solver: its best run, its convergence, its cost, and whether no solver's loss is lower."""
+    rows = [_row(name, one, best) for name, one in found.items() for best in one.best_rows()]
+    lowest: dict[float, float] = {}
+    for row in rows:
+        lowest[row["parameter"]] = min(row["loss_nats"], lowest.get(row["parameter"], row["loss_nats"]))
+    for row in rows:
+        row["above_lowest_nats"] = row["loss_nats"] - lowest[row["parameter"]]
+        row["winner"] = row["above_lowest_nats"] <= TIE
+    # Sorting is stable: within a parameter the solvers stay in the order asked for.
+    return sorted(rows, key=lambda row: row["parameter"])
+
+
+def _row(name: str, frontier: Frontier, best: int) -> dict[str, Any]:
+    run = frontier.runs[best]
+    same = [one for one in frontier.runs if one.parameter == run.parameter]
+    return {
+        "parameter": run.parameter,
+        "solver": name,
+        "loss_nats": run.loss,
+        "ixz_bits": bits(run.ixz),
+        "iyz_bits": bits(run.iyz),
+        "gap_nats": run.gap,
+        "status": run.status.name,
+        "runs": len(same),
+        "share_converged": sum(one.status.converged for one in same) / len(same),
+        "median_iterations": median(one.iterations for one in same),
+        "seconds": sum(one.seconds for one in same),
+    }
