@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from infoplane.kernels.moves import Letters, Partition, move_letters
+from infoplane.kernels.moves import HardClusters, LetterRows, move_letters
 
 
 def test_tables_stay_those_of_the_labels():
@@ -11,7 +11,7 @@ def test_tables_stay_those_of_the_labels():
     P = rng.random((12, 3)) * (rng.random((12, 3)) < 0.7) + 1e-3
     P /= P.sum()
     rows = sparse.csr_array(P)
-    letters = Letters(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data, P.sum(axis=1))
+    letters = LetterRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data, P.sum(axis=1))
 
     def h(p):
         return -p * np.log(np.where(p > 0, p, 1.0))
@@ -22,7 +22,7 @@ def test_tables_stay_those_of_the_labels():
 
     labels = rng.integers(0, 4, 12)
     q, mass = tables(labels)
-    there = Partition(labels.copy(), np.bincount(labels, minlength=5), mass.copy(), h(mass), q.copy(), h(q))
+    there = HardClusters(labels.copy(), np.bincount(labels, minlength=5), mass.copy(), h(mass), q.copy(), h(q))
     moved, fall = move_letters(letters, there, np.arange(12), 2.0, -3.0, np.empty(5))
     assert moved == (there.labels != labels).sum() > 0
     q_new, mass_new = tables(there.labels)

@@ -18,7 +18,7 @@ from .common.jit import entry, part
 ROUNDING = 1e-14  # nats that a move must gain
 
 
-class Partition(NamedTuple):
+class HardClusters(NamedTuple):
     """A map x -> z with its tables; updated in place."""
 
     labels: Integers  # (|X|,)
@@ -29,7 +29,7 @@ class Partition(NamedTuple):
     h_q: Array  # (|Y|, |Z|)   h(q(z, y))
 
 
-class Letters(NamedTuple):
+class LetterRows(NamedTuple):
     """P row by row (CSR)."""
 
     rows: Integers  # (|X| + 1,)
@@ -53,7 +53,7 @@ def add_gains(q: Array, h_q: Array, p: float, rho: float, gain: Array) -> None:
 
 
 @part
-def put(letters: Letters, there: Partition, x: int, z: int, sign: float) -> None:
+def put(letters: LetterRows, there: HardClusters, x: int, z: int, sign: float) -> None:
     """Adds letter x to cluster z, or takes it out (sign -1); an empty cluster has exactly no mass."""
     there.size[z] += 1 if sign > 0.0 else -1
     empty = there.size[z] == 0
@@ -67,7 +67,7 @@ def put(letters: Letters, there: Partition, x: int, z: int, sign: float) -> None
 
 @entry
 def move_letters(
-    letters: Letters, there: Partition, order: Integers, rho_z: float, rho_zy: float, gain: Array
+    letters: LetterRows, there: HardClusters, order: Integers, rho_z: float, rho_zy: float, gain: Array
 ) -> tuple[int, float]:
     """Every letter of ``order`` once, to where L is least; how many moved, and the fall of L in nats. ``gain`` has room for |Z| numbers."""
     moved, fall, clusters = 0, 0.0, there.mass.size

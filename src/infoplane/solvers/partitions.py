@@ -16,7 +16,7 @@ from ..certificate.merge_path import merge_path
 from ..information import Array, IntArray, entr
 from ..joint.grouping import grouped
 from ..joint.support import Support
-from ..kernels.moves import Letters, Partition, move_letters
+from ..kernels.moves import HardClusters, LetterRows, move_letters
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Residuals, Status
@@ -54,10 +54,10 @@ class Found(NamedTuple):
         return int(self.labels.max()) + 1
 
 
-def letters_of(support: Support) -> Letters:
+def letters_of(support: Support) -> LetterRows:
     """P by rows, without its zeros."""
     rows = support.rows if support.sparse else sparse.csr_array(support.P)
-    return Letters(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float), support.p_x)
+    return LetterRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float), support.p_x)
 
 
 def partition_loss(support: Support, problem: MarkovLagrangian, labels: IntArray) -> float:
@@ -113,14 +113,14 @@ def moved(support: Support, problem: MarkovLagrangian, labels: IntArray, most: i
     yield labels
 
 
-def _tables(support: Support, labels: IntArray, most: int) -> Partition:
+def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
     """The tables of a partition, with some empty clusters to move to, if the cap allows them."""
     used = int(labels.max()) + 1
     q = np.zeros((len(support.p_y), min(most, len(labels), used + SPARE + used // SPARE)))
     q[:, :used] = _marginals(support, labels, used).T
     mass = q.sum(axis=0)
     size = np.bincount(labels, minlength=len(mass))
-    return Partition(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
+    return HardClusters(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
 
 
 def partitions(

@@ -16,7 +16,7 @@ import numpy as np
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.common.arrays import Integers
-from ...kernels.funnel_proof.boxes import Boxes, advance_boxes, begin_boxes
+from ...kernels.funnel_proof.boxes import PosteriorBoxes, advance_boxes, begin_boxes
 from ...kernels.funnel_proof.descent import descend_all
 from ...kernels.funnel_proof.growth import grow_all
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, WAITING
@@ -157,12 +157,12 @@ class Pricing:
         absolute, relative = channel.error(lam, beta)
         number = np.array([beta, floor, absolute, relative, math.inf])
         tally = np.array([0, 0, 0, 0, 0, channel.rank])
-        self.search: Slots | Boxes
+        self.search: Slots | PosteriorBoxes
         if channel.by_slots:
             self.search = Slots(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
             begin_slots(self.search)
         else:
-            self.search = Boxes(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
+            self.search = PosteriorBoxes(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
             begin_boxes(self.search)
 
     def advance(self, cells: int) -> bool:

@@ -212,7 +212,7 @@ class Programme:
         return (n + m + 16) * EPS * (1.0 + math.log(n) + beta * (1.0 + math.log(m)) + float(np.abs(lam).max()))
 
 
-class Mixture(NamedTuple):
+class ColumnMixture(NamedTuple):
     """An optimal basis of a linear programme over posteriors."""
 
     weights: Array
@@ -223,7 +223,7 @@ class Mixture(NamedTuple):
     """Dual value of the row `cap`."""
 
 
-def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> Mixture:
+def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> ColumnMixture:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
@@ -245,7 +245,7 @@ def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float
         )
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if cap is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
-            return Mixture(np.maximum(found.x, 0.0) * most, unit * found.eqlin.marginals / p_x, dual)
+            return ColumnMixture(np.maximum(found.x, 0.0) * most, unit * found.eqlin.marginals / p_x, dual)
     raise InfoplaneError(
         f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways: {found.message} Masses p(x) here "
         f"go from {p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or "

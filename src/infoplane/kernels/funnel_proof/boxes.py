@@ -38,7 +38,7 @@ from .search import (
 )
 
 
-class Boxes(NamedTuple):
+class PosteriorBoxes(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
     T: Array  # (n, |Y|)         p(y|x), a row a letter
@@ -56,7 +56,7 @@ class Boxes(NamedTuple):
     table: Integers  # sets of letters that have been descended on
 
 
-class Work(NamedTuple):
+class BoxRoom(NamedTuple):
     """Room for one cell: its ranges, and what bounding it leaves behind; active letters are at [:count]."""
 
     l: Array  # (n,)
@@ -77,11 +77,11 @@ class Work(NamedTuple):
 
 
 @part
-def room(search: Boxes) -> Work:
+def room(search: PosteriorBoxes) -> BoxRoom:
     """Room for one cell."""
     n, m = search.T.shape
     whole = np.int64
-    return Work(
+    return BoxRoom(
         np.empty(n),
         np.empty(n),
         np.empty(n),
@@ -164,7 +164,7 @@ def propagate(l: Array, b: Array, r: int, top: Integers) -> bool:
 
 
 @part
-def prepare(search: Boxes, work: Work) -> int:
+def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
     """Active letters, secants, and a q in the box with sum 1 near the guess; how many letters."""
     l, b, q = work.l, work.b, work.q
     n, count, total = l.size, 0, 0.0
@@ -196,7 +196,7 @@ def prepare(search: Boxes, work: Work) -> int:
 
 
 @part
-def slopes(search: Boxes, work: Work, count: int) -> None:
+def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
     """Log v into w, and the relaxation's slope at every active letter into c."""
     beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
@@ -210,7 +210,7 @@ def slopes(search: Boxes, work: Work, count: int) -> None:
 
 
 @part
-def bounded(search: Boxes, work: Work, count: int) -> float:
+def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the best nu; leaves k_x and M_x."""
     costs = np.empty(count)
     room = 1.0
@@ -239,7 +239,7 @@ def bounded(search: Boxes, work: Work, count: int) -> float:
 
 
 @part
-def relaxed(search: Boxes, work: Work, count: int) -> float:
+def relaxed(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
     """Minimise the relaxation by moves between two letters; B. Stops early if the cell is done, or cannot be."""
     beta, floor, m = search.number[BETA], search.number[FLOOR], work.u.size
     q, c, T = work.q, work.c, search.T
@@ -296,7 +296,7 @@ def relaxed(search: Boxes, work: Work, count: int) -> float:
 
 
 @part
-def reduced(search: Boxes, work: Work, count: int, bound: float) -> float:
+def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> float:
     """Shrink every range by phi_x(q_x) - M_x <= floor - B; the share of the widths that went."""
     rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
     before, after = 0.0, 0.0
@@ -320,7 +320,7 @@ def reduced(search: Boxes, work: Work, count: int, bound: float) -> float:
 
 
 @part
-def settle(search: Boxes, work: Work, inherited: float) -> float:
+def settle(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> float:
     """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
     floor, r = search.number[FLOOR], search.tally[RANK]
     bound = inherited
@@ -341,7 +341,7 @@ def settle(search: Boxes, work: Work, inherited: float) -> float:
 
 
 @part
-def place_of_cut(work: Work) -> tuple[int, float, float]:
+def place_of_cut(work: BoxRoom) -> tuple[int, float, float]:
     """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range."""
     best, letter = 0.0, -1
     for x in range(work.l.size):
@@ -368,7 +368,7 @@ def place_of_cut(work: Work) -> tuple[int, float, float]:
 
 
 @part
-def keep(search: Boxes, work: Work, bound: float) -> None:
+def keep(search: PosteriorBoxes, work: BoxRoom, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
     letter, t1, t2 = place_of_cut(work)
     waiting = search.tally[WAITING]
@@ -386,7 +386,7 @@ def keep(search: Boxes, work: Work, bound: float) -> None:
 
 
 @part
-def visit(search: Boxes, work: Work, inherited: float) -> None:
+def visit(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> None:
     """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
     if search.tally[FOUND]:
@@ -398,7 +398,7 @@ def visit(search: Boxes, work: Work, inherited: float) -> None:
 
 
 @entry
-def begin_boxes(search: Boxes) -> None:
+def begin_boxes(search: PosteriorBoxes) -> None:
     """One cell: the whole simplex."""
     search.tally[:RANK] = 0
     search.number[LEAST] = np.inf
@@ -409,7 +409,7 @@ def begin_boxes(search: Boxes) -> None:
 
 
 @entry
-def advance_boxes(search: Boxes, cells: int) -> bool:
+def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
     """Bound at most so many cells, in pairs; True while cells wait and the search should go on."""
     work = room(search)
     last = search.tally[CELLS] + cells - 1

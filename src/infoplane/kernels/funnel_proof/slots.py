@@ -72,7 +72,7 @@ class Slots(NamedTuple):
     table: Integers  # sets of letters that have been descended on
 
 
-class Work(NamedTuple):
+class SlotRoom(NamedTuple):
     """Room for one cell."""
 
     L: Array  # (r,)
@@ -99,11 +99,11 @@ class Work(NamedTuple):
 
 
 @part
-def room(search: Slots) -> Work:
+def room(search: Slots) -> SlotRoom:
     """Room for one cell."""
     (n, m), r = search.T.shape, search.low.shape[1]
     whole = np.int64
-    return Work(
+    return SlotRoom(
         np.empty(r),
         np.empty(r),
         np.empty((r, n)),
@@ -129,7 +129,7 @@ def room(search: Slots) -> Work:
 
 
 @part
-def propagate(work: Work) -> bool:
+def propagate(work: SlotRoom) -> bool:
     """Shrink a cell, rounding outward, by sum V = 1, the order of the slots, and distinct letters; False if nothing is left."""
     L, B, cap = work.L, work.B, work.cap
     r, n = cap.shape
@@ -189,7 +189,7 @@ def propagate(work: Work) -> bool:
 
 
 @part
-def prepare(search: Slots, work: Work) -> int:
+def prepare(search: Slots, work: SlotRoom) -> int:
     """Sets, secants, and masses in the cell with sum 1 near the guess; how many letters are in any set."""
     L, B, q, V = work.L, work.B, work.q, work.V
     r, n = work.cap.shape
@@ -249,7 +249,7 @@ def prepare(search: Slots, work: Work) -> int:
 
 
 @part
-def slopes(search: Slots, work: Work, count: int) -> None:
+def slopes(search: Slots, work: SlotRoom, count: int) -> None:
     """Log v into w, beta T.w of every active letter, and each set's cheapest letter and dearest letter in use."""
     beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
@@ -273,7 +273,7 @@ def slopes(search: Slots, work: Work, count: int) -> None:
 
 
 @part
-def bounded(search: Slots, work: Work, count: int) -> float:
+def bounded(search: Slots, work: SlotRoom, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves k_x and M_i."""
     r = work.size.size
     # The cheapest slots are filled up; nu is the slope of the last.
@@ -306,7 +306,7 @@ def bounded(search: Slots, work: Work, count: int) -> float:
 
 
 @part
-def relaxed(search: Slots, work: Work, count: int) -> float:
+def relaxed(search: Slots, work: SlotRoom, count: int) -> float:
     """Minimise the relaxation by moves of mass from one letter in one slot to another; B."""
     beta, floor, m, r = search.number[BETA], search.number[FLOOR], work.u.size, work.size.size
     q, V, T = work.q, work.V, search.T
@@ -369,7 +369,7 @@ def relaxed(search: Slots, work: Work, count: int) -> float:
 
 
 @part
-def reduced(search: Slots, work: Work, bound: float) -> float:
+def reduced(search: Slots, work: SlotRoom, bound: float) -> float:
     """Lower caps, take letters out, shrink the masses' ranges, by phi_x(V_i) - M_i <= floor - B; the share that went."""
     rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
     before, after = 0.0, 0.0
@@ -404,7 +404,7 @@ def reduced(search: Slots, work: Work, bound: float) -> float:
 
 
 @part
-def settle(search: Slots, work: Work, inherited: float) -> float:
+def settle(search: Slots, work: SlotRoom, inherited: float) -> float:
     """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
     floor = search.number[FLOOR]
     bound = inherited
@@ -422,7 +422,7 @@ def settle(search: Slots, work: Work, inherited: float) -> float:
 
 
 @part
-def place_of_cut(work: Work) -> tuple[int, int, int, float, float]:
+def place_of_cut(work: SlotRoom) -> tuple[int, int, int, float, float]:
     """A slot; two of its letters whose neighbours are to part, or (-1, -1) and what to leave out of the masses."""
     L, B, V, q = work.L, work.B, work.V, work.q
     r = L.size
@@ -487,7 +487,7 @@ def decoded(code: int) -> float:
 
 
 @part
-def keep(search: Slots, work: Work, bound: float) -> None:
+def keep(search: Slots, work: SlotRoom, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
     where, a, b, t1, t2 = place_of_cut(work)
     waiting = search.tally[WAITING]
@@ -521,7 +521,7 @@ def keep(search: Slots, work: Work, bound: float) -> None:
 
 
 @part
-def visit(search: Slots, work: Work, inherited: float) -> None:
+def visit(search: Slots, work: SlotRoom, inherited: float) -> None:
     """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
     if search.tally[FOUND]:
@@ -537,7 +537,7 @@ def visit(search: Slots, work: Work, inherited: float) -> None:
 
 
 @part
-def restore(search: Slots, work: Work, cell: int, side: int) -> None:
+def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
     """One of the two parts of a cell into `work`."""
     r, n = work.cap.shape
     where, a, b = search.slot[cell], search.pair[cell, 0], search.pair[cell, 1]
