@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.bottleneck import bounds
+from infoplane.certificate.bottleneck import bounds, coarsening
 from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.bounds import contraction_bound, dobrushin
 from infoplane.certificate.bottleneck.coarsening import coarsened_bound, groups_of, prove
@@ -161,8 +161,9 @@ def test_when_cells_run_out_the_best_of_all_bounds_stands():
     assert contraction_bound(support, problem) <= direct.lower_bound < proof.lower_bound < loss
 
 
-def test_a_y_with_few_letters_is_not_coarsened():
+def test_a_y_with_few_letters_is_not_coarsened(monkeypatch):
     """Four letters or fewer: Y' would be Y, and the same proof would be begun again."""
+    monkeypatch.setattr(coarsening, "FEW", 1)
     P = np.random.default_rng(3).dirichlet(np.ones(4), size=100)
     support = Support(ip.Joint.from_counts(P))
     proof = Proof(support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), Limits(1e-9, max_cells=2_500))
