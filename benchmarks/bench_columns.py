@@ -133,7 +133,7 @@ def before(seconds: float, only: list[str]) -> Iterator[str]:
         old.process.kill(), new.process.kill()
 
 
-def rivals(count: int = 500, seconds: float = 20.0) -> Iterator[str]:
+def rivals(count: int = 500, limit: float = 20.0) -> Iterator[str]:
     """Every lower bound against every rival's loss; the rivals' best distance to it."""
     rng = np.random.default_rng(1)
     certified, wrong, seconds = 0, 0, []
@@ -142,7 +142,7 @@ def rivals(count: int = 500, seconds: float = 20.0) -> Iterator[str]:
     for name, joint in random_joints(count, largest_y=10):
         beta = float(np.exp(rng.uniform(0.0, np.log(20.0))))
         problem = ip.funnel(beta)
-        one = Measured(joint, beta, 1e-6, max_seconds=seconds)
+        one = Measured(joint, beta, 1e-6, max_seconds=limit)
         certified += one.gap <= 1e-6
         seconds.append(one.seconds)
         for solver, losses in short.items():
