@@ -4,15 +4,15 @@
 problem                     what runs
 ==========================  ==========================================================================================
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma, which finds |Z| (`annealing`); on large
-                            joints clusters that the dual says are missing (`growth`)
+                            joints from the best hard partition too, and clusters that the dual says are missing (`growth`)
 funnel                      starts, pooled; hard partitions; column generation from both (`generation`), which finds |Z|
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
 
 Hard partitions (`partitions`) are a constant Z, Z = X, the best of a merge path, and each of them with its letters moved one at a time
-until no move helps; so no answer is above a trivial one. Where a cap on |Z| binds, the accelerated solver also begins from the best of
-them, and from an encoder with more clusters, joined until they are few enough (`capping`).
+until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, and from an
+encoder with more clusters, joined until they are few enough (`capping`).
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
 iteration: as many starts are made as `STARTS_WORK` holds, and as many iterations as `ITERATIONS_WORK` does.
@@ -160,8 +160,10 @@ class PortfolioBatch:
                 yield None
         capped = self.most < self.letters
         if is_bottleneck(self.problem):
+            if capped or self.letters > SMALL:
+                yield from self._from_partitions()
             if capped:
-                yield from self._capped_bottleneck()
+                yield from self._from_more_clusters()
             if self.letters > SMALL:
                 yield from self._missing_clusters()
         else:
@@ -216,12 +218,17 @@ class PortfolioBatch:
                 found.append(one)
         return sorted(found, key=lambda one: one.loss)
 
-    def _capped_bottleneck(self) -> Generator[None, None, None]:
-        """From the best partition with few enough clusters, and from an annealed encoder with more clusters, joined."""
+    def _from_partitions(self) -> Generator[None, None, None]:
+        """The best hard partition, nearly optimal where gamma is small or clusters are few, and the bottleneck from there."""
         best = self.best()
         hard = yield from self._best_partitions([] if best is None else [best.encoder])
         del best
+        if hard[0].loss < self.lowest - BETTER:
+            self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
         yield from self._polish(_softened(hard[0]), "merging")
+
+    def _from_more_clusters(self) -> Generator[None, None, None]:
+        """From an annealed encoder with more clusters than allowed, joined."""
         rows = default_clusters(self.letters, len(self.support.p_y))
         if rows <= self.most or work_of(self.support, rows) > FREE_WORK:
             return

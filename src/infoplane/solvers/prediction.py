@@ -65,7 +65,7 @@ class Path:
         return ahead if there < here else W
 
     def _matched(self, before: Array, now: Array) -> Array:
-        """The encoder before, with a row for every cluster of now: each of its clusters goes to the one of the most similar posterior.
+        """The encoder before with a row for every cluster of now: each of its clusters goes to the one most like it.
 
         Alike is what has a large sum_x sqrt(p(x|z) p(x|z')).
         """
