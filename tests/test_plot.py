@@ -164,3 +164,53 @@ def test_import_is_lazy():
 
 def test_examples():
     assert doctest.testmod(plot).failed == 0
+
+
+# -- options, many points, notebooks -----------------------------------------------------------------------------------
+
+
+def test_a_notebook_shows_the_axes_as_a_picture(frontier):
+    ax = frontier.plot()
+    assert ax._repr_png_().startswith(b"\x89PNG")
+    assert ax.figure._repr_png_().startswith(b"\x89PNG")
+    assert "matplotlib.pyplot" not in type(ax).__module__
+
+
+def test_a_notebook_shows_the_frontier_with_its_picture(frontier, monkeypatch):
+    html = frontier._repr_html_()
+    assert "data:image/png;base64," in html
+    assert "loss [nats]" in html
+    assert html.count("<tr") == 1 + len(frontier.best_rows())
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "<img" not in frontier._repr_html_()
+
+
+def test_labels_colours_title_and_size(frontier):
+    name = frontier.runs[0].solver
+    ax = frontier.plot(labels={name: "ours"}, colours={name: "#123456"}, title="My title", size="column")
+    assert texts(ax)[0] == "ours: best of each parameter"
+    assert ax.get_title(loc="left") == "My title"
+    assert tuple(ax.figure.get_size_inches()) == (3.4, 2.7)
+    assert tuple(frontier.plot(size=(5, 4)).figure.get_size_inches()) == (5.0, 4.0)
+    from matplotlib.colors import to_hex
+
+    assert {to_hex(colour) for part in ax.collections for colour in part.get_edgecolors()} == {"#123456"}
+    for wrong in ({"size": "huge"}, {"size": (0, 1)}, {"legend": "left"}):
+        with pytest.raises(ip.InvalidOptionError):
+            frontier.plot(**wrong)
+
+
+def test_legend_outside_or_not_at_all(frontier):
+    assert frontier.plot(legend=None).get_legend() is None
+    ax = frontier.plot(legend="outside")
+    ax.figure.draw_without_rendering()
+    assert ax.get_legend().get_window_extent().x0 >= ax.get_window_extent().x1
+
+
+def test_many_parameters_are_a_line(frontier, monkeypatch):
+    monkeypatch.setattr(plot, "MANY", 2)
+    ax = frontier.plot()
+    name = f"{frontier.runs[0].solver}: best of each parameter"
+    line = next(line for line in ax.lines if line.get_label() == name)
+    assert len(line.get_xdata()) == len(frontier.best_rows()) == 3
+    assert sum(len(part.get_offsets()) for part in ax.collections) == len(frontier) - 3

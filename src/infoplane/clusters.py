@@ -24,6 +24,10 @@ SEEN = 0.005
 """A letter with p(z|x) below this is not counted as one of the cluster's."""
 
 
+NEGLIGIBLE = 1e-4
+"""Nats of D(p(x|z) || p(x)): a letter that adds less is not typical."""
+
+
 class Cluster(NamedTuple):
     """One cluster."""
 
@@ -55,11 +59,14 @@ def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None)
 
 
 def typical(posterior: Array, p_x: Array, most: int) -> tuple[int, ...]:
-    """The letters that add most to D(p(x|z) || p(x)), at most so many; those with p(x|z) = 0 are left out."""
+    """The letters that add most to D(p(x|z) || p(x)), at most so many; those that add nothing are left out, if any adds something."""
     added = rel_entr(posterior, np.where(p_x > 0.0, p_x, 1.0))
     # Rounded, so that letters of equal weight keep the order of the alphabet; where nothing is added, by frequency.
     order = np.lexsort((-posterior.round(12), -added.round(12)))
-    return tuple(int(x) for x in order[:most] if posterior[x] > 0.0)
+    kept = posterior > 0.0
+    if (added > NEGLIGIBLE).any():  # letters that are as frequent elsewhere say nothing about this cluster
+        kept &= added > NEGLIGIBLE
+    return tuple(int(x) for x in order[kept[order]][:most])
 
 
 def predicted(cluster: Cluster, y_labels: tuple[Hashable, ...], most: int) -> str:

@@ -5,6 +5,7 @@ No colour is set but shades of the text's own (``currentColor``), so that the sa
 
 from __future__ import annotations
 
+import base64
 import html
 from collections.abc import Iterable, Sequence
 
@@ -42,6 +43,12 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[s
     )
     head = f'<thead><tr style="background:none">{head}</tr></thead>'
     return f'<table style="border-collapse:collapse;margin:0 0 6px">{head}<tbody>{body}</tbody></table>'
+
+
+def image(png: bytes, words: str) -> str:
+    """A picture, and what a reader says of it."""
+    data = base64.b64encode(png).decode()
+    return f'<img alt="{_text(words)}" style="max-width:100%;height:auto" src="data:image/png;base64,{data}">'
 
 
 def note(text: str) -> str:

@@ -5,14 +5,17 @@ Figures are made without pyplot, so that nothing global is touched: they work wi
 
 from __future__ import annotations
 
+import io
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from .checks import positive_number
 from .errors import InvalidOptionError, MissingExtraError
 from .files import write_whole
 from .frontier.frontier import Frontier
@@ -33,7 +36,24 @@ GREY = "#8a8a8a"
 INK = "#333333"
 
 
-def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
+SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
+"""Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
+
+MANY = 200
+"""Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
+
+
+def plot_plane(
+    frontier: Frontier,
+    ax: Axes | None = None,
+    transitions: Sequence[Transition] = (),
+    *,
+    labels: Mapping[str, str] | None = None,
+    colours: Sequence[str] | Mapping[str, str] | None = None,
+    legend: Literal["inside", "outside"] | None = "inside",
+    title: str | None = None,
+    size: str | tuple[float, float] = "page",
+) -> Axes:
     """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
 
     A filled marker is a run that converged, a hollow one a run that did not. Several solvers on one plane
@@ -47,6 +67,18 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence
         Where to draw; a new figure, ``ax.figure``, by default.
     transitions
         What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma.
+    labels
+        What the legend calls a solver, by the solver's name.
+    colours
+        One colour per solver, in order or by the solver's name; a palette for all kinds of colour vision by default.
+    legend
+        ``"inside"`` the axes, ``"outside"`` to the right of them, or None.
+    title
+        Above the axes; ``""`` for none.
+    size
+        Of a new figure: ``"page"``, ``"column"`` (3.4 inches, small letters), or its width and height in inches.
+
+    With more than 200 parameters the best runs are a line instead of markers. In a notebook the Axes is shown as its picture.
 
     Examples
     --------
@@ -57,8 +89,12 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence
     """
     if not frontier.runs:
         raise InvalidOptionError("a frontier without runs cannot be drawn.")
+    if legend not in ("inside", "outside", None):
+        raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
     if ax is None:
-        ax = _figure(6.4, 4.6).add_subplot()
+        width, height = _inches(size)
+        ax = _new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+    scale = min(1.0, float(ax.figure.get_size_inches()[0]) / SIZES["page"][0]) if size == "column" else 1.0
     ixz = np.array([bits(run.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
@@ -67,34 +103,79 @@ def plot_plane(frontier: Frontier, ax: Axes | None = None, transitions: Sequence
     for row, run in enumerate(frontier.runs):
         by_solver.setdefault(run.solver, []).append(row)
     alone, bests = len(by_solver) == 1, []
+    palette = _palette(list(by_solver), colours)
     for index, (solver, rows) in enumerate(by_solver.items()):
-        colour, marker = COLOURS[index % len(COLOURS)], MARKERS[index % len(MARKERS)]
+        colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
         best = [rows[row] for row in own.best_rows()]
         bests.append(best)
-        _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12, alpha=0.45, zorder=2)
+        called = (labels or {}).get(solver, solver)
+        label = f"{called}: best of each parameter" if alone else called
+        if len(best) > MANY:
+            others = [row for row in rows if row not in set(best)]
+            _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
+            along = sorted(best, key=lambda row: (ixz[row], iyz[row]))
+            ax.plot(ixz[along], iyz[along], color=colour, linewidth=1.8 * scale, zorder=4 + index, label=label)
+            continue
+        _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12 * scale, alpha=0.45, zorder=2)
         # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
-        size = 40.0 if alone else max(90.0 * 0.7**index, 14.0)
-        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=size, alpha=1.0, zorder=4 + index)
-        label = f"{solver}: best of each parameter" if alone else solver
-        _legend_entry(ax, label, color=colour, marker=marker, markersize=6)
+        area = (40.0 if alone else max(90.0 * 0.7**index, 14.0)) * scale
+        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=area, alpha=1.0, zorder=4 + index)
+        _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
     pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
     _mark(ax, transitions)
-    colour, marker = (COLOURS[0], MARKERS[0]) if alone else (GREY, "o")
+    colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
     if len(ixz) > sum(len(best) for best in bests):
         _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
     if not all(run.status.converged for run in frontier.runs):
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
-    ax.legend(
-        loc="best" if frontier.hides_y else "lower right",
-        title=None if alone else "best of each parameter",
-        title_fontsize="small",
-        alignment="left",
-        fontsize="small",
-        frameon=False,
-    )
+    if title is not None:
+        ax.set_title(title, **_TITLE)
+    if legend is not None:
+        place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
+        if legend == "outside":
+            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        text = "x-small" if size == "column" else "small"
+        ax.legend(
+            **place,
+            title=None if alone else "best of each parameter",
+            title_fontsize=text,
+            alignment="left",
+            fontsize=text,
+            frameon=False,
+        )
+    if size == "column":
+        ax.tick_params(labelsize="small")
+        ax.xaxis.label.set_size("small")
+        ax.yaxis.label.set_size("small")
     return ax
+
+
+def picture(figure: Figure) -> bytes:
+    """A figure as PNG, on white whatever page shows it."""
+    held = io.BytesIO()
+    figure.savefig(held, format="png", dpi=110, facecolor="white")
+    return held.getvalue()
+
+
+def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
+    if isinstance(size, str):
+        if size not in SIZES:
+            raise InvalidOptionError(
+                f"size must be {' or '.join(map(repr, SIZES))}, or two numbers of inches; found {size!r}."
+            )
+        return SIZES[size]
+    width, height = size
+    return positive_number("the width", width), positive_number("the height", height)
+
+
+def _palette(solvers: list[str], colours: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+    """The colour of each solver."""
+    own = {solver: COLOURS[index % len(COLOURS)] for index, solver in enumerate(solvers)}
+    if isinstance(colours, Mapping):
+        return {solver: colours.get(solver, colour) for solver, colour in own.items()}
+    return own if not colours else {solver: colours[index % len(colours)] for index, solver in enumerate(solvers)}
 
 
 def plot_planes(
@@ -121,7 +202,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     if solution.trace is None:
         raise InvalidOptionError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
     if ax is None:
-        ax = _figure(6.4, 4.2).add_subplot()
+        ax = _new_axes(6.4, 4.2)
     trace = solution.trace
     iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
     lines: tuple[tuple[str, Array, str, float], ...] = (
@@ -172,9 +253,31 @@ _TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
 
 def _figure(width: float, height: float) -> Figure:
     require_matplotlib()
+    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    return made
+
+
+def _new_axes(width: float, height: float) -> Axes:
+    figure = _figure(width, height)
+    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    return made
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    return Figure(figsize=(width, height), layout="constrained")
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            return picture(self.get_figure(root=True))
+
+    return ShownFigure, ShownAxes
 
 
 def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:

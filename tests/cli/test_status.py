@@ -42,7 +42,7 @@ def test_complete(run, tmp_path, monkeypatch):
 def test_stopped_and_refined(run, tmp_path):
     swept(tmp_path / "runs.db", progress=stop, chunk_seconds=1e-9, points=9)
     said = run("status", tmp_path / "runs.db")
-    assert "stopped; the command that made it continues it" in said.out
+    assert "stopped; infoplane resume continues it" in said.out
     assert "refined to 9" in said.out
     assert "of 27 done" in said.out
     assert "left" in said.out

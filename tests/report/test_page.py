@@ -200,9 +200,10 @@ def test_a_large_alphabet_stays_small():
     page = report_page(frontier)
     assert len(page) <= LARGEST_PAGE
     found = held(page)
-    shown = len(found["joint"]["x"]["labels"])
-    assert 4 <= shown <= 60
-    assert any(f"Of the 5,000 values of x the {shown} most probable" in note for note in found["notes"])
+    assert all(4 <= len(encoder["rows"]) <= 60 for encoder in found["encoders"].values())
+    places = [place for encoder in found["encoders"].values() for place in encoder["rows"]]
+    assert set(places) == set(range(len(found["joint"]["x"]["labels"])))
+    assert any("Of the 5,000 values of x an encoder shows at most" in note for note in found["notes"])
     assert any("columns, the smallest clusters are added up" in note for note in found["notes"])
     for encoder in found["encoders"].values():
         np.testing.assert_allclose(np.sum(encoder["cells"], axis=0), 1000, atol=len(encoder["cells"]))
@@ -322,3 +323,26 @@ def test_a_trace_of_its_own_is_thinned_and_kept(swept):
         "stationarity residual",
     }
     assert found["lines"]["stationarity residual"][-1] == pytest.approx(run.trace.stationarity[-1], rel=0.01)
+
+
+def test_of_many_letters_each_encoder_shows_those_typical_of_its_clusters():
+    """The most frequent letters, which all clusters share alike, are not among them."""
+    n = 300
+    p_x = np.where(np.arange(n) < 100, 20.0, 1.0)  # the first hundred are stop words
+    joint = ip.Joint.from_counts(np.column_stack([p_x, p_x]) * [1.0, 2.5], x_labels=[f"w{i}" for i in range(n)])
+    hard = (np.arange(n) % 2 == np.arange(2)[:, None]).astype(float)
+    W = np.where(np.arange(n) < 100, 0.5, hard)
+    run = replace(made_up(joint, [0.2])[0], encoder=W)
+    found = contents(ip.Frontier(joint, [run]), "t", False, Allowance())
+    encoder = found["encoders"][0]
+    shown = [found["joint"]["x"]["labels"][i] for i in encoder["rows"]]
+    assert len(shown) == len(encoder["cells"][0]) == 60
+    assert all(int(label[1:]) >= 100 for label in shown)
+    assert sorted({int(label[1:]) % 2 for label in shown}) == [0, 1]
+    assert any("an encoder shows at most 60" in note for note in found["notes"])
+
+
+def test_the_summary_says_what_the_sample_size_explains():
+    joint = ip.Joint.from_samples(list(range(40)), [0, 1] * 20)
+    found = contents(ip.Frontier(joint, made_up(joint, [0.2])), "t", False, Allowance())
+    assert "Caution: I(X;Y) is 1 bits, of which 1 bits are what" in found["summary"]

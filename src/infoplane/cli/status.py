@@ -28,13 +28,22 @@ def status(store: Path, as_json: bool) -> None:
     if as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
-        output.print_json({**readable(manifest, manifest["grid"]), **facts, "seconds_left": found.seconds_left})
+        output.print_json({**readable(manifest, manifest["grid"]), **facts, **_with_units(found)})
         return
     made = output.table(f"{store}", ("", " "), left=("", " "))
     made.show_header = False
     for name, text in lines(found):
         made.add_row(name, text)
     output.print_table(made)
+
+
+def _with_units(found: StoreStatus) -> dict[str, float | None]:
+    """Numbers whose names in `StoreStatus` do not say their unit, or that follow from others."""
+    return {
+        "seconds_left": found.seconds_left,
+        "best_loss_nats": found.best_loss,
+        "runs_per_second": found.rate,
+    }
 
 
 def state(found: StoreStatus) -> str:

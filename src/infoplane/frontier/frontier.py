@@ -8,11 +8,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ..errors import InvalidOptionError
+from .. import markup
+from ..errors import InvalidOptionError, MissingExtraError
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..solution import Solution, best_of
-from ..words import counted
+from ..words import counted, rounded
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
     from ..solvers.base import Solver
     from .knee import Suggestion
     from .transitions import Transition
+
+
+SHOWN_ROWS = 20
+"""How many parameters a notebook shows."""
 
 
 class Frontier:
@@ -131,14 +136,50 @@ class Frontier:
         """A run, its encoder yours to change. Of a sweep, the best runs of each parameter and solver have a trace."""
         return replace(self.runs[row], encoder=self.encoder(row))
 
-    def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = ()) -> Axes:
+    def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = (), **options: Any) -> Axes:
         """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot].
 
-        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas.
+        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas. ``options`` are those of `plot_plane`:
+        ``labels``, ``colours``, ``legend="outside"``, ``title``, ``size="column"``. In a notebook the Axes is shown as its picture.
         """
         from ..plot import plot_plane
 
-        return plot_plane(self, ax, transitions)
+        return plot_plane(self, ax, transitions, **options)
+
+    def _repr_html_(self) -> str:
+        header = ("parameter", "loss [nats]", "I(X;Z) [bits]", "I(Y;Z) [bits]", "clusters", "status")
+        best = [self.runs[row] for row in self.best_rows()]
+        shown = (
+            [best[i] for i in sorted({round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)})]
+            if best
+            else []
+        )
+        rows = [
+            (
+                f"{run.parameter:.4g}",
+                rounded(run.loss),
+                rounded(bits(run.ixz)),
+                rounded(bits(run.iyz)),
+                str(run.clusters),
+                run.status.name.lower().replace("_", " "),
+            )
+            for run in shown
+        ]
+        said = "" if self.joint.caution is None else markup.note(f"Caution: {self.joint.caution}.")
+        if len(shown) < len(best):
+            said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
+        if not self.complete:
+            said += markup.note("Interrupted: only the parameters that were finished are here.")
+        return markup.page(repr(self), self._picture(), markup.table(header, rows, left=("status",)), said)
+
+    def _picture(self) -> str:
+        """The plane as an HTML image; nothing without matplotlib or runs."""
+        from ..plot import picture, plot_plane
+
+        try:
+            return markup.image(picture(plot_plane(self).figure), "information plane") if self.runs else ""
+        except MissingExtraError:
+            return ""
 
     def at(
         self,

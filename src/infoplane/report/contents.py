@@ -22,7 +22,7 @@ from ..problem import FAMILIES, named_family
 from ..solution import Trace
 from ..status import Status
 from ..words import counted, label_text, shortened
-from .encoders import encoder_columns, largest
+from .encoders import encoder_columns, largest, typical_rows
 
 
 @dataclass(frozen=True)
@@ -48,8 +48,8 @@ def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance)
     joint, best = frontier.joint, _best_of_each_solver(frontier)
     rows = _thinned_rows(frontier, best, allowance.runs)
     at = {row: index for index, row in enumerate(rows)}
-    letters, outcomes = largest(joint.p_x, allowance.letters), largest(joint.p_y, allowance.outcomes)
-    encoders = _encoders(frontier, best, letters, outcomes, allowance)
+    outcomes = largest(joint.p_y, allowance.outcomes)
+    encoders, letters = _encoders(frontier, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion = frontier.suggest()
     return {
@@ -186,19 +186,29 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
 
 
 def _encoders(
-    frontier: Frontier, best: list[int], letters: Array, outcomes: Array, allowance: Allowance
-) -> dict[int, dict[str, Any]]:
-    """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for."""
+    frontier: Frontier, best: list[int], outcomes: Array, allowance: Allowance
+) -> tuple[dict[int, dict[str, Any]], Array]:
+    """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
+
+    And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its ``rows``
+    are then the places of its letters among all that are shown.
+    """
     first = frontier.best_rows()
     rows = _evenly(first, allowance.encoders)
     rows += _evenly([row for row in best if row not in set(first)], allowance.encoders - len(rows))
-    found = {}
+    everything = frontier.joint.shape[0] <= allowance.letters
+    found: dict[int, dict[str, Any]] = {}
+    pool: dict[int, int] = {x: x for x in range(frontier.joint.shape[0])} if everything else {}
     for row in rows:
         try:
-            found[row] = encoder_columns(frontier.runs[row], letters, outcomes, allowance.clusters)
+            run = frontier.runs[row]
+            letters = np.arange(len(pool)) if everything else typical_rows(run, allowance.letters)
+            found[row] = encoder_columns(run, letters, outcomes, allowance.clusters)
         except InfoplaneError:  # a store keeps the encoders of the best runs only
             continue
-    return found
+        if not everything:
+            found[row]["rows"] = [pool.setdefault(x, len(pool)) for x in letters.tolist()]
+    return found, np.array(list(pool), dtype=int)
 
 
 def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
@@ -248,14 +258,16 @@ def _omissions(
             f"{len(rows):,} of {len(frontier):,} runs are on this page, the best of each parameter first, the others evenly; "
             "Frontier.to_frame() has all."
         )
-    for shown, alphabet, p, word in (
-        (letters, joint.shape[0], joint.p_x, "x"),
-        (outcomes, joint.shape[1], joint.p_y, "y"),
-    ):
-        if len(shown) < alphabet:
-            said.append(
-                f"Of the {alphabet:,} values of {word} the {len(shown)} most probable are shown, {p[shown].sum():.1%} of the mass."
-            )
+    if joint.shape[0] > allowance.letters:
+        said.append(
+            f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
+            f"which add most to D(p(x|z) || p(x)). {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
+        )
+    if len(outcomes) < joint.shape[1]:
+        said.append(
+            f"Of the {joint.shape[1]:,} values of y the {len(outcomes)} most probable are shown, "
+            f"{joint.p_y[outcomes].sum():.1%} of the mass."
+        )
     if any(run["clusters"][-1].endswith("others") for run in encoders.values()):
         said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
     return said

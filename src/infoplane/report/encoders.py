@@ -1,4 +1,4 @@
-"""Encoders as a page shows them: the most probable letters, clusters that coincide in one column, probabilities in thousandths."""
+"""Encoders as a page shows them: all letters or those typical of each cluster, coinciding clusters in one column, thousandths."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..clusters import typical
 from ..encoder import distinct_clusters
 from ..information import Array
 from ..solution import Solution
@@ -51,6 +52,17 @@ def _centre(mass: Array) -> float:
 def _thousandths(p: Array) -> list[int]:
     whole: list[int] = np.rint(1000.0 * p).astype(int).tolist()
     return whole
+
+
+def typical_rows(run: Solution, most: int) -> Any:
+    """At most so many letters, by index: those that are most typical of each cluster, cluster after cluster, the largest first."""
+    groups = distinct_clusters(run.encoder, run.joint.p_x)[:most]
+    p_x, rows = run.joint.p_x, []
+    share = max(most // max(len(groups), 1), 1)
+    for group in groups:
+        p_zx = run.encoder[group].sum(axis=0) * p_x
+        rows += typical(p_zx / p_zx.sum(), p_x, share)
+    return np.array(list(dict.fromkeys(rows))[:most], dtype=int)
 
 
 def largest(p: Array, most: int) -> Any:

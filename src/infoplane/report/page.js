@@ -211,6 +211,11 @@
   const ruler = document.createElement("canvas").getContext("2d");
   ruler.font = `12px ${font()}`;
   const longest = Math.max(48, ...[...page.joint.x.labels, ...page.joint.y.labels].map((label) => ruler.measureText(label).width));
+  // Of a large alphabet each encoder shows letters of its own.
+  const lettersOf = ({ rows }) => {
+    const { name, labels, mass } = page.joint.x;
+    return rows === undefined ? page.joint.x : { name, labels: rows.map((i) => labels[i]), mass: rows.map((i) => mass[i]) };
+  };
   const drawEncoder = (encoder) => {
     const room = widthOf("cells");
     const extent = Math.min(longest + 14, room * 0.45);
@@ -218,7 +223,7 @@
     const signals = { extent };
     draw("masses", "masses", { data: { masses: encoder.p_z.map((v, z) => ({ z, v })) }, signals, width });
     byId("masses").setAttribute("aria-label", `p(z): ${encoder.p_z.map((v, z) => `${encoder.clusters[z]} ${v}`).join(", ")}`);
-    drawHeat("cells", page.joint.x, encoder.cells, encoder, signals, width, "p(z|x)");
+    drawHeat("cells", lettersOf(encoder), encoder.cells, encoder, signals, width, "p(z|x)");
     drawHeat("posteriors", page.joint.y, encoder.posteriors, encoder, signals, width, "p(y|z)");
   };
   const drawHeat = (id, axis, values, encoder, signals, width, quantity) => {
