@@ -1,5 +1,6 @@
 """Pictures: what is on the axes, how many points, which files; matplotlib is only imported on use."""
 
+import dataclasses
 import doctest
 import subprocess
 import sys
@@ -142,9 +143,9 @@ def test_trace_shows_loss_and_residuals(joint, tmp_path):
     assert (tmp_path / "trace.png").stat().st_size > 1000
 
 
-def test_trace_of_a_sweep_is_refused(frontier):
+def test_a_run_without_a_trace_is_refused(frontier):
     with pytest.raises(ip.InvalidOptionError, match="no trace"):
-        plot.plot_trace(frontier.solution(0))
+        plot.plot_trace(dataclasses.replace(frontier.solution(0), trace=None))
 
 
 def test_missing_matplotlib_names_the_extra(monkeypatch, frontier):

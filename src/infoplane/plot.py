@@ -94,7 +94,7 @@ def plot_plane(
     if ax is None:
         width, height = _inches(size)
         ax = _new_axes(width + (1.6 if legend == "outside" else 0.0), height)
-    scale = min(1.0, float(ax.figure.get_size_inches()[0]) / SIZES["page"][0]) if size == "column" else 1.0
+    scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
     ixz = np.array([bits(run.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
@@ -147,14 +147,15 @@ def plot_plane(
         )
     if size == "column":
         ax.tick_params(labelsize="small")
-        ax.xaxis.label.set_size("small")
-        ax.yaxis.label.set_size("small")
+        ax.xaxis.label.set_fontsize("small")
+        ax.yaxis.label.set_fontsize("small")
     return ax
 
 
-def picture(figure: Figure) -> bytes:
-    """A figure as PNG, on white whatever page shows it."""
+def picture(drawn: Figure | Axes) -> bytes:
+    """A figure, or that of an Axes, as PNG, on white whatever page shows it."""
     held = io.BytesIO()
+    figure: Any = drawn.get_figure(root=True)
     figure.savefig(held, format="png", dpi=110, facecolor="white")
     return held.getvalue()
 
@@ -275,7 +276,7 @@ def _classes() -> tuple[Any, Any]:
 
     class ShownAxes(Axes):
         def _repr_png_(self) -> bytes:
-            return picture(self.get_figure(root=True))
+            return picture(self)
 
     return ShownFigure, ShownAxes
 

@@ -170,7 +170,7 @@ class EncoderView:
         >>> import infoplane as ip
         >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
         >>> s.clusters_frame().p_z.round(3).tolist()
-        [0.598, 0.215, 0.187]
+        [0.785, 0.215]
         """
         import pandas as pd
 

@@ -177,7 +177,7 @@ class Frontier:
         from ..plot import picture, plot_plane
 
         try:
-            return markup.image(picture(plot_plane(self).figure), "information plane") if self.runs else ""
+            return markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
         except MissingExtraError:
             return ""
 

@@ -12,7 +12,7 @@ from ..information import Array
 from ..solution import Solution
 
 
-def encoder_columns(run: Solution, letters: Array, outcomes: Array, most: int) -> dict[str, Any]:
+def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
     """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
     p_zx, p_zy = W * joint.p_x, W @ joint.p_xy
@@ -57,7 +57,8 @@ def _thousandths(p: Array) -> list[int]:
 def typical_rows(run: Solution, most: int) -> Any:
     """At most so many letters, by index: those that are most typical of each cluster, cluster after cluster, the largest first."""
     groups = distinct_clusters(run.encoder, run.joint.p_x)[:most]
-    p_x, rows = run.joint.p_x, []
+    p_x = run.joint.p_x
+    rows: list[int] = []
     share = max(most // max(len(groups), 1), 1)
     for group in groups:
         p_zx = run.encoder[group].sum(axis=0) * p_x
