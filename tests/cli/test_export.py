@@ -45,7 +45,7 @@ def test_a_sweep_that_is_not_complete(run, tmp_path):
     swept(tmp_path / "runs.db", progress=stop, chunk_seconds=1e-9)
     said = run("export", tmp_path / "runs.db", "--out", tmp_path / "f.csv")
     assert said.code == 0
-    assert "3 runs of 1 parameters" in said.err
+    assert "3 runs of 1 parameter\n" in said.err
     assert "The sweep is not complete: " in said.err
     assert len(pd.read_csv(tmp_path / "f.csv")) == 3
 
