@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 from .. import markup
@@ -28,7 +27,7 @@ class Limits:
 
     tol: float = field(default=1e-6, metadata=PYTHON_ONLY)
     max_cells: int = 20_000_000
-    max_seconds: float = math.inf
+    max_seconds: float = 60.0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tol", positive_number("the certificate's tol", self.tol))

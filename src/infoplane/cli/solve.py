@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..certificate.certificate import Limits
 from ..clusters import by_mass, predicted
-from ..information import bits
+from ..frontier.leakage import funnel_at_leakage
+from ..information import NATS_PER_BIT, bits
+from ..problem import FUNNEL
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
@@ -32,6 +35,12 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @options.run_options
 @options.certify
 @click.option(
+    "--max-leakage-bits",
+    type=float,
+    metavar="BITS",
+    help="For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
@@ -51,6 +60,7 @@ def solve(
     tol: float,
     init: str | None,
     certify: float | None,
+    max_leakage_bits: float | None,
     out: Path | None,
     as_json: bool,
     **rest: Any,
@@ -69,9 +79,13 @@ def solve(
       infoplane solve heart --gamma 0.2
       infoplane solve heart --gamma 0.2 --certify --out encoder.csv
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
+      infoplane solve heart --problem funnel --max-leakage-bits 0.01
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
+    if max_leakage_bits is not None:
+        capped(context, source, problem, max_leakage_bits, certify, out, as_json, rest, solver, seed)
+        return
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
@@ -114,6 +128,52 @@ def solve(
         context.exit(NOT_CONVERGED)
 
 
+def capped(
+    context: click.Context,
+    source: Source,
+    problem: str,
+    cap: float,
+    certify: float | None,
+    out: Path | None,
+    as_json: bool,
+    rest: dict[str, Any],
+    solver: str | None,
+    seed: int,
+) -> None:
+    """``--max-leakage-bits``: the most informative release whose leakage is at most the cap."""
+    given = [options.flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
+    given += [] if solver is None else ["--solver"]
+    if problem != FUNNEL.name or given:
+        raise click.UsageError(
+            f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; found --problem {problem}"
+            + "".join(f", {name}" for name in given)
+            + "."
+        )
+    limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
+    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
+    joint = source.load()
+    with interruptible() as interruption, output.one_line_warnings():
+        found = funnel_at_leakage(joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits)
+        interrupted = interruption.seen
+    answer = found.solution
+    if out is not None:
+        output.write_encoder(answer, out)
+        output.note(f"wrote {out}")
+    if as_json:
+        output.print_json(
+            record(answer, seed)
+            | {"max_iyz_bits": cap, "upper_bound_ixz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
+        )
+    else:
+        show(answer, source.title)
+        click.echo(str(found))
+    if interrupted:
+        context.exit(INTERRUPTED)
+    if certify is not None and not found.certified:
+        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
+        context.exit(NOT_CONVERGED)
+
+
 def record(found: Solution, seed: int) -> dict[str, Any]:
     """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
     return {
@@ -131,6 +191,8 @@ def record(found: Solution, seed: int) -> dict[str, Any]:
         "seconds": found.seconds,
         "residuals": found.residuals._asdict(),
         "clusters": found.clusters,
+        "cluster_cap": found.cluster_cap,
+        "at_cap": found.at_cap,
         "died": found.died,
         "seed": seed,
         "start": found.start,
@@ -175,6 +237,8 @@ def cluster_table(found: Solution) -> Table:
     """The clusters by mass: what each predicts, and which letters are typical of it."""
     joint, columns = found.joint, ("z", "p(z)", "p(y|z)", "most typical x, with p(z|x)")
     died = f", {found.died} died" if found.died else ""
+    if found.at_cap:
+        died += "; as many as allowed, more may have a lower loss"
     made = output.table(f"{counted(found.clusters, 'cluster')}, largest first{died}", columns, left=columns[2:])
     for one in by_mass(joint, found.encoder, LETTERS, CLUSTERS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]

@@ -189,6 +189,7 @@ class Frontier:
         solver: Solver | str | None = None,
         max_iter: int = 20_000,
         tol: float = 1e-8,
+        max_seconds: float = 20.0,
     ) -> Solution:
         """An encoder on the frontier with the given I(X;Z) or the given I(Y;Z), met to 1e-6 bits.
 
@@ -202,6 +203,9 @@ class Frontier:
             One of the two, in bits; outside of what the best runs reach it is refused, with the range.
         solver, max_iter, tol
             As in `solve`, for the parameters in between.
+        max_seconds
+            How long to refine. After that, or after Ctrl-C, the time sharing of the two nearest runs is returned. For a funnel
+            ``iyz_bits`` is a cap: it is never exceeded.
 
         Examples
         --------
@@ -213,7 +217,15 @@ class Frontier:
         """
         from .target import at
 
-        return at(self, ixz_bits=ixz_bits, iyz_bits=iyz_bits, solver=solver, max_iter=max_iter, tol=tol)
+        return at(
+            self,
+            ixz_bits=ixz_bits,
+            iyz_bits=iyz_bits,
+            solver=solver,
+            max_iter=max_iter,
+            tol=tol,
+            max_seconds=max_seconds,
+        )
 
     def suggest(self) -> Suggestion:
         """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`."""

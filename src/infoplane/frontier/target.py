@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..certificate.certificate import Limits
+from ..checks import positive_number
 from ..encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, bits
@@ -25,6 +26,7 @@ from ..problem import MarkovLagrangian, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.starts import default_clusters, near_identity
+from ..status import Status
 from .hull import FrontierPoint, bracket, corners, vertices
 from .time_sharing import chord_parameter, length, mixed_encoder, mixture
 
@@ -46,6 +48,10 @@ JUMP = 1e-10
 """Relative difference within which two parameters count as equal: between their encoders there is a jump."""
 
 ROUNDS = 60
+
+MAX_SECONDS = 20.0
+"""How long parameters are refined before the time sharing of the nearest two runs is returned."""
+
 """Most parameters that are solved on the way to a target."""
 
 BLEND = 0.01
@@ -60,6 +66,7 @@ def at(
     solver: Solver | str | None = None,
     max_iter: int = 20_000,
     tol: float = 1e-8,
+    max_seconds: float = MAX_SECONDS,
 ) -> Solution:
     """The encoder at a target; see `Frontier.at`."""
     began = time.perf_counter()
@@ -70,9 +77,11 @@ def at(
     target = _checked(given[axis[0]], axis[0]) * NATS_PER_BIT
     curve = vertices(frontier)
     _reachable(curve, axis[0], target)
-    if there := [point.run for point in curve if abs(point.along(axis[0]) - target) <= MET]:
+    deadline = began + positive_number("max_seconds", max_seconds)
+    make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis[0] == "iyz"
+    search = TargetSearch(frontier.joint, axis[0], target, is_cap, make, solver, max_iter, tol, deadline)
+    if there := [point.run for point in curve if search.met(point)]:
         return replace(there[0], encoder=there[0].encoder.copy())
-    search = TargetSearch(frontier.joint, axis[0], target, siblings(curve[0].run.problem).make, solver, max_iter, tol)
     found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)
@@ -103,20 +112,22 @@ class TargetSearch:
         joint: Joint,
         axis: str,
         target: float,
+        is_cap: bool,
         family: Callable[[float], MarkovLagrangian] | None,
         solver: Solver | str | None,
         max_iter: int,
         tol: float,
+        deadline: float,
     ) -> None:
-        self.joint, self.axis, self.target, self.family = joint, axis, target, family
-        self.solver, self.max_iter, self.tol = solver, max_iter, tol
+        self.joint, self.axis, self.target, self.is_cap, self.family = joint, axis, target, is_cap, family
+        self.solver, self.max_iter, self.tol, self.deadline = solver, max_iter, tol, deadline
         self.iterations = 0
 
     def along(self, curve: list[FrontierPoint], hides_y: bool) -> Solution:
         """A run at the target, or a mixture of two on either side of it."""
         a, b = bracket(curve, self.axis, self.target)
         if self.family is None:
-            return mixture(a, b, self.axis, self.target, None, self.tol)
+            return self.mixed(a, b)
         if chord_parameter(a, b) is None:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
@@ -129,6 +140,8 @@ class TargetSearch:
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
             nothing = max(ROUNDING, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
             c = self.solved(problem, a, b, mixed=number == 0)
+            if c.run.status is Status.INTERRUPTED:
+                break
             if chord is not None and min(here) - c.run.loss <= nothing:
                 c = self.solved(problem, a, b, mixed=True)
             gain = min(here) - c.run.loss
@@ -138,7 +151,7 @@ class TargetSearch:
                 break
             # Without a gain the better end is optimal at theta, too.
             points.append(c if gain > nothing else FrontierPoint(a.run if here[0] <= here[1] else b.run, theta))
-        return mixture(a, b, self.axis, self.target, self.family, self.tol)
+        return self.mixed(a, b)
 
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: Callable[[float], MarkovLagrangian]) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
@@ -146,14 +159,26 @@ class TargetSearch:
             if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
                 break
             c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
+            if c.run.status is Status.INTERRUPTED:
+                break
             if self.met(c):
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
             a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
-        return mixture(a, b, self.axis, self.target, family, self.tol)
+        return self.mixed(a, b)
 
     def met(self, c: FrontierPoint) -> bool:
-        """Whether a point is at the target."""
-        return abs(c.along(self.axis) - self.target) <= MET
+        """Whether a point is at the target; a leakage that is a cap may not be above it."""
+        above = c.along(self.axis) - self.target
+        return -MET <= above <= (0.0 if self.is_cap else MET)
+
+    def mixed(self, a: FrontierPoint, b: FrontierPoint) -> Solution:
+        """The time sharing of a and b at the target; if that is a cap, rounded down to it."""
+        aim = self.target
+        while True:
+            found = mixture(a, b, self.axis, aim, self.family, self.tol)
+            if not self.is_cap or found.iyz <= self.target:
+                return found
+            aim -= 2.0 * (found.iyz - self.target)
 
     def secant(self, a: FrontierPoint, b: FrontierPoint, bisect: bool = False) -> float:
         """The parameter at which a straight line from a to b meets the target; or, with ``bisect``, halfway between theirs."""
@@ -180,6 +205,7 @@ class TargetSearch:
             init=np.stack([*blended, *padded]),
             max_iter=self.max_iter,
             tol=self.tol,
+            callback=lambda _: time.perf_counter() > self.deadline,
         )
         self.iterations += sum(one.iterations for one in run.starts)
         return FrontierPoint(run, run.parameter)
