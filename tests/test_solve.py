@@ -1,3 +1,4 @@
+import dataclasses
 import os
 import signal
 import subprocess
@@ -137,10 +138,10 @@ def test_labels_reach_the_encoder():
     assert list(single.index) == ["u", "v", "w"]
 
 
-def test_a_solution_of_a_sweep_has_no_rate():
-    frontier = ip.sweep(UNIFORM, ip.bottleneck, [0.3], starts=1, rng=0)
+def test_a_run_without_a_trace_has_no_rate():
+    found = ip.solve(UNIFORM, ip.bottleneck(0.3), starts=1, rng=0)
     with pytest.raises(ValueError, match="kept no trace"):
-        frontier.solution(0).rate()
+        dataclasses.replace(found, trace=None).rate()
 
 
 @pytest.mark.parametrize(

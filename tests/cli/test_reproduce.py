@@ -53,7 +53,8 @@ def test_help_names_the_figures(reproduce):
     assert all(name in said.stdout.replace("\n", " ").replace("  ", " ") for name in ("iterations", "funnel-heart"))
 
 
-def test_a_full_run_says_how_long_and_ends_with_the_verdicts(reproduce, tmp_path):
+def test_a_full_run_says_how_long_and_ends_with_the_verdicts(reproduce, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "240")  # every claim on a line of its own
     pytest.importorskip("matplotlib")
     said = reproduce("iterations", "--out", tmp_path / "new" / "out")
     assert said.exit_code == 0

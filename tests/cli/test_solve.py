@@ -192,3 +192,19 @@ def test_one_cluster_is_not_a_plural(run):
     out = run("solve", "heart", "--gamma", "1", "--solver", "merging").out
     assert "1 cluster, largest first" in out
     assert "-0.000000" not in out
+
+
+def test_a_cap_on_the_leakage(run):
+    said = run("solve", "paper_uniform", "--problem", "funnel", "--max-leakage-bits", "0.01", "--json")
+    assert said.code == 0
+    assert said.json["iyz_bits"] <= 0.01 == said.json["max_iyz_bits"]
+    assert said.json["ixz_bits"] <= said.json["upper_bound_ixz_bits"]
+    said = run("solve", "paper_uniform", "--problem", "funnel", "--max-leakage-bits", "0.01")
+    assert "certified: I(X;Z)" in said.out
+
+
+@pytest.mark.parametrize("others", [("--gamma", "0.2"), ("--problem", "funnel", "--beta", "2")])
+def test_a_cap_on_the_leakage_takes_the_place_of_the_parameter(run, others):
+    said = run("solve", "paper_uniform", "--max-leakage-bits", "0.01", *others)
+    assert said.code == 2
+    assert "takes the place of --beta" in said.err

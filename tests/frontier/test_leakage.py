@@ -137,3 +137,15 @@ def test_limits_leave_a_bound_that_holds():
     assert short.solution.iyz <= 0.05
     assert "not certified" in str(short)
     assert str(full).startswith("certified")
+
+
+def test_without_time_for_a_proof_it_is_no_worse_than_the_solvers_runs_and_their_time_sharing():
+    """Cells run out at once: what is left are the solvers' clusters, mixed as well as they can be."""
+    joint = ip.datasets.heart()
+    cap = 0.05
+    found = ip.funnel_at_leakage(joint, cap, max_cells=1)
+    swept = ip.sweep(joint, ip.funnel, np.geomspace(1.5, 40.0, 12), starts=8, rng=0)
+    shared = swept.at(iyz_bits=cap / BIT, max_seconds=1e-9)
+    assert found.iyz <= cap
+    assert found.ixz >= shared.ixz - 1e-6
+    assert found.ixz <= found.upper_bound

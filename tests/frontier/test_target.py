@@ -189,3 +189,28 @@ def test_no_runs_and_two_families_are_refused(bottleneck):
     two = ip.Frontier(joint, [run_of(joint, np.eye(3), ip.generalised_bottleneck(g, a=g), g) for g in (0.25, 0.5)])
     with pytest.raises(ip.InvalidOptionError, match="several families"):
         two.at(ixz_bits=0.1)
+
+
+def test_a_funnels_leakage_target_is_a_cap():
+    joint = ip.datasets.heart()
+    swept = ip.sweep(joint, ip.funnel, np.geomspace(1.5, 20.0, 6), starts=4, rng=0)
+    low, high = (bits(value) for value in np.sort([run.iyz for run in swept.runs])[[0, -1]])
+    for target in np.linspace(low, high, 9)[1:-1]:
+        assert bits(swept.at(iyz_bits=target).iyz) <= target
+        assert bits(swept.at(iyz_bits=target, max_seconds=1e-9).iyz) <= target
+
+
+def test_no_time_to_refine_gives_the_time_sharing_of_the_nearest_runs():
+    swept = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.05, 0.2], rng=0)
+    found = swept.at(ixz_bits=1.0, max_seconds=1e-9)
+    assert found.solver.startswith("mixture")
+    assert bits(found.ixz) == pytest.approx(1.0, abs=1e-6)
+    refined = swept.at(ixz_bits=1.0)
+    assert refined.iyz > found.iyz
+
+
+@pytest.mark.parametrize("seconds", [0.0, -1.0, True, "soon"])
+def test_seconds_that_are_none_are_refused(seconds):
+    swept = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.4], rng=0)
+    with pytest.raises(ip.InvalidOptionError, match="max_seconds"):
+        swept.at(ixz_bits=1.2, max_seconds=seconds)

@@ -127,7 +127,12 @@ def test_the_csv_is_the_frame(opened, heart, heart_page):
     for line, row in zip(lines, expected.itertuples(index=False), strict=True):
         for text, value in zip(line, row, strict=True):
             # Every digit is there: what is read back is the same number, not a near one.
-            assert text == value if isinstance(value, str) else text == "" if value is None else float(text) == value
+            if isinstance(value, bool):
+                assert text == str(value).lower()
+            else:
+                assert (
+                    text == value if isinstance(value, str) else text == "" if value is None else float(text) == value
+                )
     one.quiet()
 
 

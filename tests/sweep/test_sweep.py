@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.solvers.starts import make_starts
+from infoplane.solvers.starts import make_starts, random_encoder
 from infoplane.sweep import engine
 from infoplane.sweep.progress import Bar
 from infoplane.sweep.worker import STOP_EVENTS
@@ -67,7 +67,7 @@ def test_results_do_not_depend_on_the_order_of_completion(seed):
 @pytest.mark.parametrize("init", ["random", "identity", "mixed", "given"])
 def test_every_kind_of_start(init):
     rng = np.random.default_rng(0)
-    given = np.stack([ip.starts.random_encoder(4, 3, rng) for _ in range(3)]) if init == "given" else init
+    given = np.stack([random_encoder(4, 3, rng) for _ in range(3)]) if init == "given" else init
     found = swept(init=given)
     each = {"identity": 1, "given": 3}.get(init, 6)
     assert [run.start for run in found.runs] == list(range(each)) * 5

@@ -132,6 +132,8 @@ class TargetSearch:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
         for number in range(ROUNDS):
+            if self.over:
+                break
             a, b = bracket(corners(points, hides_y), self.axis, self.target)
             by_secant = number % 2 == 1 and a.parameter - b.parameter > JUMP * a.parameter
             chord = None if by_secant else chord_parameter(a, b)
@@ -156,7 +158,7 @@ class TargetSearch:
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: Callable[[float], MarkovLagrangian]) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
         for number in range(ROUNDS):
-            if abs(a.parameter - b.parameter) <= JUMP * a.parameter:
+            if self.over or abs(a.parameter - b.parameter) <= JUMP * a.parameter:
                 break
             c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
             if c.run.status is Status.INTERRUPTED:
@@ -165,6 +167,11 @@ class TargetSearch:
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
             a, b = (c, b) if c.along(self.axis) < self.target else (a, c)
         return self.mixed(a, b)
+
+    @property
+    def over(self) -> bool:
+        """Whether the time for refining has passed."""
+        return time.perf_counter() > self.deadline
 
     def met(self, c: FrontierPoint) -> bool:
         """Whether a point is at the target; a leakage that is a cap may not be above it."""
@@ -205,7 +212,7 @@ class TargetSearch:
             init=np.stack([*blended, *padded]),
             max_iter=self.max_iter,
             tol=self.tol,
-            callback=lambda _: time.perf_counter() > self.deadline,
+            callback=lambda _: self.over,
         )
         self.iterations += sum(one.iterations for one in run.starts)
         return FrontierPoint(run, run.parameter)

@@ -6,8 +6,8 @@ import pytest
 
 import exact_boxes as exact
 import infoplane as ip
+from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.letters import Letters
-from infoplane.certificate.bottleneck.proof import certify_bottleneck
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
 

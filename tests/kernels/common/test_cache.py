@@ -56,3 +56,19 @@ def test_a_function_that_moves_to_another_line_leaves_nothing_behind(tmp_path):
         probe.write_text("\n" * lines + PROBE)
         assert asked(tmp_path) == "0.0 compiled"
         assert len([*(tmp_path / "cache").rglob("*.nbi")]) == len([*(tmp_path / "cache").rglob("*.nbc")]) == 1
+
+
+def test_a_class_that_was_renamed_does_not_keep_the_cache_from_loading(tmp_path):
+    """Signatures name the classes of arguments: machine code for one that is gone is stale, not an error."""
+    package = copy_of_kernels(tmp_path)
+    probe = package / "kernels/fixed_point/probe.py"
+    for name in ("Before", "After"):
+        probe.write_text(
+            "from typing import NamedTuple\n"
+            "from infoplane.kernels.common.jit import entry\n\n"
+            f"class {name}(NamedTuple):\n    p: float\n\n"
+            "@entry\ndef of_tuple(one):\n    return one.p\n\n"
+            f"def probe(p):\n    return of_tuple({name}(p))\n\n"
+            "probe.compiled = of_tuple.compiled\n"
+        )
+        assert [asked(tmp_path) for _ in range(2)] == ["1.0 compiled", "1.0 loaded"]

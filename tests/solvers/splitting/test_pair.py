@@ -120,7 +120,7 @@ def test_callback_stops():
     ("options", "message"),
     [
         ({"order": "III"}, "order must be"),
-        ({"relaxation": 2.5}, "relaxation must lie"),
+        ({"relaxation": 2.5}, "relaxation must be in"),
         ({"penalty": -1.0}, "penalty must be positive"),
         ({"q0": np.zeros(4)}, "they must agree"),
         ({"max_iter": 0}, "max_iter"),

@@ -2,7 +2,7 @@
 
 numba keeps the machine code of a function, with everything that it calls, beside its source (or in the user's cache folder, or in
 NUMBA_CACHE_DIR), and considers it valid until the function's own file changes. An edited helper in another file would go unnoticed. So here
-the stamp on that code is the digest of all kernels' sources. What is stale is overwritten, or removed when its successor is saved.
+the version on that code has the digest of all kernels' sources. What is stale is overwritten, or removed when its successor is saved.
 """
 
 import functools
@@ -29,8 +29,10 @@ class KernelCache(FunctionCache):
 
     def __init__(self, function: Callable[..., Any]) -> None:
         super().__init__(function)
-        stamp = (self._impl.locator.get_source_stamp(), digest_of_sources())
+        stamp = self._impl.locator.get_source_stamp()
         self._cache_file = IndexDataCacheFile(self.cache_path, self._impl.filename_base, stamp)
+        # The version is compared before the rest of a file is unpickled, which fails once a class that a signature names is gone.
+        self._cache_file._version = f"{self._cache_file._version}, kernels {digest_of_sources()}"
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Save machine code, and remove what an earlier version of the function left behind."""
