@@ -81,7 +81,7 @@ def test_the_limits_of_a_proof_go_with_certify(run, solver):
     said = run(*command, *solver, "--certify", "--max-cells", "10", "--max-seconds", "60")
     assert said.code == 4
     assert "more than max_cells = 10" in said.err
-    assert "Not certified: the gap is " in said.err
+    assert "Not certified: the optimum may be " in said.err
     assert said.json["gap_nats"] > 1e-6
     assert said.json["solver"] == (solver or ("", "envelope"))[1]
 
@@ -208,3 +208,12 @@ def test_a_cap_on_the_leakage_takes_the_place_of_the_parameter(run, others):
     said = run("solve", "paper_uniform", "--max-leakage-bits", "0.01", *others)
     assert said.code == 2
     assert "takes the place of --beta" in said.err
+
+
+def test_a_cap_on_clusters_is_said_where_the_proof_misses_it(run):
+    said = run("solve", "heart", "--gamma", "0.05", "--clusters", "2", "--certify")
+    assert said.code == 4
+    assert "Not certified: best found with 2 clusters, the cap; without one the optimum may be" in said.err
+    assert "as many as allowed" in " ".join(said.out.split())
+    found = run("solve", "heart", "--gamma", "0.05", "--clusters", "2", "--json").json
+    assert (found["clusters"], found["cluster_cap"], found["at_cap"]) == (2, 2, True)

@@ -124,7 +124,10 @@ def solve(
         output.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
     if certify is not None and found.status is not Status.CERTIFIED:
-        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
+        held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
+        output.note(
+            f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
+        )
         context.exit(NOT_CONVERGED)
 
 
