@@ -188,6 +188,17 @@ def test_only_kernels_import_numba(name):
     assert room(name) == "kernels" or not any(head.split(".")[0] == "numba" for head in heads)
 
 
+def test_kernels_import_from_their_own_folder_and_from_common_only():
+    """The cache of machine code rests on it: `kernels/common/cache.py` looks for edited sources nowhere else."""
+    strangers = [
+        one
+        for one in IMPORTS
+        if room(one.source) == room(one.target) == "kernels"
+        and folder(one.target) not in {folder(one.source), "kernels.common"}
+    ]
+    assert not strangers
+
+
 def test_a_public_class_name_means_one_thing():
     places = {}
     for name, path in modules():

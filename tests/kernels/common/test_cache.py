@@ -49,6 +49,15 @@ def test_an_edited_helper_in_another_file_is_noticed_and_its_forerunner_overwrit
     assert sorted(file.name for file in (tmp_path / "cache").rglob("*.nb?")) == before
 
 
+def test_an_edit_in_another_folder_and_a_new_date_leave_machine_code_valid(tmp_path):
+    package = copy_of_kernels(tmp_path)
+    assert asked(tmp_path) == "0.0 compiled"
+    stranger = package / "kernels/splitting/penalty.py"
+    stranger.write_text(stranger.read_text() + "\n# edited\n")
+    os.utime(package / "kernels/fixed_point/probe.py", (0, 0))
+    assert asked(tmp_path) == "0.0 loaded"
+
+
 def test_a_function_that_moves_to_another_line_leaves_nothing_behind(tmp_path):
     package = copy_of_kernels(tmp_path)
     probe = package / "kernels/fixed_point/probe.py"
