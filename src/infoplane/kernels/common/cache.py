@@ -16,7 +16,6 @@ from typing import Any
 
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 
-
 COMMON = Path(__file__).parent
 
 
