@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.information import entropy
 from infoplane.solution import TIE, best_of, contenders, fit_rate
 
 UNIFORM, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
@@ -23,6 +24,32 @@ def test_numbers_and_frame_follow_from_the_encoder():
     assert list(frame.index) == list(found.joint.x_labels)
     np.testing.assert_array_equal(frame.to_numpy(), found.encoder.T)
     np.testing.assert_allclose(found.p_z, found.encoder @ found.joint.p_x, rtol=0, atol=1e-15)
+
+
+@pytest.mark.parametrize("capped", [False, True])
+@pytest.mark.parametrize("rho", [(-0.8, -0.2, 1.0), (-2.4, -0.6, 3.0), (1.5, 1.0, -2.5), (3.0, 2.0, -5.0)])
+def test_a_bound_follows_from_its_multipliers(rho, capped):
+    P = np.array([[0.2, 0.05, 0.05], [0.05, 0.2, 0.0], [0.0, 0.0, 0.0], [0.1, 0.15, 0.2]])
+    problem = ip.MarkovLagrangian(*rho)
+    found = ip.solve(ip.Joint.from_matrix(P), problem, "merging" if capped else None, certify=True, starts=1, rng=0)
+    seen = [0, 1, 3]
+    assert found.multipliers[2] == 0.0
+    p_x, p_y, T = P[seen].sum(axis=1), P.sum(axis=0), (P[seen] / P[seen].sum(axis=1, keepdims=True)).T
+
+    def f(q):
+        return rho[1] * entropy(q) + rho[2] * entropy(T @ q)
+
+    lam = found.multipliers[seen]
+    m = found.lower_bound + rho[1] * entropy(p_x) + rho[2] * entropy(p_y) - lam @ p_x
+    assert -1e-6 <= m < 0.0
+    for q in np.random.default_rng(0).dirichlet(np.full(3, 0.5), size=300):
+        assert f(q) - lam @ q >= m
+    p_z = found.encoder[:, seen] @ p_x
+    touching = [
+        f(found.encoder[z, seen] * p_x / p_z[z]) - lam @ (found.encoder[z, seen] * p_x / p_z[z])
+        for z in range(len(p_z))
+    ]
+    assert max(p_z * touching) <= 2e-6
 
 
 @pytest.mark.parametrize("solver", ["blahut-arimoto", "accelerated", "merging", "ib-2"])

@@ -15,6 +15,7 @@ from .frontier.frontier import Frontier
 from .information import Array, bits
 from .joint.joint import Joint, check_joint
 from .problem import MarkovLagrangian, check_family
+from .solution import Solution
 from .solvers.base import Solver
 from .solvers.registry import SOLVERS, resolve, resolve_with_proof
 from .solvers.starts import Seed
@@ -133,17 +134,22 @@ def run_each(
 
 def bounded(found: dict[str, Frontier], gap: float) -> dict[str, Frontier]:
     """The same runs, each with the highest lower bound that was proven for its parameter; CERTIFIED if within ``gap`` of it."""
-    bounds: dict[float, float] = {}
+    bounds: dict[float, tuple[float, Array | None]] = {}
     for one in found.values():
         for run in one.runs:
             if run.lower_bound is not None:
-                bounds[run.parameter] = max(run.lower_bound, bounds.get(run.parameter, run.lower_bound))
+                known = bounds.get(run.parameter)
+                if known is None or run.lower_bound > known[0]:
+                    bounds[run.parameter] = run.lower_bound, run.multipliers
+
+    def proven(run: Solution) -> Solution:
+        if run.parameter not in bounds:
+            return run
+        bound, multipliers = bounds[run.parameter]
+        return run.bounded(bound, gap, multipliers)
+
     return {
-        name: Frontier(
-            one.joint,
-            [run.bounded(bounds[run.parameter], gap) if run.parameter in bounds else run for run in one.runs],
-            complete=one.complete,
-        )
+        name: Frontier(one.joint, [proven(run) for run in one.runs], complete=one.complete)
         for name, one in found.items()
     }
 

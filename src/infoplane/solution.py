@@ -107,6 +107,8 @@ class Run:
     found_by: str = ""
     lower_bound: float | None = None
     """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
+    multipliers: Array | None = None
+    """As in `Solution`, of the letters of positive mass."""
     seconds: float | None = None
     """Its own time, if the solver measured it; None leaves it to the caller."""
     advice: str = ""
@@ -218,6 +220,13 @@ class Solution(EncoderView):
     """How every start ended, in order."""
     lower_bound: float | None = None
     """Proven for all encoders, however many clusters they have."""
+    multipliers: Array | None = field(default=None, repr=False)
+    """lambda_x, from which the bound follows: f(q) = rho_zx H(q) + rho_zy H(Tq) is nowhere below lambda.q by more than
+
+        m = lower_bound + rho_zx H(X) + rho_zy H(Y) - lambda.p_x
+
+    (m < 0 up to rounding), q any distribution of X and T = p(y|x). 0 for letters of zero mass; None if the bound came otherwise.
+    """
     advice: str = field(default="", repr=False)
     """Which other options of this solver may do better; "" if there are none."""
     cluster_cap: int | None = None
@@ -248,10 +257,10 @@ class Solution(EncoderView):
         """Whether it has as many clusters as it could: more of them may have a lower loss."""
         return self.cluster_cap is not None and self.clusters >= self.cluster_cap
 
-    def bounded(self, lower_bound: float, tol: float) -> Solution:
-        """The same solution with a proven lower bound; CERTIFIED if the gap is at most ``tol``."""
+    def bounded(self, lower_bound: float, tol: float, multipliers: Array | None = None) -> Solution:
+        """The same solution with a proven lower bound, and what it follows from; CERTIFIED if the gap is at most ``tol``."""
         status = Status.CERTIFIED if self.loss - lower_bound <= tol else self.status
-        return replace(self, lower_bound=lower_bound, status=status)
+        return replace(self, lower_bound=lower_bound, multipliers=multipliers, status=status)
 
     def rate(self, floor: float = 1e-12) -> Rate:
         """Fit log |L_k - L_end| by a straight line over the second half of the decades that this distance falls by.
@@ -346,6 +355,7 @@ def finished(
         died=run.died,
         starts=starts,
         lower_bound=run.lower_bound,
+        multipliers=None if run.multipliers is None else support.spread(run.multipliers),
         advice=run.advice,
         cluster_cap=cluster_cap,
     )

@@ -143,7 +143,7 @@ def solve(
     if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
-    return better.bounded(proven.lower_bound, proof.tol)
+    return better.bounded(proven.lower_bound, proof.tol, proven.multipliers)
 
 
 def cluster_cap(solver: Solver, stopping: Stopping, starts: Array) -> int | None:

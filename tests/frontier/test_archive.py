@@ -56,7 +56,7 @@ def assert_same(found, expected):
             if field.name == "trace":
                 assert (a is None) == (b is None)
                 assert a is None or a.columns().tobytes() == b.columns().tobytes()
-            elif field.name == "encoder":
+            elif field.name in ("encoder", "multipliers") and b is not None:
                 assert (a.dtype, a.shape, a.tobytes()) == (b.dtype, b.shape, b.tobytes())
             else:
                 assert a == b, field.name
@@ -99,6 +99,17 @@ def test_traces_come_back_whole_or_thinned(small, tmp_path):
     assert [run.trace is None or run.trace.iteration is None for run in found.runs] == [
         row != traced[0] for row in range(len(runs))
     ]
+
+
+def test_multipliers_come_back_and_runs_share_them(tmp_path):
+    joint = JOINTS["zero mass"]()
+    expected = ip.sweep(joint, ip.bottleneck, [0.2, 0.5], "blahut-arimoto", starts=2, rng=0, certify=True)
+    expected = ip.Frontier(joint, [*expected.runs, dataclasses.replace(expected.runs[0], multipliers=None)])
+    expected.save(tmp_path / "f.npz")
+    assert_same(ip.Frontier.load(tmp_path / "f.npz"), expected)
+    with np.load(tmp_path / "f.npz") as archive:
+        assert archive["multipliers"].shape == (2, 5)
+        assert archive["multiplier_rows"].tolist() == [0, 0, 0, 1, 1, 1, -1]
 
 
 def test_an_archive_of_the_former_format_has_no_traces(small, tmp_path):

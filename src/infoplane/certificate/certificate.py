@@ -51,6 +51,8 @@ class Certificate:
     seconds: float
     posterior: Array | None = field(default=None, repr=False)
     """A distribution p(x|z) that no cluster of the encoder has and that lowers the loss; None if none was met."""
+    multipliers: Array | None = field(default=None, repr=False)
+    """What the bound follows from, as in `Solution`."""
 
     @property
     def gap(self) -> float:

@@ -22,8 +22,8 @@ from ..status import Residuals, Status
 from .frontier import Frontier
 from .lazy_solution import LazySolution
 
-FORMAT = 3
-"""1 had an encoder for every run, and no provenance; 2 had no traces."""
+FORMAT = 4
+"""1 had an encoder for every run, and no provenance; 2 had no traces, 3 no multipliers."""
 
 
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
@@ -92,6 +92,9 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
     }
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
+    # The runs of a parameter share their bound, and so what it follows from.
+    multipliers = {run.multipliers.tobytes(): run.multipliers for run in runs if run.multipliers is not None}
+    places = {key: place for place, key in enumerate(multipliers)}
     return {
         "meta": np.array(json.dumps(meta)),
         **joint_arrays(joint),
@@ -103,6 +106,10 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "encoders": np.concatenate(encoders or [np.empty((0, joint.shape[0]))]),
         "trace_lengths": np.array([0 if trace is None else len(trace) for trace in traces], dtype=np.int64),
         "traces": np.concatenate([np.empty((0, 7)), *(_numbered(trace) for trace in traces if trace is not None)]),
+        "multipliers": np.array(list(multipliers.values())).reshape(-1, joint.shape[0]),
+        "multiplier_rows": np.array(
+            [-1 if run.multipliers is None else places[run.multipliers.tobytes()] for run in runs], dtype=np.int64
+        ),
     }
 
 
@@ -131,6 +138,10 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     ends = np.cumsum(lengths)
     if lengths.shape != (len(counts),) or (lengths < 0).any() or traces.shape != (lengths.sum(), 7):
         raise ValueError("its traces do not fit its runs")
+    multipliers = arrays.get("multipliers", np.empty((0, joint.shape[0])))
+    places = arrays.get("multiplier_rows", np.full(len(counts), -1))
+    if places.shape != (len(counts),) or (places >= len(multipliers)).any() or multipliers.shape[1:] != joint.shape[:1]:
+        raise ValueError("its multipliers do not fit its runs")
     runs = []
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
@@ -147,6 +158,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "residuals": Residuals(*(float(r) for r in numbers[2:5])),
             "died": int(counts[index, 2]),
             "lower_bound": meta["lower_bounds"][index],
+            "multipliers": multipliers[places[index]] if places[index] >= 0 else None,
             "trace": _trace(traces[ends[index] - lengths[index] : ends[index]]),
             "cluster_cap": meta["cluster_caps"][index] if "cluster_caps" in meta else None,
         }

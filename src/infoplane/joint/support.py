@@ -94,6 +94,12 @@ class Support:
         full[:, ~self.x] = (p_z / p_z.sum())[:, None]
         return full
 
+    def spread(self, values: Array) -> Array:
+        """A number for each letter of X, 0 for those of zero mass."""
+        full = np.zeros(self.joint.shape[0])
+        full[self.x] = values
+        return full
+
     def lifted(self, encoders: Sequence[Array]) -> Iterator[list[Array]]:
         """The encoders on the full alphabet, a few at a time to save memory."""
         step = max(1, BLOCK // max(max((W.size for W in encoders), default=1), 1))

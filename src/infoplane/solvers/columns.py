@@ -99,5 +99,6 @@ class Columns(PathSolver, Limits):
                 died=max(starts.shape[1] - len(W), 0),
                 found_by=self.name,
                 lower_bound=bound,
+                multipliers=scale * outcome.proof.lam,
                 advice="raise max_cells or max_seconds",
             )

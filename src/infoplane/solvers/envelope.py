@@ -108,4 +108,5 @@ class Envelope(PathSolver, Limits):
                 died=max(starts.shape[1] - len(polished.encoder), 0),
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
+                multipliers=proof.multipliers,
             )

@@ -137,7 +137,9 @@ class MemoryLedger:
         gap = self.plan.gap
         if gap is not None:
             for index, runs in found.items():
-                bounds = [run.lower_bound for run in runs if run.lower_bound is not None]
-                found[index] = [run.bounded(max(bounds), gap) for run in runs] if bounds else runs
+                bounds = [(run.lower_bound, run.multipliers) for run in runs if run.lower_bound is not None]
+                if bounds:
+                    bound, multipliers = max(bounds, key=lambda one: one[0])
+                    found[index] = [run.bounded(bound, gap, multipliers) for run in runs]
         runs = [run for index in found for run in found[index]]
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))

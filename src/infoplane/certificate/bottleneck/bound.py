@@ -13,7 +13,7 @@ from ...threads import one_blas_thread
 from ..certificate import Certificate, Limits
 from .coarsening import prove
 from .mixture import Mixture, climb, cover, posterior
-from .proof import Proof, lifted
+from .proof import Proof
 
 
 def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits) -> Certificate:
@@ -37,7 +37,8 @@ def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, 
         lower_bound=proof.lower_bound,
         tol=limits.tol,
         cells=proof.cells,
+        multipliers=None if proof.multipliers is None else support.spread(proof.multipliers),
         left=0 if proof.complete else proof.partition.left,
         seconds=proof.seconds,
-        posterior=None if gap <= limits.tol or proof.violation is None else lifted(support, proof.violation),
+        posterior=None if gap <= limits.tol or proof.violation is None else support.spread(proof.violation),
     )

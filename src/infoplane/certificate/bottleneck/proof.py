@@ -107,6 +107,10 @@ class Proof:
         self.cells_beside = 0
         """Cells opened for a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
+        self.multipliers: Array | None = None
+        """What branch and bound has proven its best bound with, in the problem's scale."""
+        self.directly = -math.inf
+        """That bound."""
         self.rounds = 0
         self.complete = False
         """Whether the bound was proven to the tolerance, not ended by a limit."""
@@ -188,7 +192,10 @@ class Proof:
             search(dual, partition.boxes, target, cuts)
             self.cuts += partition.cuts - before
             least = partition.least - self.letters.rounding(self.gamma)
-            self.lower_bound = max(self.lower_bound, assured(self.whole, self.problem, whole, least))
+            bound = assured(self.whole, self.problem, whole, least)
+            if bound > self.directly:
+                self.directly, self.multipliers = bound, self.problem.rho_zy * whole
+            self.lower_bound = max(self.lower_bound, bound)
             if partition.met < target / 2.0:
                 peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
@@ -210,10 +217,3 @@ def estimate_cells(letters: int, hard: bool = False) -> float:
     many, or none; gammas in the middle take most, a finer tolerance little more.
     """
     return float(CELLS_AT_TWO * (CELLS_A_LETTER_HARD if hard else CELLS_A_LETTER) ** (letters - 2))
-
-
-def lifted(support: Support, q: Array) -> Array:
-    """A posterior on the full alphabet of X."""
-    full = np.zeros(support.joint.shape[0])
-    full[support.x] = q
-    return full

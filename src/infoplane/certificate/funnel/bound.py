@@ -185,8 +185,7 @@ def certify_funnel(
         used = programme.Q[:, outcome.point.weights > 0.0]
         fall = programme.reduced(own_dual(support, W[:, support.x], beta), beta)[outcome.point.weights > 0.0]
         if fall.min() < 0.0:
-            posterior = np.zeros(joint.shape[0])
-            posterior[support.x] = used[:, fall.argmin()]
+            posterior = support.spread(used[:, fall.argmin()])
     return Certificate(
         problem=problem,
         loss=loss,
@@ -196,4 +195,5 @@ def certify_funnel(
         left=outcome.left,
         seconds=meter.seconds,
         posterior=posterior,
+        multipliers=support.spread(scale * outcome.proof.lam),
     )

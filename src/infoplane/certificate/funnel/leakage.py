@@ -93,6 +93,7 @@ def _capped(support: Support, programme: Programme, eps: float, limits: Limits) 
         residuals=residuals,
         found_by="columns",
         lower_bound=lower,
+        multipliers=outcome.proof.lam,
         advice="raise max_cells or max_seconds",
     )
     solution = finished(support, problem, run, seconds=meter.seconds)
