@@ -16,7 +16,7 @@ ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
     ("version", "errors", "checks", "files", "threads", "information", "words", "markup"),
-    ("joint", "encoder", "clusters"),
+    ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("datasets",),
     ("problem",),
     ("status", "solution"),

@@ -292,7 +292,7 @@ BAD_OPTIONS = {
     "bottleneck 1.5": (lambda: bottleneck(1.5), r"gamma must be in \(0, 1\]; above 1 only the trivial.*found 1\.5"),
     "bottleneck nan": (lambda: bottleneck(math.nan), r"gamma must be in \(0, 1\].*found nan"),
     "bottleneck text": (lambda: bottleneck("high"), "gamma must be a number; found 'high'"),
-    "bottleneck None": (lambda: bottleneck(None), "gamma must be a number; found None"),
+    "bottleneck None": (lambda: bottleneck(None), "give gamma, or beta = 1/gamma"),
     "bottleneck inf": (lambda: bottleneck(math.inf), r"gamma must be in \(0, 1\].*found inf"),
     "funnel 0": (lambda: funnel(0), r"beta must be positive and finite; found 0\."),
     "funnel negative": (lambda: funnel(-1), r"beta must be positive and finite; found -1\."),
@@ -430,3 +430,27 @@ def test_a_record_is_true_to_its_problems(family):
         assert family.problem(min(family.most, 1e6), **dict.fromkeys(family.options, 0.5)).family == family.name
         with pytest.raises(ip.InvalidOptionError, match=family.parameter):
             family.problem(0.0, **dict.fromkeys(family.options, 0.5))
+
+
+# -- both notations ------------------------------------------------------------------------------------------------------
+
+
+@given(st.floats(1.0, 1e6))
+def test_beta_of_the_older_notation_is_one_over_gamma(beta):
+    assert bottleneck(beta=beta) == bottleneck(gamma=1.0 / beta)
+
+
+@pytest.mark.parametrize(
+    ("given_options", "message"),
+    [
+        ({}, "give gamma, or beta = 1/gamma, and not both; found neither"),
+        ({"gamma": 0.2, "beta": 5.0}, "found gamma = 0.2 and beta = 5.0"),
+        ({"beta": 0.5}, "beta must be at least 1; below 1 only the trivial encoder is optimal; found 0.5"),
+        ({"beta": math.inf}, "beta must be at least 1"),
+        ({"beta": "5"}, "beta must be a number"),
+        ({"gamma": 1.5}, r"gamma must be in \(0, 1\]"),
+    ],
+)
+def test_notations_are_not_mixed(given_options, message):
+    with pytest.raises(InvalidOptionError, match=message):
+        bottleneck(**given_options)

@@ -10,6 +10,7 @@ True
 """
 
 from . import datasets
+from .capacity import Capacity, capacity, capacity_prior
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
 from .certificate.funnel.privacy import perfect_privacy
@@ -28,6 +29,7 @@ from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
 from .joint.joint import Joint
+from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .solution import Rate, Solution, Trace
 from .solve import Progress, solve
@@ -47,6 +49,7 @@ from .solvers.splitting.solver import DouglasRachford
 from .status import Residuals, Status
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
+from .systems import systems_from_frame
 from .version import __version__
 
 __all__ = [
@@ -54,6 +57,7 @@ __all__ = [
     "Accelerated",
     "Annealing",
     "BlahutArimoto",
+    "Capacity",
     "Certificate",
     "Columns",
     "DouglasRachford",
@@ -86,6 +90,8 @@ __all__ = [
     "__version__",
     "agglomerative_bottleneck",
     "bottleneck",
+    "capacity",
+    "capacity_prior",
     "certify",
     "compare",
     "critical_gamma",
@@ -96,6 +102,7 @@ __all__ = [
     "funnel_at_leakage",
     "funnel_curve",
     "generalised_bottleneck",
+    "gnid",
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",
@@ -103,6 +110,7 @@ __all__ = [
     "resume",
     "solve",
     "sweep",
+    "systems_from_frame",
     "transitions",
 ]
 

@@ -16,6 +16,9 @@ from .information import Array
 if TYPE_CHECKING:
     from .joint.joint import Joint
 
+SUM_TOLERANCE = 1e-9
+"""How far from 1 a column may sum."""
+
 SMALLEST_MASS = 1e-6
 """p(z) above which a cluster counts."""
 SAME_POSTERIOR = 1e-2
@@ -35,7 +38,7 @@ def check_encoder(joint: Joint, encoder: Array) -> Array:
         z, x = (int(i) for i in np.argwhere(bad)[0])
         raise InvalidEncoderError(f"an encoder holds probabilities, found {W[z, x]} at z = {z}, x = {x}.")
     error = np.abs(W.sum(axis=0) - 1.0)
-    if error.max() > 1e-9:
+    if error.max() > SUM_TOLERANCE:
         x = int(error.argmax())
         raise InvalidEncoderError(
             f"each column of an encoder must sum to 1; column x = {x} sums to {W[:, x].sum():.12g}. "

@@ -320,12 +320,28 @@ def siblings(problem: MarkovLagrangian) -> Siblings:
     return Siblings((family.name, round(fixed.get("a", 1.0), 12)), partial(family.problem, **fixed))
 
 
-def bottleneck(gamma: float) -> MarkovLagrangian:
+def gamma_from(gamma: float | None, beta: float | None) -> float:
+    """The gamma that is meant: gamma itself, or 1/beta in the older notation; exactly one of them is given."""
+    if (gamma is None) == (beta is None):
+        found = "neither" if gamma is None else f"gamma = {gamma!r} and beta = {beta!r}"
+        raise InvalidOptionError(f"give gamma, or beta = 1/gamma, and not both; found {found}.")
+    if beta is None:
+        assert gamma is not None
+        return gamma
+    return 1.0 / number("beta", beta, lambda b: b >= 1.0, "at least 1; below 1 only the trivial encoder is optimal")
+
+
+def bottleneck(gamma: float | None = None, *, beta: float | None = None) -> MarkovLagrangian:
     """Information bottleneck (Tishby, Pereira, Bialek 1999): gamma I(X;Z) - I(Y;Z), 0 < gamma <= 1.
 
-    The beta of the older literature is 1/gamma.
+    ``beta`` is the older notation, I(X;Z) - beta I(Y;Z): it means gamma = 1/beta, the same encoders and the same numbers.
+
+    Examples
+    --------
+    >>> bottleneck(beta=5) == bottleneck(gamma=0.2)
+    True
     """
-    return BOTTLENECK.problem(gamma)
+    return BOTTLENECK.problem(gamma_from(gamma, beta))
 
 
 def funnel(beta: float) -> MarkovLagrangian:

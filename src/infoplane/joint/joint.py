@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,7 @@ from .. import markup
 from ..errors import InvalidJointError, InvalidOptionError
 from ..information import Array, IntArray, bits, entropy, mutual_information
 from ..words import counted, rounded
+from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, sample_cells, table_labels, tabulated
 from .sampling import expected_information, largest_expected_information
 from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
@@ -41,7 +42,7 @@ MOSTLY_SAMPLING = 0.5
 class Joint:
     """p(x, y) >= 0 with sum 1, its labels, marginals and conditionals; immutable.
 
-    ``Joint(P)`` is `Joint.from_matrix`; see also `from_counts`, `from_frame` and `from_samples`. Two joints are equal
+    ``Joint(P)`` is `Joint.from_matrix`; see also `from_counts`, `from_frame`, `from_samples` and `from_conditional`. Two joints are equal
     when their probabilities, labels and names are.
 
     Attributes
@@ -210,6 +211,53 @@ class Joint:
         """
         table, x_labels, y_labels = tabulated(sample_cells(x, y))
         return cls.from_counts(table, smoothing, x_labels, y_labels)
+
+    @classmethod
+    def from_conditional(
+        cls,
+        prior: ArrayLike | Literal["uniform"],
+        p_y_given_x: Matrix,
+        *,
+        axes: Literal["xy", "yx"] = "xy",
+        x_labels: Labels = None,
+        y_labels: Labels = None,
+        x_names: Names = None,
+        y_names: Names = None,
+    ) -> Self:
+        """p(x, y) = p(x) p(y|x).
+
+        Parameters
+        ----------
+        prior
+            p(x), which must sum to 1 within 1e-9; or ``"uniform"``.
+        p_y_given_x
+            A 2-D table, dense, ``scipy.sparse`` or a pandas frame, in which every x has a distribution over y.
+        axes
+            ``"xy"``: a row for each x. ``"yx"``: a row for each y, as `p_y_given_x` of a joint has it.
+        x_labels, y_labels, x_names, y_names
+            As in `from_matrix`.
+
+        Examples
+        --------
+        >>> Joint.from_conditional("uniform", [[0.9, 0.1], [0.5, 0.5]]).p_xy.tolist()
+        [[0.45, 0.05], [0.25, 0.25]]
+        >>> joint = Joint.from_counts([[3, 1], [1, 1]])
+        >>> Joint.from_conditional(joint.p_x, joint.p_y_given_x, axes="yx") == joint.with_prior(joint.p_x)
+        True
+        """
+        turned = rows_for_x(p_y_given_x, axes)
+        labelling = table_labels(turned, x_labels, y_labels, x_names, y_names)
+        return cls(joint_table(prior, turned, axes), *labelling)
+
+    def with_prior(self, prior: ArrayLike | Literal["uniform"]) -> Self:
+        """The joint with the same p(y|x) and another p(x), an array or ``"uniform"``; it is no table of records any more.
+
+        Examples
+        --------
+        >>> Joint.from_counts([[3, 1], [1, 1]]).with_prior("uniform").p_xy.tolist()
+        [[0.375, 0.125], [0.25, 0.25]]
+        """
+        return type(self)(reweighted(self.p_xy, self.p_x, prior, self.x_labels), *self._labelling())
 
     # -- contents ------------------------------------------------------------------------------------------------------
 

@@ -1,0 +1,87 @@
+"""Channel capacity against closed forms, and its gap against what other priors reach."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import verify
+from infoplane.capacity import capacity, capacity_prior
+from infoplane.errors import InvalidEncoderError, InvalidOptionError
+
+
+def information(W, p):
+    """I(X;Z), by the independent checker: Y is X."""
+    return verify.mutual_informations(np.diag(p), W)[0]
+
+
+def test_closed_forms():
+    error, erased = 0.11, 0.3
+    h = -error * math.log(error) - (1 - error) * math.log(1 - error)
+    symmetric = capacity([[1 - error, error], [error, 1 - error]])
+    assert symmetric.nats == pytest.approx(math.log(2) - h, abs=1e-9)
+    erasure = capacity([[1 - erased, 0.0], [erased, erased], [0.0, 1 - erased]])
+    assert erasure.nats == pytest.approx((1 - erased) * math.log(2), abs=1e-9)
+    # The Z channel with error 1/2: log2(5/4) bits, at p(x) = (3/5, 2/5).
+    z = capacity([[1.0, 0.5], [0.0, 0.5]])
+    assert z.bits == pytest.approx(math.log2(1.25), abs=1e-9)
+    np.testing.assert_allclose(z.prior, [0.6, 0.4], atol=1e-4)
+
+
+def test_a_useless_letter_gets_no_mass():
+    W = np.array([[0.9, 0.1, 0.5], [0.1, 0.9, 0.5]])
+    found = capacity(W, tol=1e-10)
+    assert found.converged
+    assert found.prior[2] < 1e-4
+    assert found.nats == pytest.approx(capacity(W[:, :2]).nats, abs=1e-8)
+
+
+def test_hard_labels_are_as_many_words_as_there_are():
+    found = capacity(["a", "b", "b", "c", "c", "c"])
+    assert found.nats == pytest.approx(math.log(3), abs=1e-12)
+    assert found.prior.sum() == pytest.approx(1.0, abs=1e-14)
+
+
+@given(st.integers(0, 2**32 - 1), st.integers(1, 6), st.integers(1, 6))
+@settings(deadline=None, max_examples=60)
+def test_the_gap_holds_and_no_prior_beats_it(seed, n_z, n_x):
+    rng = np.random.default_rng(seed)
+    W = rng.dirichlet(np.full(n_z, 0.3), size=n_x).T
+    W /= W.sum(axis=0)
+    found = capacity(W, tol=1e-7)
+    assert found.converged
+    assert found.gap <= 1.1e-7
+    assert information(W, found.prior / found.prior.sum()) == pytest.approx(found.nats, abs=1e-9)
+    for p in rng.dirichlet(np.ones(n_x), size=20):
+        assert information(W, p) <= found.nats + found.gap + 1e-12
+
+
+def test_stopped_early_it_says_so():
+    found = capacity(np.array([[0.9, 0.2, 0.3], [0.1, 0.8, 0.7]]), tol=1e-12, max_iter=1)
+    assert not found.converged
+    assert found.gap > 1e-3
+
+
+def test_the_average_prior_of_several_systems():
+    one, two = ["a", "a", "b"], np.array([[1.0, 0.5, 0.0], [0.0, 0.5, 1.0]])
+    mean = capacity_prior({"one": one, "two": two})
+    np.testing.assert_allclose(mean, (capacity(one).prior + capacity(two).prior) / 2, atol=1e-15)
+    counted = np.array([[2, 2, 0], [0, 0, 5]])
+    np.testing.assert_allclose(capacity_prior([counted], counts=True), capacity(one).prior, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("systems", "message"),
+    [([], "at least one system"), ([["a", "b"], ["a", "b", "c"]], "the first has 2, number 1 has 3")],
+)
+def test_an_average_needs_systems_of_the_same_items(systems, message):
+    with pytest.raises(InvalidEncoderError, match=message):
+        capacity_prior(systems)
+
+
+@pytest.mark.parametrize("options", [{"tol": 0.0}, {"max_iter": 0}, {"tol": "x"}])
+def test_options_are_checked(options):
+    with pytest.raises(InvalidOptionError):
+        capacity([["1"]], **options)

@@ -1,0 +1,132 @@
+"""Systems in every form that people bring them in, and what is wrong with some."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import infoplane as ip
+from infoplane.errors import InvalidEncoderError
+from infoplane.systems import encoder_of, read_systems, systems_from_frame
+
+JOINT = ip.Joint.from_counts([[3, 1], [2, 2], [1, 4]], x_labels=["a", "b", "c"], x_names="item")
+W = np.array([[0.25, 1.0, 0.5], [0.75, 0.0, 0.5]])
+FRAME = pd.DataFrame(W.T, index=["a", "b", "c"], columns=["dark", "light"])
+HARD = np.array([[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]])
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (W, W),
+        (FRAME, W),
+        (FRAME.loc[["c", "a", "b"]], W),
+        (FRAME.reset_index(drop=True), W),
+        (FRAME.rename_axis("item").reset_index(), W),
+        (pl.DataFrame({"item": ["b", "a", "c"], "dark": [1.0, 0.25, 0.5], "light": [0.0, 0.75, 0.5]}), W),
+        (["dark", "light", "dark"], HARD),
+        (np.array([7, 2, 7]), HARD),
+        (pd.Series(["u", "v", "u"], index=["a", "b", "c"]), HARD),
+        (pd.Series(["v", "u", "u"], index=["b", "c", "a"]), HARD[::-1]),
+    ],
+)
+def test_one_system_in_every_form(given, expected):
+    (system,) = read_systems(JOINT, given)
+    assert np.array_equal(system.encoder, expected)
+
+
+def test_labels_of_x_are_matched_and_those_of_z_kept():
+    systems = read_systems(JOINT, {"map": {"c": "u", "a": "u", "b": "v"}, "frame": FRAME})
+    assert [one.name for one in systems] == ["map", "frame"]
+    assert np.array_equal(systems[0].encoder, HARD)
+    assert systems[0].z_labels == ("u", "v")
+    assert systems[1].z_labels == ("dark", "light")
+
+
+def test_several_systems_with_their_own_numbers_of_words():
+    systems = read_systems(JOINT, [W, [0, 1, 2], np.ones((1, 3))])
+    assert [one.name for one in systems] == ["0", "1", "2"]
+    assert [len(one.encoder) for one in systems] == [2, 3, 1]
+    assert len(read_systems(JOINT, np.stack([W, W]))) == 2
+
+
+def test_a_solution_is_a_system():
+    joint = ip.datasets.paper_uniform()
+    s = ip.solve(joint, ip.bottleneck(0.2), "accelerated", starts=1)
+    (system,) = read_systems(joint, s)
+    np.testing.assert_allclose(system.encoder, s.encoder, atol=1e-15)
+
+
+def test_counts_are_divided_by_their_sums():
+    counts = pd.DataFrame([[1, 3], [5, 0], [2, 2]], index=["a", "b", "c"], columns=["dark", "light"])
+    assert np.array_equal(read_systems(JOINT, counts, counts=True)[0].encoder, W)
+    assert np.array_equal(encoder_of(counts.to_numpy().T, counts=True), W)
+
+
+@pytest.mark.parametrize(
+    ("given", "counts", "message"),
+    [
+        (
+            {"en": W * [[1.0, 1.0, 1.2]]},
+            False,
+            r"system 'en': p\(z\|x\) must sum to 1 .* found the sum 1\.2 at x = 'c'.*counts=True",
+        ),
+        ({"en": W.T}, False, r"shape \(\|Z\|, \|X\|\) = \(any, 3\); found \(3, 2\)\. A frame"),
+        ({"en": FRAME.rename(index={"b": "q"})}, False, r"the joint has no x 'q', and nothing is said of x = 'b'"),
+        ({"en": FRAME.drop(index="b")}, False, r"nothing is said of x = 'b'"),
+        ({"en": FRAME.iloc[[0, 1, 2, 1]]}, False, r"found 'b' twice, in rows 1 and 3"),
+        ({"en": W * [[1, -1, 1]]}, False, r"found -1\.0 at x = 'b', z = 0"),
+        ({"en": np.array([[1, 0, 2], [1, 0, 0]])}, True, r"the item x = 'b' was never named"),
+        ({"en": ["u", None, "v"]}, False, r"no missing values; found 1"),
+        ({"en": [0.25, 0.75, 0.5]}, False, r"found fractions"),
+        ({"en": [[1, 2], [3]]}, False, r"table of numbers"),
+        ({"en": ["u", "v"]}, False, r"\(any, 3\); found \(2, 2\)"),
+        ({}, False, r"at least one system"),
+        (3, False, r"expected a system"),
+    ],
+)
+def test_what_is_refused_and_where_it_stands(given, counts, message):
+    with pytest.raises(InvalidEncoderError, match=message):
+        read_systems(JOINT, given, counts)
+
+
+ROWS = pd.DataFrame(
+    {
+        "language": ["en", "en", "en", "en", "fr", "fr", "fr"],
+        "item": ["a", "a", "b", "c", "a", "b", "c"],
+        "word": ["dark", "light", "dark", "light", "noir", "noir", "blanc"],
+        "n": [1, 3, 4, 2, 1, 1, 1],
+    }
+)
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame])
+def test_naming_data_one_row_a_naming(made):
+    systems = systems_from_frame(made(ROWS.to_dict("list")), "item", "word", "language", "n")
+    en, fr = read_systems(JOINT, systems)
+    assert (en.name, fr.name) == ("en", "fr")
+    assert en.z_labels == ("dark", "light")
+    np.testing.assert_allclose(en.encoder, [[0.25, 1.0, 0.0], [0.75, 0.0, 1.0]], atol=1e-15)
+    assert fr.z_labels == ("blanc", "noir")
+
+
+def test_naming_data_of_one_system_and_of_items_in_two_columns():
+    assert list(systems_from_frame(ROWS[ROWS.language == "fr"], "item", "word")) == ["0"]
+    two = ROWS.assign(row=[1, 1, 2, 2, 1, 2, 2])
+    assert systems_from_frame(two, ["row", "item"], "word", "language")["fr"].index.tolist() == [
+        (1, "a"),
+        (2, "b"),
+        (2, "c"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("rows", "message"),
+    [
+        (ROWS.assign(n=[1, 3, 0, 2, 1, 1, 1]), r"system 'en': the item x = 'b' has no naming"),
+        (ROWS.assign(n=[1, 3, 4, 2, 0, 0, 0]), r"system 'fr' has no naming"),
+    ],
+)
+def test_items_that_nobody_named(rows, message):
+    with pytest.raises(InvalidEncoderError, match=message):
+        systems_from_frame(rows, "item", "word", "language", "n")
