@@ -7,7 +7,7 @@ from scipy import sparse
 import infoplane as ip
 import strategies
 import verify
-from infoplane.certificate.funnel.programme import linear_programme
+from infoplane.certificate.funnel.linear import linear_programme
 from infoplane.joint.support import Support
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 

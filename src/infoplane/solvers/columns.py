@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
-from ..certificate.funnel.programme import Meter, Programme, encoder_of
+from ..certificate.funnel.generation import Meter
+from ..certificate.funnel.programme import Programme, encoder_of
 from ..certificate.merge_path import first_columns
 from ..information import Array
 from ..joint.support import Support

@@ -19,7 +19,8 @@ import numpy as np
 
 from ..certificate.bottleneck.mixture import Mixture
 from ..certificate.bottleneck.proof import gamma_of
-from ..certificate.funnel.programme import encoder_of, linear_programme
+from ..certificate.funnel.linear import linear_programme
+from ..certificate.funnel.programme import encoder_of
 from ..certificate.merge_path import first_columns
 from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError

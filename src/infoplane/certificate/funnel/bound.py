@@ -24,8 +24,9 @@ from ...problem import MarkovLagrangian, is_funnel
 from ..bottleneck.bounds import imbalance
 from ..certificate import Certificate, Limits
 from ..merge_path import agglomerative_bottleneck
+from .generation import Meter, Outcome, finish, generate
 from .pricing import EPS, Channel
-from .programme import Meter, Outcome, Programme, finish, generate
+from .programme import Programme
 
 COARSE = 3
 """Letters y of the coarser problem: few enough for its search to end."""

@@ -22,7 +22,8 @@ from ..certificate import Limits
 from ..merge_path import first_columns
 from .bound import constant, posteriors, simple_bound, simple_rounding
 from .constrained import ConstrainedFunnel
-from .programme import Meter, Outcome, Programme, encoder_of, finish, generate
+from .generation import Meter, Outcome, finish, generate
+from .programme import Programme, encoder_of
 
 GUIDES = (1.5, 4.0, 16.0)
 """Values of beta at which the programme is solved to 0.1 nats first: with their columns, the cap's dual value begins near its optimum."""

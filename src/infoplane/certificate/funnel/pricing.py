@@ -147,22 +147,36 @@ class Pricing:
         g(q) = H(q) - beta H(Tq) - lam.q.
     floor
         How low g may go; negative, as g is 0 at the posteriors in use.
+    p_x, budget
+        Letters' masses, and how much of lam.p_x the search may give away: a posterior that is met below the floor then costs it a lower
+        price of one letter, and it goes on. What it proves is about `prices`, not about lam.
     """
 
-    def __init__(self, channel: Channel, lam: Array, beta: float, floor: float) -> None:
+    def __init__(
+        self,
+        channel: Channel,
+        lam: Array,
+        beta: float,
+        floor: float,
+        p_x: Array | None = None,
+        budget: float = 0.0,
+    ) -> None:
         if not beta > 1.0:
             raise InvalidOptionError(f"pricing is for beta > 1, where g is not concave; found beta = {beta!r}.")
         self.channel = channel
         gathered, self.letter = channel.gather(lam)
-        absolute, relative = channel.error(lam, beta)
-        number = np.array([beta, floor, absolute, relative, math.inf])
-        tally = np.array([0, 0, 0, 0, 0, channel.rank])
+        self.lam = lam
+        lowest = -2.0 * (1.0 + float(np.abs(lam).max()))
+        absolute, relative = channel.error(np.append(lam, lowest), beta)
+        number = np.array([beta, floor, absolute, relative, lowest, budget, 0.0, math.inf])
+        tally = np.array([0, 0, 0, 0, 0, 0, channel.rank])
+        p = np.ones(len(gathered)) if p_x is None else np.bincount(channel.group, p_x)
         self.search: Slots | PosteriorBoxes
         if channel.by_slots:
-            self.search = Slots(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
+            self.search = Slots(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
             begin_slots(self.search)
         else:
-            self.search = PosteriorBoxes(channel.T, gathered, number, tally, *channel.room)  # type: ignore[arg-type]
+            self.search = PosteriorBoxes(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
             begin_boxes(self.search)
 
     def advance(self, cells: int) -> bool:
@@ -187,6 +201,11 @@ class Pricing:
         if self.search.tally[WAITING]:
             low = min(low, float(self.search.key[self.search.heap[0]]))
         return low
+
+    @property
+    def prices(self) -> Array:
+        """The lambda that `least` is about: lam, lower where the budget was spent."""
+        return np.minimum(self.lam, self.search.lam[self.channel.group])
 
     def violating(self) -> Array:
         """Posteriors (|X|, k), local minima of g well on the way to the floor, on different letters."""

@@ -28,8 +28,9 @@ from ...solution import Run, finished
 from ...status import Residuals, Status
 from .bound import simple_rounding
 from .constrained import ConstrainedFunnel
+from .linear import linear_programme, repaired
 from .pricing import EQUAL
-from .programme import encoder_of, linear_programme, repaired
+from .programme import encoder_of
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

@@ -24,12 +24,13 @@ from .search import (
     CELLS,
     ERROR,
     FLOOR,
-    FOUND,
     LEAST,
     LOST,
     RANK,
     RELATIVE,
     SINCE,
+    SPENT,
+    UNPAID,
     WAITING,
     enough,
     explore,
@@ -42,7 +43,8 @@ class PosteriorBoxes(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
     T: Array  # (n, |Y|)         p(y|x), a row a letter
-    lam: Array  # (n,)
+    lam: Array  # (n,)         prices; a search may lower them
+    p: Array  # (n,)           masses
     number: Array
     tally: Integers
     heap: Integers  # (cells,)
@@ -389,11 +391,11 @@ def keep(search: PosteriorBoxes, work: BoxRoom, bound: float) -> None:
 def visit(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> None:
     """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
-    if search.tally[FOUND]:
+    if search.tally[UNPAID]:
         search.tally[SINCE] += 1
     bound = settle(search, work, inherited)
     if bound < np.inf:
-        explore(search.T, search.lam, search.number, search.tally, search.found, search.table, work.q)
+        explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, work.q)
         keep(search, work, bound)
 
 
@@ -401,7 +403,7 @@ def visit(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> None:
 def begin_boxes(search: PosteriorBoxes) -> None:
     """One cell: the whole simplex."""
     search.tally[:RANK] = 0
-    search.number[LEAST] = np.inf
+    search.number[LEAST], search.number[SPENT] = np.inf, 0.0
     search.table[:] = 0
     work = room(search)
     work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]

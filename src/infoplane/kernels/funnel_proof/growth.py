@@ -12,7 +12,7 @@ from ..common.jit import entry, part
 from .descent import descend, xlogx
 from .ranges import entropy
 
-SHARES = (0.05, 0.2, 0.5)
+SHARES = (1e-4, 1e-3, 0.01, 0.05, 0.2, 0.5)
 """Shares with which a letter is tried."""
 
 

@@ -5,22 +5,24 @@ import numpy as np
 from ...information import Array
 from ..common.arrays import Integers
 from ..common.jit import part
-from .descent import descend
+from .descent import descend, reduced_cost
 
-WAITING, CELLS, FOUND, LOST, SINCE, RANK = range(6)
-"""Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, cells since the first violation, rank(T)."""
+WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK = range(7)
+"""Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations that no prices were lowered for,
+cells since the first of those, rank(T)."""
 
-BETA, FLOOR, ERROR, RELATIVE, LEAST = range(5)
-"""Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; the least bound of a lost cell."""
+BETA, FLOOR, ERROR, RELATIVE, LOWEST, BUDGET, SPENT, LEAST = range(8)
+"""Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a price may go; what of
+lambda.p_x may be, and has been, spent on lower prices; the least bound of a lost cell."""
 
 WORTH = 0.3
 """A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
 
 PATIENCE = 300
-"""Cells that a search goes on for after its first violation, at least: more columns come cheaply then."""
+"""Cells that a search goes on for after its first unpaid violation, at least: more columns come cheaply then."""
 
-LARGE = 1e-3
-"""Masses that count as a letter in use, when a violation is looked for."""
+LARGE, SMALL = 1e-3, 1e-9
+"""Masses that count as a letter in use, when a violation is looked for: once among the large ones only, once with the small."""
 
 
 @part
@@ -71,13 +73,12 @@ def seen(table: Integers, letters: Integers) -> bool:
 
 
 @part
-def explore(T: Array, lam: Array, number: Array, tally: Integers, found: Array, table: Integers, q: Array) -> None:
-    """Descend from the large letters of q, once for every set of them; a posterior that violates is kept."""
-    r, n = tally[RANK], q.size
-    chosen = np.empty(min(r, n), dtype=np.int64)
+def in_use(q: Array, above: float, most: int) -> Integers:
+    """The letters with a mass above some threshold, at most so many, the largest, in rising order."""
+    chosen = np.empty(min(most, q.size), dtype=np.int64)
     count = 0
-    for x in range(n):
-        if q[x] > LARGE:
+    for x in range(q.size):
+        if q[x] > above:
             if count < chosen.size:
                 chosen[count] = x
                 count += 1
@@ -90,27 +91,71 @@ def explore(T: Array, lam: Array, number: Array, tally: Integers, found: Array, 
                     for i in range(weakest, count - 1):
                         chosen[i] = chosen[i + 1]
                     chosen[count - 1] = x
-    if count == 0 or tally[FOUND] >= found.shape[0]:
+    return chosen[:count].copy()
+
+
+@part
+def paid(lam: Array, p: Array, number: Array, letters: Integers, q: Array, value: float) -> bool:
+    """Lower one price so that g(q) = value < 0 becomes 0, where that costs lambda.p_x least; False if the budget does not allow it.
+
+    Lower prices raise g everywhere: every bound proven so far still holds, and so the search goes on as if nothing had been found.
+    """
+    cost, x, share = np.inf, -1, 1.0
+    for i in range(letters.size):
+        if q[i] > 0.0 and -value * p[letters[i]] / q[i] < cost:
+            cost, x, share = -value * p[letters[i]] / q[i], letters[i], q[i]
+    if x < 0 or not (number[SPENT] + cost <= number[BUDGET] and lam[x] + value / share >= number[LOWEST]):
+        return False
+    lam[x] += value / share
+    number[SPENT] += cost
+    return True
+
+
+@part
+def attempt(
+    T: Array,
+    lam: Array,
+    p: Array,
+    number: Array,
+    tally: Integers,
+    found: Array,
+    table: Integers,
+    q: Array,
+    letters: Integers,
+) -> None:
+    """Descend from q on some letters, if they are met for the first time or g(q) is below the floor already; keep what violates."""
+    if letters.size == 0 or tally[FOUND] >= found.shape[0]:
         return
-    letters = chosen[:count].copy()
-    if seen(table, letters):
+    part = q[letters]
+    part /= part.sum()
+    met = seen(table, letters)
+    if met and not reduced_cost(T, lam, number[BETA], letters, part, np.empty(T.shape[1])) < number[FLOOR]:
         return
-    part, total = np.empty(count), 0.0
-    for i in range(count):
-        part[i] = q[letters[i]]
-        total += part[i]
-    part /= total
-    if descend(T, lam, number[BETA], letters, part) < WORTH * number[FLOOR]:
-        row = tally[FOUND]
-        for x in range(n):
-            found[row, x] = 0.0
-        for i in range(count):
-            found[row, letters[i]] = part[i]
+    value = descend(T, lam, number[BETA], letters, part)
+    if value < WORTH * number[FLOOR]:
+        row = found[tally[FOUND]]
+        row[:] = 0.0
+        for i in range(letters.size):
+            row[letters[i]] = part[i]
         tally[FOUND] += 1
+        if not paid(lam, p, number, letters, part, value):
+            tally[UNPAID] += 1
+
+
+@part
+def explore(
+    T: Array, lam: Array, p: Array, number: Array, tally: Integers, found: Array, table: Integers, q: Array
+) -> None:
+    """Look for a violation near q, the relaxation's minimiser in an open cell: from its large letters, and from all in use."""
+    large, every = in_use(q, LARGE, tally[RANK]), in_use(q, SMALL, tally[RANK])
+    attempt(T, lam, p, number, tally, found, table, q, large)
+    if every.size > large.size:
+        attempt(T, lam, p, number, tally, found, table, q, every)
 
 
 @part
 def enough(tally: Integers, found: Array) -> bool:
     """Whether a search that has met violations should hand them over: its cells cannot all be done."""
-    count, since = tally[FOUND], tally[SINCE]
-    return bool(count >= found.shape[0] or (count > 0 and since > max(PATIENCE, (tally[CELLS] - since) // 2)))
+    since = tally[SINCE]
+    late = since > max(PATIENCE, (tally[CELLS] - since) // 2)
+    return bool(tally[FOUND] >= found.shape[0] or (tally[UNPAID] > 0 and late))

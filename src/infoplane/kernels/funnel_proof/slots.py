@@ -26,12 +26,13 @@ from .search import (
     CELLS,
     ERROR,
     FLOOR,
-    FOUND,
     LEAST,
     LOST,
     RANK,
     RELATIVE,
     SINCE,
+    SPENT,
+    UNPAID,
     WAITING,
     enough,
     explore,
@@ -55,7 +56,8 @@ class Slots(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
     T: Array  # (n, |Y|)            p(y|x), a row a letter
-    lam: Array  # (n,)
+    lam: Array  # (n,)             prices; a search may lower them
+    p: Array  # (n,)               masses
     number: Array
     tally: Integers
     heap: Integers  # (cells,)
@@ -524,7 +526,7 @@ def keep(search: Slots, work: SlotRoom, bound: float) -> None:
 def visit(search: Slots, work: SlotRoom, inherited: float) -> None:
     """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
-    if search.tally[FOUND]:
+    if search.tally[UNPAID]:
         search.tally[SINCE] += 1
     bound = settle(search, work, inherited)
     if bound < np.inf:
@@ -532,7 +534,7 @@ def visit(search: Slots, work: SlotRoom, inherited: float) -> None:
         for i in range(work.size.size):
             for x in range(total.size):
                 total[x] += work.q[i, x]
-        explore(search.T, search.lam, search.number, search.tally, search.found, search.table, total)
+        explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, total)
         keep(search, work, bound)
 
 
@@ -571,7 +573,7 @@ def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
 def begin_slots(search: Slots) -> None:
     """One cell: the whole simplex."""
     search.tally[:RANK] = 0
-    search.number[LEAST] = np.inf
+    search.number[LEAST], search.number[SPENT] = np.inf, 0.0
     search.table[:] = 0
     work = room(search)
     work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0

@@ -1,0 +1,192 @@
+"""Column generation: posteriors that improve the funnel's linear programme, until none is left that matters, proven.
+
+The programme's own prices lambda are priced: where g(q) = H(q) - beta H(Tq) - lambda.q < 0, q is a column to add. Descent and growth look
+for such q first; `Pricing` finds what they missed, or the proof.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, field, replace
+from typing import TypeVar
+
+import numpy as np
+
+from ...information import Array
+from ...kernels.funnel_proof.search import WORTH
+from ..certificate import Limits
+from .pricing import Pricing
+from .programme import Point, Programme
+
+Result = TypeVar("Result")
+
+PIECE = 0.1
+"""Seconds, about, between two looks at the clock and at the caller."""
+
+FIRST_FLOOR = 0.1
+"""Pricing is done to this tolerance first,"""
+
+STAGE, QUICK_STAGE, QUICK_SIZE = 30.0, 1000.0, 300
+"""then to one so many times finer, and so on: an early bound, and early columns, cost little; |X| rank(T) up to which few stages do."""
+
+RESOLVED = 16.0
+"""Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
+
+GIVEN = 3.0
+"""What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
+
+FEW = 10
+"""Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
+
+GROWN = 64
+"""Posteriors that are grown between two looks at the caller."""
+
+FIRST_BLOCK = 64
+"""Cells before the first look."""
+
+
+@dataclass
+class Meter:
+    """What may still be spent."""
+
+    limits: Limits
+    max_rounds: int = 1_000_000
+    cells: int = 0
+    rounds: int = 0
+    began: float = field(default_factory=time.perf_counter)
+
+    @property
+    def spent(self) -> bool:
+        """Whether any limit has been reached."""
+        return (
+            self.cells >= self.limits.max_cells
+            or self.rounds >= self.max_rounds
+            or self.seconds >= self.limits.max_seconds
+        )
+
+    @property
+    def seconds(self) -> float:
+        """Time since the beginning."""
+        return time.perf_counter() - self.began
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a generation ended."""
+
+    point: Point
+    proof: Point
+    """The point whose dual proves the bound."""
+    lower: float
+    """Proven lower bound of the programme over all posteriors."""
+    left: int
+    """Cells of the last search that were left open; 1 if none was begun."""
+    floor: float = math.inf
+    """The tolerance that was proven."""
+
+
+def finish(steps: Generator[None, None, Result]) -> Result:
+    """Run a piece of work to its end."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as ended:
+            return ended.value  # type: ignore[no-any-return]
+
+
+def generate(
+    programme: Programme, master: Callable[[], Point], tol: float, meter: Meter
+) -> Generator[None, None, Outcome]:
+    """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the meter says stop.
+
+    Yields after every bounded piece of work. Whatever ends it, the bound holds and the point is the best mixture of all columns met.
+    """
+    floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
+    proof = point = master()
+    stage = QUICK_STAGE if len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE else STAGE
+    while not meter.spent:
+        meter.rounds += 1
+        # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
+        aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
+        # Below the rounding of a bound nothing can be proven, whatever the search.
+        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
+        used = programme.Q[:, point.weights > 0.0]
+        new = _nearby(programme, aim, used, WORTH * low)
+        yield
+        if FEW * new.shape[1] < len(programme.p_x):
+            new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
+        last = False
+        if not new.shape[1]:
+            aim, least, left, new = yield from _priced(programme, aim, low, meter)
+            least += aim.dual - programme.rounding(aim.lam, aim.beta)
+            proof, lower = (aim, least) if least > lower else (proof, lower)
+            if not left:
+                last = floor <= 1.5 * finest
+                done, floor = floor, max(floor / stage, finest)
+            if last or not new.shape[1]:
+                if last or left:
+                    break
+                left = 1
+                continue
+        programme.add(new)
+        following = master()
+        if not following.solved:
+            more = programme.Q.shape[1] - len(point.weights)
+            point = replace(point, weights=np.append(point.weights, np.zeros(more)))
+            break
+        point = programme.trim(following)
+    return Outcome(point, proof, lower, left, done)
+
+
+def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Array:
+    """Local minima of g near the columns in use, those with g < below."""
+    if aim.beta <= programme.channel.concave_up_to:
+        return used[:, :0]
+    Q, values = programme.channel.descend(aim.lam, aim.beta, used)
+    return Q[:, values < below]
+
+
+def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: Meter) -> Generator[None, None, Array]:
+    """Posteriors grown from single letters and from the columns in use, those with g < below."""
+    channel = programme.channel
+    grown = [used[:, :0]]
+    if aim.beta > channel.concave_up_to:
+        seeds = channel.seeds(aim.lam, used)
+        for first in range(0, len(seeds), GROWN):
+            Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + GROWN])
+            grown.append(Q[:, values < below])
+            yield
+            if meter.spent:
+                break
+    return np.hstack(grown)
+
+
+def _priced(
+    programme: Programme, aim: Point, floor: float, meter: Meter
+) -> Generator[None, None, tuple[Point, float, int, Array]]:
+    """Prices, the least g that is proven for them, cells left open, and posteriors well on the way to the floor."""
+    channel, lam, beta = programme.channel, aim.lam, aim.beta
+    if beta <= channel.concave_up_to:
+        low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
+        return aim, low, 0, programme.Q[:, :0]
+    if meter.spent:
+        return aim, -math.inf, 1, programme.Q[:, :0]
+    search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
+    on, before, block = search.left > 0, meter.cells, FIRST_BLOCK
+    meter.cells = before + search.cells
+    while on and not meter.spent and (room := meter.limits.max_cells - meter.cells) > 1:
+        began = time.perf_counter()
+        on = search.advance(min(block, room))
+        meter.cells = before + search.cells
+        block = _next_block(block, time.perf_counter() - began)
+        yield
+    return aim.priced(search.prices, programme.p_x), search.least(), search.left, search.violating()
+
+
+def _next_block(block: int, seconds: float) -> int:
+    """Cells to bound before the next look: as many as take about `PIECE` seconds."""
+    if seconds > 2.0 * PIECE:
+        return max(block // 2, 2)
+    return 2 * block if seconds < 0.5 * PIECE else block

@@ -1,0 +1,79 @@
+"""One linear programme over posteriors, solved by HiGHS, whose answer is not trusted.
+
+minimise  costs.p   subject to  Qp = p_x,  p >= 0,  and, with a cap, row.p >= least
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ...errors import InfoplaneError
+from ...information import Array
+
+TIGHTEST = 1e-10
+"""HiGHS's smallest tolerances."""
+
+Method = Literal["highs", "highs-ds", "highs-ipm"]
+
+ATTEMPTS: tuple[tuple[Method, float], ...] = (
+    ("highs", TIGHTEST),
+    ("highs", 1e-8),
+    ("highs-ipm", 1e-8),
+    ("highs-ds", 1e-7),
+)
+"""Method and tolerance of each attempt at a linear programme."""
+
+
+class ColumnMixture(NamedTuple):
+    """An optimal basis of a linear programme over posteriors."""
+
+    weights: Array
+    """p_k."""
+    lam: Array
+    """Dual values of the equations."""
+    dual: float
+    """Dual value of the row `cap`."""
+
+
+def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> ColumnMixture:
+    """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
+    from scipy.optimize import linprog  # slow to import: paid by the first programme
+
+    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter. Costs of
+    # 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
+    with np.errstate(divide="ignore"):
+        most = (p_x[:, None] / Q).min(axis=0)
+    scaled = costs * most
+    unit = max(float(np.abs(scaled).max()), 1.0)
+    row = {} if cap is None else {"A_ub": -(cap[0] * most)[None], "b_ub": [-cap[1]]}
+    for method, tolerance in ATTEMPTS:
+        found = linprog(
+            scaled / unit,
+            A_eq=Q * most / p_x[:, None],
+            b_eq=np.ones(len(p_x)),
+            **row,
+            method=method,
+            options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
+        )
+        if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
+            dual = 0.0 if cap is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
+            return ColumnMixture(np.maximum(found.x, 0.0) * most, unit * found.eqlin.marginals / p_x, dual)
+    raise InfoplaneError(
+        f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways: {found.message} Masses p(x) here "
+        f"go from {p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or "
+        "a larger cap."
+    )
+
+
+def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:
+    """HiGHS's lambda, lowered where that costs least until no column has costs < lambda.q."""
+    lam = lam.copy()
+    for k in np.flatnonzero(costs - lam @ Q < 0.0):
+        short = costs[k] - lam @ Q[:, k]
+        if short < 0.0:
+            with np.errstate(divide="ignore"):
+                x = int((p_x / Q[:, k]).argmin())
+            lam[x] += short / Q[x, k]
+    return lam
