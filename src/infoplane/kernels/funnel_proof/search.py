@@ -25,6 +25,10 @@ LARGE, SMALL = 1e-3, 1e-9
 """Masses that count as a letter in use, when a violation is looked for: once among the large ones only, once with the small."""
 
 
+SAME = 1e-9
+"""Posteriors that are nearer than this are one."""
+
+
 @part
 def push(heap: Integers, count: int, keys: Array, slot: int) -> None:
     """Put a slot into the heap heap[:count], least key first; there is room for one more."""
@@ -112,6 +116,18 @@ def paid(lam: Array, p: Array, number: Array, letters: Integers, q: Array, value
 
 
 @part
+def known(found: Array, count: int, letters: Integers, q: Array) -> bool:
+    """Whether one of the first rows of found is q."""
+    for row in range(count):
+        apart = 0.0
+        for i in range(letters.size):
+            apart = max(apart, abs(found[row, letters[i]] - q[i]))
+        if apart < SAME:
+            return True
+    return False
+
+
+@part
 def attempt(
     T: Array,
     lam: Array,
@@ -132,7 +148,7 @@ def attempt(
     if met and not reduced_cost(T, lam, number[BETA], letters, part, np.empty(T.shape[1])) < number[FLOOR]:
         return
     value = descend(T, lam, number[BETA], letters, part)
-    if value < WORTH * number[FLOOR]:
+    if value < WORTH * number[FLOOR] and not (met and known(found, tally[FOUND], letters, part)):
         row = found[tally[FOUND]]
         row[:] = 0.0
         for i in range(letters.size):
