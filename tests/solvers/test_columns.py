@@ -10,8 +10,8 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.pricing import Channel
 from infoplane.certificate.funnel.linear import linear_programme, repaired
+from infoplane.certificate.funnel.pricing import Channel
 from infoplane.certificate.funnel.programme import Programme
 from infoplane.joint.support import Support
 from infoplane.solvers.columns import Columns
