@@ -454,3 +454,23 @@ def test_beta_of_the_older_notation_is_one_over_gamma(beta):
 def test_notations_are_not_mixed(given_options, message):
     with pytest.raises(InvalidOptionError, match=message):
         bottleneck(**given_options)
+
+
+@pytest.mark.parametrize("as_sparse", [False, True])
+def test_stationarity_of_a_letter_does_not_depend_on_how_faint_it_is(as_sparse):
+    """Masses of 1e-322 have one or two digits; the p(y|x) that they stand for has all."""
+    W = np.array([[0.7, 0.2, 0.4], [0.3, 0.8, 0.6]])
+    found = []
+    for mass in (2.0**-60, 2.0**-1070):
+        counts = np.array([[1.0, 2.0], [3.0, 1.0], [mass, 3.0 * mass]])
+        joint = ip.Joint.from_counts(sparse.csr_array(counts) if as_sparse else counts)
+        # Rounded to the few digits that such masses have after division by their sum, the letter is another one.
+        faint = ip.Joint.from_matrix(_with_row(joint.p_xy, 2, [mass, 3.0 * mass]))
+        found.append(ip.bottleneck(0.3).stationarity(faint, W))
+    assert found[0] == pytest.approx(found[1], rel=1e-12)
+
+
+def _with_row(table, row, values):
+    dense = table.toarray() if hasattr(table, "toarray") else table.copy()
+    dense[row] = values
+    return sparse.csr_array(dense) if hasattr(table, "toarray") else dense

@@ -139,17 +139,18 @@ class MarkovLagrangian:
         return far
 
     def _marginals(self, joint: Joint, W: Array) -> tuple[Array, Array]:
-        """p(z), as a column, and p(z|y)."""
-        return (W @ joint.p_x)[:, None], W @ joint.p_xy / np.where(joint.p_y > 0.0, joint.p_y, 1.0)
+        """p(z), as a column, and p(z|y), from p(x|y): a product of W with a mass near the smallest number would lose its digits."""
+        p_y = np.where(joint.p_y > 0.0, joint.p_y, 1.0)
+        return (W @ joint.p_x)[:, None], W @ _divided(joint.p_xy.T, p_y).T
 
     def _logs(self, joint: Joint, W: Array, p_z: Array, p_zy: Array, letters: IntArray) -> tuple[Array, Array]:
         """rho_z log p(z) + rho_zx log p(z|x) + rho_zy sum_y p(y|x) log p(z|y) for some letters x, as finite + order log t; W is theirs.
 
         t stands for every probability that is 0: at max(W, t) all those among p(z), p(z|x) and p(z|y) are t.
         """
-        p_x, rows = np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters], joint.p_xy[letters]
+        T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
-            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (rows @ f(p_zy).T).T / p_x
+            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (T @ f(p_zy).T).T
             for f in (_log_or_zero, np.logical_not)
         )
         return finite, order
@@ -375,6 +376,15 @@ def check_family(family: object) -> None:
         raise InvalidOptionError(
             f"a family must be a function from a parameter to a problem, such as infoplane.bottleneck; found {family!r}.{advice}"
         )
+
+
+def _divided(table: Any, by: Array) -> Any:
+    """The rows of a table, dense or sparse, each divided by a number; to divide, not to multiply by 1/by, which may overflow."""
+    if isinstance(table, np.ndarray):
+        return table / by[:, None]
+    cells = table.tocsr(copy=True)
+    cells.data /= np.repeat(by, np.diff(cells.indptr))
+    return cells
 
 
 def _log_or_zero(p: Array) -> Array:

@@ -22,6 +22,7 @@ from .problem import check_problem
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Batch, Solver, is_path, losses_of
 from .solvers.registry import resolve_with_proof
+from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
@@ -133,13 +134,14 @@ def solve(
         cap = cluster_cap(chosen, stopping, W)
         begun = _begin(chosen, support, problem, W, stopping)
         del W  # large, and of no further use
-        found, interrupted = _best_of(begun, support, problem, callback, began, cap)
+        found, interrupted = _best_of(begun, support, problem, callback, began, cap, stopping)
         if not found.solver:  # a solver of the user's need not say its name in every run
             found = replace(found, solver=chosen.name)
         if proof is None or chosen is proof or interrupted:
             return found
         warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
-        proven, _ = _best_of(_begin(proof, support, problem, warm, stopping), support, problem, callback, began, cap)
+        begun = _begin(proof, support, problem, warm, stopping)
+        proven, _ = _best_of(begun, support, problem, callback, began, cap, stopping)
     if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
@@ -171,12 +173,13 @@ def _best_of(
     callback: Callback | None,
     began: float,
     cap: int | None,
+    stopping: Stopping,
 ) -> tuple[Solution, bool]:
     """The best run, and whether the user or the callback stopped the runs early."""
     batches, block = begun
     with all_cores() as pool:
         interrupted = not _drive(batches, block, pool, callback, support, problem)
-    runs = [run for batch in batches for run in batch.runs()]
+    runs = sound(support, problem, stopping, (run for batch in batches for run in batch.runs()))
     if not runs:
         raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
     return best_solution(support, problem, runs, time.perf_counter() - began, cap), interrupted

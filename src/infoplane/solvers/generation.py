@@ -15,6 +15,7 @@ All of it is bounded by work, not by time: |X| times columns.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import sparse
@@ -50,6 +51,9 @@ GAIN = 1e-7
 KEPT = 6
 """Columns kept from round to round, for every letter: those in use, then those of least g."""
 
+LARGEST_PRICE = 1e6
+"""Prices, in nats, are no larger than this: that of a letter whose mass is below HiGHS's accuracy could be anything."""
+
 Columns = sparse.csc_array
 
 
@@ -66,8 +70,10 @@ class Pool:
 
     def add(self, Q: Columns) -> None:
         """More columns, normalised here."""
-        Q = sparse.csc_array(Q)
-        Q = Q @ sparse.diags_array(1.0 / np.asarray(Q.sum(axis=0)).ravel())
+        Q = sparse.csc_array(Q, copy=True)
+        # Divided, not multiplied by the inverse, which is infinite for the smallest masses that there are.
+        Q.data /= np.repeat(np.asarray(Q.sum(axis=0)).ravel(), np.diff(Q.indptr))
+        Q.eliminate_zeros()
         self.Q = sparse.csc_array(sparse.hstack([self.Q, Q], format="csc"))
         self.f = np.append(self.f, self.costs(Q))
 
@@ -101,15 +107,21 @@ class Pool:
         from scipy.optimize import linprog  # slow to import
 
         p_x = self.support.p_x
+        A: Any = self.Q.copy()
+        mass = p_x[A.indices]
+        with np.errstate(over="ignore"):  # a letter that a column has next to nothing of does not limit it
+            most = np.minimum.reduceat(mass / A.data, A.indptr[:-1])
         # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1].
-        A = sparse.diags_array(1.0 / p_x) @ self.Q
-        most = 1.0 / np.asarray(A.max(axis=0).todense()).ravel()
-        found = linprog(self.f * most, A_eq=A @ sparse.diags_array(most), b_eq=np.ones(len(p_x)), method="highs")
+        A.data *= np.repeat(most, np.diff(A.indptr))
+        A.data /= mass
+        found = linprog(self.f * most, A_eq=A, b_eq=np.ones(len(p_x)), method="highs")
         if found.x is None or found.eqlin.marginals is None:
             raise InfoplaneError(
                 f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message}"
             )
-        return np.maximum(found.x, 0.0) * most, found.eqlin.marginals / p_x
+        with np.errstate(over="ignore"):
+            prices = np.clip(found.eqlin.marginals / p_x, -LARGEST_PRICE, LARGEST_PRICE)
+        return np.maximum(found.x, 0.0) * most, prices
 
     def own_prices(self, weights: Array) -> Array:
         """lambda_x = sum_z p(z|x) (beta sum_y p(y|x) log p(y|z) - log p(x|z)): those of the encoder itself."""
@@ -122,7 +134,7 @@ class Pool:
         return np.asarray(np.bincount(x, share * value, minlength=len(self.support.p_x)), dtype=float)
 
     def encoder(self, weights: Array) -> Array:
-        """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster."""
+        """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster, those of a weight below 1e-14 none."""
         used = np.flatnonzero(weights > 1e-14)
         Q = self.Q[:, used]
         known: dict[tuple[bytes, bytes], int] = {}
@@ -136,6 +148,8 @@ class Pool:
         q = sparse.coo_array(Q @ sparse.diags_array(weights[used]))
         x, z = q.coords
         np.add.at(W, (cluster[z], x), q.data)
+        # A letter that weighs less than that may have none left: it gets p(z).
+        W[:, W.sum(axis=0) == 0.0] = W.sum(axis=1)[:, None]
         W /= W.sum(axis=0)
         return W
 

@@ -22,6 +22,7 @@ from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
 from ..solve import block_length
 from ..solvers.base import PathSolver, Solver, is_path
+from ..solvers.soundness import sound
 from ..threads import one_blas_thread
 from .plan import Chunk, Plan, Problems, Unit
 from .record import RunRecord, contending
@@ -107,7 +108,7 @@ def _ended(
     while batch.advance(block_length(W)):
         if stop.is_set():
             return None
-    return batch.runs()
+    return sound(plan.support, problem, plan.stopping, batch.runs())
 
 
 def _follow(
@@ -117,14 +118,15 @@ def _follow(
     first = plan.encoders(unit.indices[0], 0, 1)
     count = solver.useful_starts(plan.support, problems[unit.indices[0]], first.shape[1], plan.starts)
     W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
-    path = solver.follow(plan.support, [problems[index] for index in unit.indices], W, plan.stopping, True)
+    support, of_unit = plan.support, [problems[index] for index in unit.indices]
+    path = solver.follow(support, of_unit, W, plan.stopping, True)
     found: list[Run] = []
     seconds: list[float] = []
     began = time.perf_counter()
     for run in path:
         if run is not None:
             ended = time.perf_counter()
-            found.append(run)
+            found += sound(support, of_unit[len(found)], plan.stopping, [run])
             seconds.append(ended - began if run.seconds is None else run.seconds)
             began = ended
         if len(found) == len(unit.indices):

@@ -86,6 +86,26 @@ def _put_back(state: State, r: int, now: Iterate, tail: Tail) -> None:
     save(state.nu_1, r, tail.nu_1)
 
 
+@part
+def _keep_last_holders(W: Array, keep: Flags) -> int:
+    """Mark also the cluster that holds the larger part of some letter, of less mass than `DEAD` or not; returns how many were added.
+
+    Without it the letter's column would have nothing left to be rescaled.
+    """
+    added = 0
+    for x in range(W.shape[1]):
+        held, largest, at = 0.0, 0.0, 0
+        for z in range(W.shape[0]):
+            if keep[z]:
+                held += W[z, x]
+            elif W[z, x] > largest:
+                largest, at = W[z, x], z
+        if largest > held:
+            keep[at] = True
+            added += 1
+    return added
+
+
 @inlined
 def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[Iterate, Tail]:
     """Only the marked clusters; the tail begins anew, since earlier iterates have other rows."""
@@ -156,6 +176,8 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
                     break
                 keep = np.empty(now.W.shape[0], dtype=np.bool_)
                 dead = mark_dead_in_both(now.u, now.v, keep)
+                if dead > 0:
+                    dead -= _keep_last_holders(now.W, keep)
                 if dead > 0:
                     now, tail = _without_dead(split, now, keep, keep.size - dead)
                 elif setting.accelerate and state.iterations[r] % STRIDE == 0:

@@ -1,0 +1,49 @@
+"""What is reported of a run, whichever solver made it: an encoder that is one, and a stationarity that holds to the last letter.
+
+Kernels work in floating point. An iterate that has left its range is no answer, and is said to have failed. Where a letter of X or Y weighs
+less than `FAINT`, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
+that is not: there it is taken again from its definition, `MarkovLagrangian.stationarity`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..joint.support import Support
+from ..solution import Run
+from ..status import Status
+from .stopping import Stopping
+
+if TYPE_CHECKING:
+    from ..problem import MarkovLagrangian
+
+FAINT = 1e-290
+"""A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308)."""
+
+FAILED = "begin elsewhere: its iterates left the range of floating point, and the encoder is the trivial one"
+
+
+def sound(support: Support, problem: MarkovLagrangian, stopping: Stopping, runs: Iterable[Run]) -> list[Run]:
+    """The runs of one problem; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
+    faint = bool(min(support.p_x.min(), support.p_y.min()) < FAINT)
+    return [_remeasured(support, problem, stopping, one) if faint else one for one in map(_encoding, runs)]
+
+
+def _encoding(run: Run) -> Run:
+    """The run, if its encoder's columns can be scaled to distributions."""
+    totals = run.encoder.sum(axis=0)
+    if len(run.encoder) > 0 and (totals > 0.0).all() and (totals < np.inf).all():
+        return run
+    trivial = np.ones((1, run.encoder.shape[1]))
+    return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
+
+
+def _remeasured(support: Support, problem: MarkovLagrangian, stopping: Stopping, run: Run) -> Run:
+    if run.status not in (Status.STATIONARY, Status.ALMOST):
+        return run
+    residuals = run.residuals._replace(stationarity=problem.stationarity(support.joint, support.lift(run.encoder)))
+    return replace(run, residuals=residuals, status=stopping.judge(residuals, Status.STALLED))
