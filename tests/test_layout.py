@@ -15,7 +15,7 @@ import infoplane
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "files", "threads", "information", "words", "markup"),
+    ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("datasets",),
     ("problem",),
