@@ -16,6 +16,7 @@ ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
     ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
+    ("verification",),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("datasets",),
     ("problem",),
@@ -186,6 +187,12 @@ def test_only_kernels_import_numba(name):
         if isinstance(node, ast.ImportFrom) and node.module
     }
     assert room(name) == "kernels" or not any(head.split(".")[0] == "numba" for head in heads)
+
+
+def test_the_checker_shares_nothing_with_what_it_checks():
+    """`verification` may use how errors are said and files are opened, and no formula of the package."""
+    allowed = {"verification", "errors", "checks", "npz"}
+    assert {room(one.target) for one in IMPORTS if room(one.source) == "verification"} == allowed
 
 
 def test_kernels_import_from_their_own_folder_and_from_common_only():

@@ -18,6 +18,7 @@ from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_t
 from .compare import compare
 from .errors import (
     InfoplaneError,
+    InvalidAnswerError,
     InvalidEncoderError,
     InvalidJointError,
     InvalidOptionError,
@@ -50,6 +51,7 @@ from .status import Residuals, Status
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
 from .systems import systems_from_frame
+from .verification.verify import Finding, Verdict, verify
 from .version import __version__
 
 __all__ = [
@@ -62,8 +64,10 @@ __all__ = [
     "Columns",
     "DouglasRachford",
     "Envelope",
+    "Finding",
     "Frontier",
     "InfoplaneError",
+    "InvalidAnswerError",
     "InvalidEncoderError",
     "InvalidJointError",
     "InvalidOptionError",
@@ -87,6 +91,7 @@ __all__ = [
     "Threshold",
     "Trace",
     "UnsupportedProblemError",
+    "Verdict",
     "__version__",
     "agglomerative_bottleneck",
     "bottleneck",
@@ -112,6 +117,7 @@ __all__ = [
     "sweep",
     "systems_from_frame",
     "transitions",
+    "verify",
 ]
 
 

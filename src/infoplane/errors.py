@@ -17,6 +17,10 @@ class InvalidOptionError(InfoplaneError, ValueError):
     """An option of a solver, of `solve` or of `sweep` is outside the values that it can take."""
 
 
+class InvalidAnswerError(InfoplaneError, ValueError):
+    """The file given to be verified is no file of answers, or one that was damaged."""
+
+
 class UnsupportedProblemError(InfoplaneError, ValueError):
     """No formulation of the chosen solver covers the signs of (rho_z, rho_zx, rho_zy); the message says why."""
 

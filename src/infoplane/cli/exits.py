@@ -15,7 +15,7 @@ from typing import Any
 
 import click
 
-from ..errors import InfoplaneError, InvalidEncoderError, InvalidJointError
+from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError
 
 USAGE, BAD_DATA, NOT_CONVERGED, INTERRUPTED = 2, 3, 4, 130
 
@@ -38,7 +38,7 @@ class Interrupted(click.ClickException):
     exit_code = INTERRUPTED
 
 
-COMMANDS = ("solve", "frontier", "compare", "resume", "status", "export", "reproduce", "datasets", "demo")
+COMMANDS = ("solve", "frontier", "compare", "verify", "resume", "status", "export", "reproduce", "datasets", "demo")
 """In the order that the help lists them; each command is in the module of its name."""
 
 
@@ -70,7 +70,7 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except click.NoSuchOption as error:
             raise _explained(error) from None
-        except (InvalidJointError, InvalidEncoderError) as error:
+        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError) as error:
             raise BadData(str(error)) from error
         except InfoplaneError as error:
             raise Refused(str(error)) from error

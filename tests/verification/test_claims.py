@@ -1,0 +1,92 @@
+"""A file is read without trusting it: whatever was done to it, it is read or refused with a sentence."""
+
+import json
+import random
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.errors import InvalidAnswerError
+from infoplane.verification.claims import read_claims
+
+
+@pytest.fixture(scope="module")
+def good(tmp_path_factory):
+    path = tmp_path_factory.mktemp("claims") / "good.npz"
+    ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.5], "blahut-arimoto", rng=0, certify=True).save(path)
+    return path
+
+
+def parts(path):
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(str(arrays.pop("meta"))), arrays
+
+
+def test_every_run_is_read_as_it_was_saved(good):
+    frontier = ip.Frontier.load(good)
+    P, claims = read_claims(good)
+    np.testing.assert_array_equal(P, frontier.joint.p_xy)
+    assert len(claims) == len(frontier)
+    for claim, run in zip(claims, frontier.runs, strict=True):
+        assert claim.rho == run.problem.rho
+        assert (claim.family, claim.parameter, claim.status) == ("bottleneck", run.parameter, run.status.name)
+        assert (claim.lower_bound, claim.plane) == (run.lower_bound, (run.loss, run.ixz, run.iyz))
+        np.testing.assert_array_equal(claim.encoder, run.encoder)
+        np.testing.assert_array_equal(claim.multipliers, run.multipliers)
+
+
+BAD = {
+    "format": lambda meta, arrays: meta.update(format=99),
+    "shape": lambda meta, arrays: meta.update(shape=[10**9, 10**9]),
+    "no shape": lambda meta, arrays: meta.pop("shape"),
+    "shape of text": lambda meta, arrays: meta.update(shape="ab"),
+    "statuses": lambda meta, arrays: meta["statuses"].pop(),
+    "bound of text": lambda meta, arrays: meta.update(lower_bounds=["a"] * len(meta["lower_bounds"])),
+    "infinite bound": lambda meta, arrays: meta.update(lower_bounds=[float("inf")] * len(meta["lower_bounds"])),
+    "negative mass": lambda meta, arrays: arrays["p_value"].__setitem__(0, -0.1),
+    "NaN": lambda meta, arrays: arrays["p_value"].__setitem__(0, np.nan),
+    "half the mass": lambda meta, arrays: arrays.update(p_value=arrays["p_value"] / 2),
+    "cell outside": lambda meta, arrays: arrays["p_row"].__setitem__(0, 7),
+    "cell twice": lambda meta, arrays: arrays.update(p_row=arrays["p_row"] * 0, p_column=arrays["p_column"] * 0),
+    "encoder": lambda meta, arrays: arrays.update(encoders=arrays["encoders"] * 1.1),
+    "negative encoder": lambda meta, arrays: arrays.update(encoders=1.0 - 2.0 * arrays["encoders"]),
+    "encoders cut off": lambda meta, arrays: arrays.update(encoders=arrays["encoders"][:-1]),
+    "no encoders": lambda meta, arrays: arrays.pop("encoders"),
+    "integers for numbers": lambda meta, arrays: arrays.update(rho=arrays["rho"].astype(int)),
+    "no clusters": lambda meta, arrays: arrays.update(counts=arrays["counts"] * 0),
+    "multipliers": lambda meta, arrays: arrays.update(multipliers=arrays["multipliers"][:, :-1]),
+    "multiplier rows": lambda meta, arrays: arrays.update(multiplier_rows=arrays["multiplier_rows"] + 5),
+}
+
+
+@pytest.mark.parametrize("spoil", BAD.values(), ids=BAD)
+def test_a_file_that_makes_no_sense_is_refused(good, spoil, tmp_path):
+    meta, arrays = parts(good)
+    spoil(meta, arrays)
+    np.savez(tmp_path / "bad.npz", meta=np.array(json.dumps(meta)), **arrays)
+    with pytest.raises(InvalidAnswerError, match="no file of answers that can be verified"):
+        read_claims(tmp_path / "bad.npz")
+
+
+def test_deep_json_is_refused(good, tmp_path):
+    _, arrays = parts(good)
+    np.savez(tmp_path / "bad.npz", meta=np.array("[" * 100_000), **arrays)
+    with pytest.raises(InvalidAnswerError):
+        read_claims(tmp_path / "bad.npz")
+
+
+def test_damaged_bytes_are_refused_or_harmless(good, tmp_path):
+    choose, data, path = random.Random(1), good.read_bytes(), tmp_path / "damaged.npz"
+    refused = 0
+    for _ in range(400):
+        spoiled = bytearray(data)
+        for _ in range(choose.randint(1, 3)):
+            spoiled[choose.randrange(len(spoiled))] = choose.randrange(256)
+        path.write_bytes(bytes(spoiled[: choose.choice([len(spoiled), choose.randrange(len(spoiled))])]))
+        try:
+            read_claims(path)
+        except InvalidAnswerError:
+            refused += 1
+    assert refused > 200

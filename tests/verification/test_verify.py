@@ -1,0 +1,189 @@
+"""Files that were tampered with are caught; honest ones are verified; what cannot be checked is said."""
+
+import json
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.errors import InvalidAnswerError, InvalidOptionError
+from infoplane.verification.verify import Verdict
+
+HEART, PAPER = ip.datasets.heart(), ip.datasets.paper_nonuniform()
+PROBLEMS = {"bottleneck": ip.bottleneck(0.1), "funnel": ip.funnel(3.5)}
+
+
+def saved(path, *runs):
+    ip.Frontier(runs[0].joint, runs).save(path)
+    return path
+
+
+def parts(path):
+    with np.load(path) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(str(arrays.pop("meta"))), arrays
+
+
+def written(path, meta, arrays):
+    np.savez(path, meta=np.array(json.dumps(meta)), **arrays)
+    return path
+
+
+@pytest.fixture(scope="module", params=PROBLEMS.values(), ids=PROBLEMS)
+def answer(request, tmp_path_factory):
+    found = ip.solve(HEART, request.param, certify=True)
+    return saved(tmp_path_factory.mktemp("answer") / "answer.npz", found)
+
+
+def test_a_certified_answer_is_verified(answer):
+    (found,) = ip.verify(answer)
+    assert found.verdict is Verdict.VERIFIED
+    assert found.reason == ""
+    assert 0.0 < found.gap <= 1e-6
+    assert found.proven_bound == found.claimed_bound
+    assert (found.cells > 0, found.left, found.digits_checked > 0) == (True, 0, True)
+
+
+def raised_bound(meta, _arrays):
+    meta["lower_bounds"][0] += 1e-3
+
+
+def raised_bound_and_loss(meta, arrays):
+    raised_bound(meta, arrays)
+    arrays["plane"][0, 0] += 1e-3
+
+
+def barely_raised_bound(meta, arrays):
+    # Above the loss by less than what numbers are compared to, so that only the multipliers can tell.
+    meta["lower_bounds"][0] = float(arrays["plane"][0, 0]) + 1e-11
+
+
+def other_encoder(_meta, arrays):
+    arrays["encoders"] = arrays["encoders"][::-1, ::-1].copy()
+
+
+def other_encoder_and_plane(_meta, arrays):
+    W = arrays["encoders"] = np.full_like(arrays["encoders"], 1.0 / len(arrays["encoders"]))
+    arrays["plane"] = np.zeros_like(arrays["plane"])
+    assert W.shape[0] > 1
+
+
+def other_multipliers(_meta, arrays):
+    arrays["multipliers"][0, :8] += 1e-3
+    arrays["multipliers"][0, 8:] -= 1e-3
+
+
+def other_joint(_meta, arrays):
+    arrays["p_value"][:2] += [1e-4, -1e-4]
+
+
+def other_parameter(_meta, arrays):
+    arrays["rho"] = arrays["rho"] * [0.99, 1.0, 1.0] + [0.0, 0.0, 0.01] * arrays["rho"][:, :1]
+
+
+def no_bound(meta, _arrays):
+    meta["lower_bounds"][0] = None
+
+
+@pytest.mark.parametrize(
+    "tamper",
+    [
+        raised_bound,
+        raised_bound_and_loss,
+        barely_raised_bound,
+        other_encoder,
+        other_encoder_and_plane,
+        other_multipliers,
+        other_joint,
+        other_parameter,
+        no_bound,
+    ],
+)
+def test_a_file_that_was_tampered_with_is_caught(answer, tamper, tmp_path):
+    meta, arrays = parts(answer)
+    tamper(meta, arrays)
+    (found,) = ip.verify(written(tmp_path / "bad.npz", meta, arrays), max_seconds=30)
+    assert found.verdict is Verdict.REFUTED
+    assert found.reason
+    if found.posterior is not None:
+        assert found.posterior.sum() == pytest.approx(1.0)
+
+
+def test_the_q_that_refutes_a_bound_is_a_counterexample(answer, tmp_path):
+    meta, arrays = parts(answer)
+    other_multipliers(meta, arrays)
+    (found,) = ip.verify(written(tmp_path / "bad.npz", meta, arrays))
+    P, q, rho = np.asarray(HEART.p_xy), found.posterior, arrays["rho"][0]
+
+    def H(p):
+        return -(p[p > 0] * np.log(p[p > 0])).sum()
+
+    lam = arrays["multipliers"][0]
+    value = rho[1] * H(q) + rho[2] * H((P / P.sum(axis=1, keepdims=True)).T @ q) - lam @ q
+    needed = meta["lower_bounds"][0] + rho[1] * H(P.sum(axis=1)) + rho[2] * H(P.sum(axis=0)) - lam @ P.sum(axis=1)
+    assert value < needed - 1e-9
+
+
+def test_a_proof_that_does_not_end_says_what_it_has(answer):
+    (found,) = ip.verify(answer, max_cells=30)
+    assert found.verdict is Verdict.PROVEN_TO
+    assert found.left > 0
+    assert found.proven_bound < found.claimed_bound
+    assert "open" in found.reason
+
+
+def test_without_multipliers_the_encoders_own_are_tried(tmp_path):
+    found = ip.solve(PAPER, ip.bottleneck(0.2), "accelerated", certify=True, rng=0, tol=1e-12)
+    meta, arrays = parts(saved(tmp_path / "new.npz", found))
+    for name in ("multipliers", "multiplier_rows"):
+        del arrays[name]
+    (old,) = ip.verify(written(tmp_path / "old.npz", {**meta, "format": 3}, arrays))
+    assert old.verdict is Verdict.VERIFIED
+    meta["lower_bounds"][0] -= 1e-3
+    arrays["encoders"] = np.ones((1, 3))
+    arrays["counts"][0, 3] = 1
+    arrays["plane"][:] = 0.0
+    meta["statuses"] = ["STATIONARY"]
+    (constant,) = ip.verify(written(tmp_path / "constant.npz", {**meta, "format": 3}, arrays))
+    assert constant.verdict is Verdict.PROVEN_TO
+    assert constant.proven_bound <= found.loss
+
+
+def test_multiples_zero_masses_caps_and_every_parameter_of_a_sweep(tmp_path):
+    joint = ip.Joint.from_counts([[4, 0, 0, 1], [0, 0, 0, 0], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5]])
+    runs = [
+        ip.solve(joint, ip.MarkovLagrangian(-2.4, -0.6, 3.0), certify=True),
+        ip.solve(joint, ip.MarkovLagrangian(3.0, 2.0, -5.0), certify=True),
+        ip.solve(joint, ip.bottleneck(0.1), certify=True, clusters=2),
+        *ip.sweep(joint, ip.funnel, [0.7, 1.5, 6.0], "merging", certify=True).runs,
+        *ip.sweep(joint, ip.bottleneck, [0.1, 0.9, 1.0], certify=True).runs,
+        ip.funnel_at_leakage(joint, 0.05).solution,
+        ip.solve(joint, ip.deterministic_bottleneck(0.2), rng=0),
+    ]
+    found = ip.verify(saved(tmp_path / "many.npz", *runs))
+    assert [one.verdict for one in found] == [Verdict.VERIFIED] * (len(runs) - 1) + [Verdict.NUMBERS]
+    for one, run in zip(found, runs, strict=True):
+        assert (one.loss, one.ixz, one.iyz) == pytest.approx((run.loss, run.ixz, run.iyz), abs=1e-12)
+        assert one.claimed_bound == run.lower_bound
+
+
+def test_what_cannot_be_checked_is_said(tmp_path):
+    private = ip.perfect_privacy(PAPER).solution
+    (found,) = ip.verify(saved(tmp_path / "private.npz", private))
+    assert found.verdict is Verdict.UNCHECKED
+    assert "I(Y;Z) = 0" in found.reason
+    hard = ip.solve(PAPER, ip.deterministic_bottleneck(0.2), rng=0).bounded(-9.0, 1e-6)
+    (found,) = ip.verify(saved(tmp_path / "hard.npz", hard))
+    assert found.verdict is Verdict.UNCHECKED
+    assert "no posterior form" in found.reason
+
+
+@pytest.mark.parametrize("options", [{"gap": 0.0}, {"max_cells": 0}, {"max_seconds": -1.0}])
+def test_limits_are_checked(answer, options):
+    with pytest.raises(InvalidOptionError, match=next(iter(options))):
+        ip.verify(answer, **options)
+
+
+def test_a_missing_file_is_said(tmp_path):
+    with pytest.raises(InvalidAnswerError, match="No such file"):
+        ip.verify(tmp_path / "none.npz")
