@@ -51,7 +51,7 @@ from .status import Residuals, Status
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
 from .systems import systems_from_frame
-from .verification.verify import Finding, Verdict, verify
+from .verification.verify import CheckVerdict, RunCheck, verify
 from .version import __version__
 
 __all__ = [
@@ -61,10 +61,10 @@ __all__ = [
     "BlahutArimoto",
     "Capacity",
     "Certificate",
+    "CheckVerdict",
     "Columns",
     "DouglasRachford",
     "Envelope",
-    "Finding",
     "Frontier",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -84,6 +84,7 @@ __all__ = [
     "Progress",
     "Rate",
     "Residuals",
+    "RunCheck",
     "Solution",
     "Solver",
     "Status",
@@ -91,7 +92,6 @@ __all__ = [
     "Threshold",
     "Trace",
     "UnsupportedProblemError",
-    "Verdict",
     "__version__",
     "agglomerative_bottleneck",
     "bottleneck",

@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidAnswerError, InvalidOptionError
-from infoplane.verification.verify import Verdict
+from infoplane.verification.verify import CheckVerdict
 
 HEART, PAPER = ip.datasets.heart(), ip.datasets.paper_nonuniform()
 PROBLEMS = {"bottleneck": ip.bottleneck(0.1), "funnel": ip.funnel(3.5)}
@@ -37,7 +37,7 @@ def answer(request, tmp_path_factory):
 
 def test_a_certified_answer_is_verified(answer):
     (found,) = ip.verify(answer)
-    assert found.verdict is Verdict.VERIFIED
+    assert found.verdict is CheckVerdict.VERIFIED
     assert found.reason == ""
     assert 0.0 < found.gap <= 1e-6
     assert found.proven_bound == found.claimed_bound
@@ -103,7 +103,7 @@ def test_a_file_that_was_tampered_with_is_caught(answer, tamper, tmp_path):
     meta, arrays = parts(answer)
     tamper(meta, arrays)
     (found,) = ip.verify(written(tmp_path / "bad.npz", meta, arrays), max_seconds=30)
-    assert found.verdict is Verdict.REFUTED
+    assert found.verdict is CheckVerdict.REFUTED
     assert found.reason
     if found.posterior is not None:
         assert found.posterior.sum() == pytest.approx(1.0)
@@ -126,7 +126,7 @@ def test_the_q_that_refutes_a_bound_is_a_counterexample(answer, tmp_path):
 
 def test_a_proof_that_does_not_end_says_what_it_has(answer):
     (found,) = ip.verify(answer, max_cells=30)
-    assert found.verdict is Verdict.PROVEN_TO
+    assert found.verdict is CheckVerdict.PROVEN_TO
     assert found.left > 0
     assert found.proven_bound < found.claimed_bound
     assert "open" in found.reason
@@ -138,14 +138,14 @@ def test_without_multipliers_the_encoders_own_are_tried(tmp_path):
     for name in ("multipliers", "multiplier_rows"):
         del arrays[name]
     (old,) = ip.verify(written(tmp_path / "old.npz", {**meta, "format": 3}, arrays))
-    assert old.verdict is Verdict.VERIFIED
+    assert old.verdict is CheckVerdict.VERIFIED
     meta["lower_bounds"][0] -= 1e-3
     arrays["encoders"] = np.ones((1, 3))
     arrays["counts"][0, 3] = 1
     arrays["plane"][:] = 0.0
     meta["statuses"] = ["STATIONARY"]
     (constant,) = ip.verify(written(tmp_path / "constant.npz", {**meta, "format": 3}, arrays))
-    assert constant.verdict is Verdict.PROVEN_TO
+    assert constant.verdict is CheckVerdict.PROVEN_TO
     assert constant.proven_bound <= found.loss
 
 
@@ -161,7 +161,7 @@ def test_multiples_zero_masses_caps_and_every_parameter_of_a_sweep(tmp_path):
         ip.solve(joint, ip.deterministic_bottleneck(0.2), rng=0),
     ]
     found = ip.verify(saved(tmp_path / "many.npz", *runs))
-    assert [one.verdict for one in found] == [Verdict.VERIFIED] * (len(runs) - 1) + [Verdict.NUMBERS]
+    assert [one.verdict for one in found] == [CheckVerdict.VERIFIED] * (len(runs) - 1) + [CheckVerdict.NUMBERS]
     for one, run in zip(found, runs, strict=True):
         assert (one.loss, one.ixz, one.iyz) == pytest.approx((run.loss, run.ixz, run.iyz), abs=1e-12)
         assert one.claimed_bound == run.lower_bound
@@ -170,11 +170,11 @@ def test_multiples_zero_masses_caps_and_every_parameter_of_a_sweep(tmp_path):
 def test_what_cannot_be_checked_is_said(tmp_path):
     private = ip.perfect_privacy(PAPER).solution
     (found,) = ip.verify(saved(tmp_path / "private.npz", private))
-    assert found.verdict is Verdict.UNCHECKED
+    assert found.verdict is CheckVerdict.UNCHECKED
     assert "I(Y;Z) = 0" in found.reason
     hard = ip.solve(PAPER, ip.deterministic_bottleneck(0.2), rng=0).bounded(-9.0, 1e-6)
     (found,) = ip.verify(saved(tmp_path / "hard.npz", hard))
-    assert found.verdict is Verdict.UNCHECKED
+    assert found.verdict is CheckVerdict.UNCHECKED
     assert "no posterior form" in found.reason
 
 

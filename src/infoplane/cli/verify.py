@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from ..information import bits
-from ..verification.verify import Finding, Verdict
+from ..verification.verify import CheckVerdict, RunCheck
 from ..verification.verify import verify as check
 from ..words import counted, rounded
 from . import options, output
@@ -60,16 +60,16 @@ def verify(
         context.exit(NOT_CONVERGED)
 
 
-def line(one: Finding) -> str:
+def line(one: RunCheck) -> str:
     """A finding as a sentence."""
     parameter = "" if math.isnan(one.parameter) else f" at {one.parameter:g}"
     head = f"run {one.run}, {one.family.replace('_', ' ')}{parameter}: {one.verdict.name.replace('_', ' ')}"
     numbers = (
         f"loss {rounded(one.loss, 9)} nats, I(X;Z) {rounded(bits(one.ixz))} bits, I(Y;Z) {rounded(bits(one.iyz))} bits"
     )
-    if one.verdict is Verdict.NUMBERS:
+    if one.verdict is CheckVerdict.NUMBERS:
         return f"{head}; {numbers}; no bound is claimed"
-    if one.proven_bound is not None and one.verdict is not Verdict.REFUTED:
+    if one.proven_bound is not None and one.verdict is not CheckVerdict.REFUTED:
         numbers += f"; no encoder is better by more than {one.gap:.2e} nats"
     work = (
         f" ({counted(one.cells, 'cell')}, {one.seconds:.1f} s, {one.digits_checked} of them again with 50 digits)"
@@ -83,7 +83,7 @@ def line(one: Finding) -> str:
     return f"{head}; {numbers}{work}{said}"
 
 
-def record(one: Finding) -> dict[str, Any]:
+def record(one: RunCheck) -> dict[str, Any]:
     """A finding for JSON."""
     return {
         "run": one.run,

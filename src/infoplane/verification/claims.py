@@ -29,7 +29,7 @@ NEEDED = ("p_row", "p_column", "p_value", "rho", "numbers", "counts", "encoders"
 
 
 @dataclass(frozen=True)
-class Claim:
+class ClaimedRun:
     """One run of a file: nats."""
 
     family: str
@@ -46,7 +46,7 @@ class Claim:
     """lambda_x, a number for each x."""
 
 
-def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[Claim]]:
+def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[ClaimedRun]]:
     """p(x, y) as a dense table, and the runs; an `InvalidAnswerError` unless the file is whole and makes sense."""
     try:
         with NumberArchive(path) as archive:
@@ -57,7 +57,7 @@ def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[Claim]]:
         raise InvalidAnswerError(f"{os.fspath(path)} is no file of answers that can be verified: {error}.") from error
 
 
-def _read(archive: NumberArchive) -> tuple[Array, list[Claim]]:
+def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
     meta = _meta(archive)
     missing = [name for name in NEEDED if name not in archive.members]
     if missing:
@@ -89,7 +89,7 @@ def _read(archive: NumberArchive) -> tuple[Array, list[Claim]]:
             raise ValueError(f"the encoder of run {run} has columns that are no distributions")
         bound = meta["lower_bounds"][run]
         claims.append(
-            Claim(
+            ClaimedRun(
                 family=str(meta["families"][run]),
                 parameter=float(numbers[run, 0]),
                 rho=(float(rho[run, 0]), float(rho[run, 1]), float(rho[run, 2])),

@@ -21,7 +21,7 @@ import numpy as np
 from ..checks import positive_number, whole_number
 from .bottleneck import BottleneckBoxes
 from .bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
-from .claims import Claim, read_claims
+from .claims import ClaimedRun, read_claims
 from .exact import bottleneck_bound, funnel_bound
 from .funnel import FunnelBoxes
 from .numbers import UNIT, Array, Recomputed, entropy, recomputed
@@ -37,7 +37,7 @@ CONSTRAINED = "perfect privacy"
 """A family whose bounds hold under a constraint, I(Y;Z) = 0, that a file does not carry."""
 
 
-class Verdict(Enum):
+class CheckVerdict(Enum):
     """What became of a claim."""
 
     VERIFIED = "verified: the numbers are right, and the bound holds for every encoder"
@@ -49,18 +49,18 @@ class Verdict(Enum):
     @property
     def good(self) -> bool:
         """Whether everything claimed was shown to be so."""
-        return self in (Verdict.VERIFIED, Verdict.NUMBERS)
+        return self in (CheckVerdict.VERIFIED, CheckVerdict.NUMBERS)
 
 
 @dataclass(frozen=True)
-class Finding:
+class RunCheck:
     """The verdict on one run; nats."""
 
     run: int
     """Its number in the file."""
     family: str
     parameter: float
-    verdict: Verdict
+    verdict: CheckVerdict
     ixz: float
     """Recomputed, like I(Y;Z) and the loss."""
     iyz: float
@@ -87,8 +87,8 @@ class Finding:
 
 def verify(
     path: str | os.PathLike[str], *, gap: float = 1e-6, max_cells: int = 1_000_000, max_seconds: float = 60.0
-) -> list[Finding]:
-    """Check a file that `Frontier.save` or ``infoplane solve --out answer.npz`` has written; a `Finding` for each run with an encoder.
+) -> list[RunCheck]:
+    """Check a file that `Frontier.save` or ``infoplane solve --out answer.npz`` has written; a `RunCheck` for each run with an encoder.
 
     Shares no code with the solvers and proofs that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is
     proven again from the stored multipliers, by a slow and plain branch and bound (docs/verify.md).
@@ -131,7 +131,7 @@ class _Limits:
 class _Shown:
     """What a bound came to."""
 
-    verdict: Verdict
+    verdict: CheckVerdict
     reason: str = ""
     bound: float | None = None
     searched: Searched | None = None
@@ -139,15 +139,15 @@ class _Shown:
     posterior: Array | None = None
 
 
-def _finding(run: int, P: Array, claim: Claim, gap: float, limits: _Limits) -> Finding:
+def _finding(run: int, P: Array, claim: ClaimedRun, gap: float, limits: _Limits) -> RunCheck:
     assert claim.encoder is not None
     right = recomputed(P, claim.encoder, claim.rho)
-    found = Finding(run, claim.family, claim.parameter, Verdict.NUMBERS, *right, claimed_bound=claim.lower_bound)
+    found = RunCheck(run, claim.family, claim.parameter, CheckVerdict.NUMBERS, *right, claimed_bound=claim.lower_bound)
     if reason := _wrong(right, claim):
-        return replace(found, verdict=Verdict.REFUTED, reason=reason)
+        return replace(found, verdict=CheckVerdict.REFUTED, reason=reason)
     if claim.lower_bound is None:
         if claim.status == "CERTIFIED":
-            return replace(found, verdict=Verdict.REFUTED, reason="it is called certified and has no bound")
+            return replace(found, verdict=CheckVerdict.REFUTED, reason="it is called certified and has no bound")
         return found
     key = (*claim.rho, claim.lower_bound, None if claim.multipliers is None else claim.multipliers.tobytes())
     if key not in limits.known:
@@ -161,11 +161,11 @@ def _finding(run: int, P: Array, claim: Claim, gap: float, limits: _Limits) -> F
         return replace(found, verdict=shown.verdict, reason=shown.reason)
     if found.gap is not None and claim.status == "CERTIFIED" and found.gap > gap:
         reason = f"it is called certified, and its loss is {found.gap:.1e} nats above the bound, more than {gap:g}"
-        return replace(found, verdict=Verdict.REFUTED, reason=reason)
-    return replace(found, verdict=Verdict.VERIFIED)
+        return replace(found, verdict=CheckVerdict.REFUTED, reason=reason)
+    return replace(found, verdict=CheckVerdict.VERIFIED)
 
 
-def _wrong(right: Recomputed, claim: Claim) -> str:
+def _wrong(right: Recomputed, claim: ClaimedRun) -> str:
     """Which number of a run is not what its encoder has; "" if all are right."""
     off = SAME * (1.0 + max(map(abs, claim.rho)))
     if claim.plane is not None:
@@ -179,22 +179,22 @@ def _wrong(right: Recomputed, claim: Claim) -> str:
     return ""
 
 
-def _shown(P: Array, claim: Claim, limits: _Limits) -> _Shown:
+def _shown(P: Array, claim: ClaimedRun, limits: _Limits) -> _Shown:
     """Whether the claimed bound holds."""
     rho_z, rho_zx, rho_zy = claim.rho
     scale = max(map(abs, claim.rho))
     if claim.family == CONSTRAINED:
-        return _Shown(Verdict.UNCHECKED, "its bound holds under I(Y;Z) = 0, which this checker knows nothing of")
+        return _Shown(CheckVerdict.UNCHECKED, "its bound holds under I(Y;Z) = 0, which this checker knows nothing of")
     if abs(sum(claim.rho)) > BALANCED * scale or not (rho_zx < 0.0 < rho_zy or rho_zx > 0.0 >= rho_zy):
         reason = f"a bound for rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g}) has no posterior form that could prove it"
-        return _Shown(Verdict.UNCHECKED, reason)
+        return _Shown(CheckVerdict.UNCHECKED, reason)
     return _Bound(P, claim).shown(limits)
 
 
 class _Bound:
     """One claimed bound, on the letters of positive mass."""
 
-    def __init__(self, P: Array, claim: Claim) -> None:
+    def __init__(self, P: Array, claim: ClaimedRun) -> None:
         self.x = P.sum(axis=1) > 0.0
         self.P = P[self.x][:, P.sum(axis=0) > 0.0]
         self.claim = claim
@@ -212,7 +212,7 @@ class _Bound:
         simple = contraction(self.P, self.parameter) if self.is_bottleneck else at_most_all(self.P, self.parameter)
         simple = self.scale * simple - self.imbalance
         if simple >= claimed:
-            return _Shown(Verdict.VERIFIED, bound=claimed)
+            return _Shown(CheckVerdict.VERIFIED, bound=claimed)
         assert self.claim.encoder is not None
         W = self.claim.encoder[:, self.x]
         firm = self.claim.multipliers is not None
@@ -231,18 +231,18 @@ class _Bound:
                 f"the bound needs f(q) - lambda.q >= {self.scale * target:.6e} for every q; at one q it is "
                 f"{self.scale * searched.lowest:.6e}"
             )
-            return _Shown(Verdict.REFUTED, reason, simple, searched, posterior=posterior)
+            return _Shown(CheckVerdict.REFUTED, reason, simple, searched, posterior=posterior)
         checked, failed = self._digits(lam, searched, target)
         if failed:
             reason = f"{failed} of {checked} cells do not have their bounds when computed with 50 digits"
-            return _Shown(Verdict.PROVEN_TO, reason, simple, searched, checked)
+            return _Shown(CheckVerdict.PROVEN_TO, reason, simple, searched, checked)
         if searched.proven >= target:
-            return _Shown(Verdict.VERIFIED, "", claimed, searched, checked)
+            return _Shown(CheckVerdict.VERIFIED, "", claimed, searched, checked)
         bound = max(self.scale * (value - rounding + searched.proven) - self.imbalance, simple)
         how = (
             f"{searched.left:,} cells were open at the limit" if searched.left else "with the encoder's own multipliers"
         )
-        return _Shown(Verdict.PROVEN_TO, how, bound, searched, checked)
+        return _Shown(CheckVerdict.PROVEN_TO, how, bound, searched, checked)
 
     def _value(self, lam: Array) -> tuple[float, float]:
         """-rho_zx H(X) - rho_zy H(Y) + lambda.p_x, in units of the scale, and what rounding may have done to it."""
