@@ -15,7 +15,7 @@ from .clusters import by_mass, predicted
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.support import Support
 from .problem import named_family
-from .status import Residuals, Status
+from .status import Residuals, Status, proven
 from .words import counted, label_text, rounded
 
 if TYPE_CHECKING:
@@ -257,9 +257,10 @@ class Solution(EncoderView):
         """Whether it has as many clusters as it could: more of them may have a lower loss."""
         return self.cluster_cap is not None and self.clusters >= self.cluster_cap
 
-    def bounded(self, lower_bound: float, tol: float, multipliers: Array | None = None) -> Solution:
-        """The same solution with a proven lower bound, and what it follows from; CERTIFIED if the gap is at most ``tol``."""
-        status = Status.CERTIFIED if self.loss - lower_bound <= tol else self.status
+    def bounded(self, lower_bound: float | None, tol: float, multipliers: Array | None = None) -> Solution:
+        """The same solution with a proven lower bound, and what it follows from; CERTIFIED if, and only if, the gap is at most ``tol``."""
+        gap = None if lower_bound is None else self.loss - lower_bound
+        status = proven(gap, tol, self.residuals, self.status)
         return replace(self, lower_bound=lower_bound, multipliers=multipliers, status=status)
 
     def rate(self, floor: float = 1e-12) -> Rate:

@@ -46,3 +46,14 @@ def judge(residuals: Residuals, tol: float, otherwise: Status) -> Status:
     if residuals.largest <= math.sqrt(tol):
         return Status.ALMOST
     return otherwise
+
+
+def proven(gap: float | None, tol: float, residuals: Residuals, otherwise: Status) -> Status:
+    """CERTIFIED if there is a gap and it is at most the tolerance *asked for*; else ``otherwise``.
+
+    The only rule by which a run becomes CERTIFIED, in `solve`, sweeps, stores and files. A run that its solver called so by a
+    wider tolerance is no more than its residuals show.
+    """
+    if gap is not None and gap <= tol:
+        return Status.CERTIFIED
+    return judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT) if otherwise is Status.CERTIFIED else otherwise

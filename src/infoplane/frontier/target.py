@@ -85,7 +85,7 @@ def at(
     found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)
-    return found if bound is None else found.bounded(bound, Limits.tol)
+    return found if bound is None else found.bounded(bound, frontier.provenance.get("certify_nats") or Limits.tol)
 
 
 def _reachable(curve: list[FrontierPoint], axis: str, target: float) -> None:

@@ -20,7 +20,7 @@ from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from ..status import Residuals, Status
+from ..status import Residuals, Status, proven
 from .base import PathSolver
 from .capping import fitted
 from .stopping import Stopping
@@ -94,7 +94,7 @@ class Columns(PathSolver, Limits):
             residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, lifted))
             yield Run(
                 encoder=W,
-                status=Status.CERTIFIED if gap <= self.tol else stopping.judge(residuals, Status.ITERATION_LIMIT),
+                status=proven(gap, self.tol, residuals, stopping.judge(residuals, Status.ITERATION_LIMIT)),
                 iterations=meter.rounds,
                 residuals=residuals,
                 died=max(starts.shape[1] - len(W), 0),

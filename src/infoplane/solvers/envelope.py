@@ -21,7 +21,7 @@ from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from ..status import Status
+from ..status import proven
 from .base import PathSolver, Solver
 from .capping import fitted, merged
 from .fixed_point.accelerated import Accelerated
@@ -99,10 +99,9 @@ class Envelope(PathSolver, Limits):
             if len(polished.encoder) > most:
                 polished = fitted(support, problem, [polished.encoder, *starts], most, stopping)
             loss = problem.value(support.joint, support.lift(polished.encoder))
-            certified = loss - proof.lower_bound <= self.tol
             yield Run(
                 encoder=polished.encoder,
-                status=Status.CERTIFIED if certified else polished.status,
+                status=proven(loss - proof.lower_bound, self.tol, polished.residuals, polished.status),
                 iterations=proof.rounds + polished.iterations,
                 residuals=polished.residuals,
                 died=max(starts.shape[1] - len(polished.encoder), 0),

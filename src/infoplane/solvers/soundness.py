@@ -15,7 +15,7 @@ import numpy as np
 
 from ..joint.support import Support
 from ..solution import Run
-from ..status import Status
+from ..status import Status, proven
 from .stopping import Stopping
 
 if TYPE_CHECKING:
@@ -34,10 +34,11 @@ def sound(support: Support, problem: MarkovLagrangian, stopping: Stopping, runs:
 
 
 def _encoding(run: Run) -> Run:
-    """The run, if its encoder's columns can be scaled to distributions."""
+    """The run, if its encoder's columns can be scaled to distributions; CERTIFIED only with a bound."""
     totals = run.encoder.sum(axis=0)
     if len(run.encoder) > 0 and (totals > 0.0).all() and (totals < np.inf).all():
-        return run
+        unproven = run.status is Status.CERTIFIED and run.lower_bound is None
+        return replace(run, status=proven(None, 0.0, run.residuals, run.status)) if unproven else run
     trivial = np.ones((1, run.encoder.shape[1]))
     return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
 

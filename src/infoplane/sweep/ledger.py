@@ -138,8 +138,7 @@ class MemoryLedger:
         if gap is not None:
             for index, runs in found.items():
                 bounds = [(run.lower_bound, run.multipliers) for run in runs if run.lower_bound is not None]
-                if bounds:
-                    bound, multipliers = max(bounds, key=lambda one: one[0])
-                    found[index] = [run.bounded(bound, gap, multipliers) for run in runs]
+                bound, multipliers = max(bounds, key=lambda one: one[0], default=(None, None))
+                found[index] = [run.bounded(bound, gap, multipliers) for run in runs]
         runs = [run for index in found for run in found[index]]
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))

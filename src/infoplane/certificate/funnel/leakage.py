@@ -17,7 +17,7 @@ from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
 from ...solution import Run, finished
-from ...status import STATIONARY_TOL, Residuals, Status, judge
+from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
 from .bound import constant, posteriors, simple_bound, simple_rounding
@@ -86,10 +86,9 @@ def _capped(support: Support, programme: Programme, eps: float, limits: Limits) 
     upper, beta, problem, lower = _proven(support, programme, outcome, eps)
     ixz = plane_point(support.joint, support.lift(W)).ixz
     residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
-    certified = upper - ixz <= limits.tol
     run = Run(
         encoder=W,
-        status=Status.CERTIFIED if certified else judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT),
+        status=proven(upper - ixz, limits.tol, residuals, judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT)),
         iterations=meter.rounds,
         residuals=residuals,
         found_by="columns",

@@ -16,7 +16,7 @@ import numpy as np
 from ...frontier.lazy_solution import LazySolution
 from ...information import Array
 from ...solution import Solution, Trace
-from ...status import Residuals, Status
+from ...status import Residuals, Status, proven
 from ..record import RunRecord
 from .database import StoreError, damage_refused, read, schema_of
 
@@ -80,7 +80,10 @@ def runs_of(
         if index in found:
             primal, dual, stationarity, died, own_bound, _ = rest
             bound = bounds.get(index, own_bound)
-            certified = gap is not None and bound is not None and loss - bound <= gap
+            residuals = Residuals(*(np.nan if one is None else one for one in (primal, dual, stationarity)))
+            ended = Status[status]
+            if gap is not None:
+                ended = proven(None if bound is None else loss - bound, gap, residuals, ended)
             key = index, solver, start
             found[index].append(
                 LazySolution.of(
@@ -90,11 +93,11 @@ def runs_of(
                     ixz=ixz,
                     iyz=iyz,
                     clusters=clusters,
-                    status=Status.CERTIFIED if certified else Status[status],
+                    status=ended,
                     solver=found_by,
                     iterations=iterations,
                     seconds=seconds,
-                    residuals=Residuals(*(np.nan if one is None else one for one in (primal, dual, stationarity))),
+                    residuals=residuals,
                     start=start,
                     died=died,
                     lower_bound=bound,

@@ -1,0 +1,86 @@
+"""Which status a run has follows from its numbers, by one rule, wherever it is shown."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.solution import Run
+from infoplane.status import Residuals, Status, judge, proven
+from infoplane.sweep.store.reader import read_store
+
+STILL, MOVING = Residuals(0.0, 0.0, 1e-9), Residuals(0.0, 0.0, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("gap", "residuals", "otherwise", "expected"),
+    [
+        (1e-9, MOVING, Status.STALLED, Status.CERTIFIED),
+        (0.0, MOVING, Status.INTERRUPTED, Status.CERTIFIED),
+        (1.1e-9, MOVING, Status.STALLED, Status.STALLED),
+        (1.1e-9, STILL, Status.CERTIFIED, Status.STATIONARY),
+        (1.1e-9, MOVING, Status.CERTIFIED, Status.ITERATION_LIMIT),
+        (None, STILL, Status.CERTIFIED, Status.STATIONARY),
+        (float("nan"), STILL, Status.CERTIFIED, Status.STATIONARY),
+    ],
+)
+def test_certified_is_a_gap_of_at_most_what_was_asked_for(gap, residuals, otherwise, expected):
+    assert proven(gap, 1e-9, residuals, otherwise) is expected
+
+
+def test_almost_is_the_same_test_with_a_looser_tolerance():
+    assert judge(Residuals(0.0, 0.0, 1e-5), 1e-8, Status.STALLED) is Status.ALMOST
+
+
+@dataclass(frozen=True)
+class Boastful(ip.Solver):
+    """Calls the identity certified, with a bound a nat below it, or with none."""
+
+    name = "boastful"
+    proof: bool = True
+    deterministic = True
+
+    def begin(self, support, problems, starts, _stopping, _record):
+        return Boast(support, problems[0], self.proof)
+
+
+@dataclass(frozen=True)
+class Boast:
+    """The only run of `Boastful`."""
+
+    support: object
+    problem: object
+    proof: bool
+
+    def advance(self, _iterations):
+        return False
+
+    def runs(self, traces=True):
+        W = np.eye(len(self.support.p_x))
+        bound = self.problem.value(self.support.joint, W) - 1.0 if self.proof else None
+        return [Run(W, Status.CERTIFIED, 1, MOVING, lower_bound=bound)]
+
+
+@pytest.mark.parametrize("solver", [Boastful(), Boastful(proof=False)])
+def test_a_solver_that_boasts_is_judged_by_the_tolerance_asked_for(solver, tmp_path):
+    joint, asked = ip.datasets.paper_uniform(), {"certify": 1e-6, "rng": 0}
+    found = [ip.sweep(joint, ip.bottleneck, [0.2], solver, **asked)]
+    found += [ip.sweep(joint, ip.bottleneck, [0.2], solver, **asked, store=tmp_path / "runs.db")]
+    found += [read_store(tmp_path / "runs.db")]
+    found[0].save(tmp_path / "runs.npz")
+    found += [ip.Frontier.load(tmp_path / "runs.npz")]
+    for frontier in found:
+        for run in frontier.runs:
+            assert (run.status is Status.CERTIFIED) == (run.gap <= 1e-6)
+        assert {run.solver: run.status for run in frontier.runs}["boastful"] is Status.ITERATION_LIMIT
+    assert ip.solve(joint, ip.bottleneck(0.2), replace(solver, proof=False)).status is Status.ITERATION_LIMIT
+
+
+@pytest.mark.parametrize("asked", [1e-9, 1e-12])
+def test_a_wide_tolerance_of_the_solver_does_not_widen_the_one_asked_for(asked):
+    joint, solver = ip.datasets.paper_uniform(), ip.Columns(tol=1e-2, max_cells=500)
+    run = ip.sweep(joint, ip.funnel, [2.5], solver, certify=asked).runs[0]
+    assert (run.status is Status.CERTIFIED) == (run.gap <= asked)
+    one = ip.solve(joint, ip.funnel(2.5), solver, certify=asked)
+    assert (one.status is Status.CERTIFIED) == (one.gap <= asked)
