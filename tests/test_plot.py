@@ -215,3 +215,16 @@ def test_many_parameters_are_a_line(frontier, monkeypatch):
     line = next(line for line in ax.lines if line.get_label() == name)
     assert len(line.get_xdata()) == len(frontier.best_rows()) == 3
     assert sum(len(part.get_offsets()) for part in ax.collections) == len(frontier) - 3
+
+
+def test_a_certified_frontier_shows_its_band(joint, frontier):
+    proven = ip.sweep(joint, ip.bottleneck, [0.1, 0.4], certify=True)
+    found = proven.enclosure()
+    for ax, drawn in ((proven.plot(), True), (proven.plot(enclosure=False), False), (frontier.plot(), False)):
+        assert any(text.startswith("proven to") for text in texts(ax)) is drawn
+        lines = {line.get_label(): np.asarray(line.get_xydata()) for line in ax.lines}
+        if drawn:
+            edge = next(xy for label, xy in lines.items() if label.startswith("proven to"))
+            np.testing.assert_array_equal(edge, np.column_stack([found.ixz_bits, found.high_bits]))
+    with pytest.raises(ip.InvalidOptionError, match="certify=True"):
+        frontier.plot(enclosure=True)

@@ -18,6 +18,7 @@ import numpy as np
 from .checks import positive_number
 from .errors import InvalidOptionError, MissingExtraError
 from .files import write_whole
+from .frontier.enclosure import Enclosure, is_enclosed
 from .frontier.frontier import Frontier
 from .information import NATS_PER_BIT, Array, bits
 from .problem import BOTTLENECK, named_family
@@ -53,6 +54,7 @@ def plot_plane(
     legend: Literal["inside", "outside"] | None = "inside",
     title: str | None = None,
     size: str | tuple[float, float] = "page",
+    enclosure: bool | None = None,
 ) -> Axes:
     """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
 
@@ -77,6 +79,8 @@ def plot_plane(
         Above the axes; ``""`` for none.
     size
         Of a new figure: ``"page"``, ``"column"`` (3.4 inches, small letters), or its width and height in inches.
+    enclosure
+        Whether to draw the band between which the frontier is proven to lie (`Frontier.enclosure`); by default, if it can be.
 
     With more than 200 parameters the best runs are a line instead of markers. In a notebook the Axes is shown as its picture.
 
@@ -98,6 +102,8 @@ def plot_plane(
     ixz = np.array([bits(run.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
+    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
+        _band(ax, frontier.enclosure())
 
     by_solver: dict[str, list[int]] = {}
     for row, run in enumerate(frontier.runs):
@@ -304,6 +310,16 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **_TITLE)
     _tidy(ax)
+
+
+def _band(ax: Axes, found: Enclosure) -> None:
+    """The frontier lies in it. Its proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel."""
+    proven = found.low_bits if found.hides_y else found.high_bits
+    ax.fill_between(
+        found.ixz_bits, found.low_bits, found.high_bits, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5
+    )
+    label = f"proven to {found.gap_bits:.1g} bits"
+    ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
 
 def _tidy(ax: Axes) -> None:

@@ -251,6 +251,16 @@ def test_transitions(run, tmp_path):
     assert "--transitions belongs to --problem bottleneck" in refused.err
 
 
+def test_a_certified_frontier_says_how_well_it_is_enclosed(run):
+    asked = ("frontier", "paper_uniform", "--grid", "0.2:0.6:3", "--certify")
+    said = run(*asked)
+    assert said.code == 0
+    assert "enclosure: I(Y;Z) is known to" in said.out
+    gap = run(*asked, "--json").json["enclosure_gap_bits"]
+    assert f"is known to {gap:.2g} bits" in said.out
+    assert run(*FRONTIER, "--json").json["enclosure_gap_bits"] is None
+
+
 def test_report_is_written(run, tmp_path):
     pytest.importorskip("altair")
     pytest.importorskip("vl_convert")

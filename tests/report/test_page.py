@@ -141,6 +141,16 @@ def test_certified_runs_show_their_gap(swept):
     assert found["table"]["status"]["names"] == ["CERTIFIED"]
 
 
+def test_certified_runs_show_the_band_that_encloses_the_frontier(swept):
+    joint = swept.joint
+    proven = ip.sweep(joint, ip.bottleneck, [0.2, 0.4], certify=True)
+    found, page = proven.enclosure(), contents(proven, "t", False, Allowance())
+    band = np.array([[corner[key] for key in ("x", "y", "y2")] for corner in page["enclosure"]])
+    np.testing.assert_allclose(band, np.column_stack([found.ixz_bits, found.low_bits, found.high_bits]), atol=1e-7)
+    assert f"Proven: {found}." in page["summary"]
+    assert contents(swept, "t", False, Allowance())["enclosure"] == []
+
+
 def test_problems_without_a_parameter(swept):
     runs = [
         replace(run, parameter=float("nan"), problem=ip.MarkovLagrangian(-0.8, -0.2, 1.0)) for run in swept.runs[:2]

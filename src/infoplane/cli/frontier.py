@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..problem import is_bottleneck
@@ -169,6 +170,8 @@ def frontier(
         output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"), EXPENDABLE)
         for change in changes:
             click.echo(f"transition: {change}")
+        if is_enclosed(found.runs):
+            click.echo(f"enclosure: {found.enclosure()}")
     if not found.complete:
         how = (
             "Nothing is kept without --store."
@@ -319,5 +322,6 @@ def record(found: Frontier, problem: str, seed: int) -> dict[str, Any]:
         **output.joint_record(found.joint),
         "best": best,
         "pareto": found.pareto_rows(),
+        "enclosure_gap_bits": found.enclosure().gap_bits if is_enclosed(found.runs) else None,
         "runs": output.run_records(found, list(range(len(found)))),
     }

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..solvers.base import Solver
+    from .enclosure import Enclosure
     from .knee import Suggestion
     from .transitions import Transition
 
@@ -139,8 +140,9 @@ class Frontier:
     def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = (), **options: Any) -> Axes:
         """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot].
 
-        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas. ``options`` are those of `plot_plane`:
-        ``labels``, ``colours``, ``legend="outside"``, ``title``, ``size="column"``. In a notebook the Axes is shown as its picture.
+        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas. Where runs have proven bounds, a band
+        shows between which curves the frontier lies (`enclosure`). ``options`` are those of `plot_plane`: ``labels``, ``colours``,
+        ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``. In a notebook the Axes is shown as its picture.
         """
         from ..plot import plot_plane
 
@@ -226,6 +228,24 @@ class Frontier:
             tol=tol,
             max_seconds=max_seconds,
         )
+
+    def enclosure(self) -> Enclosure:
+        """The certified information plane: two curves, in bits, between which the frontier lies, between the runs too.
+
+        Needs runs with proven bounds (``certify`` in `sweep`), of bottlenecks or of funnels. Every bound is a line that no encoder crosses,
+        and mixtures of runs are reached by time sharing; see `frontier/enclosure.py`. `plot` draws the two as a band.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4, 0.8], certify=True)
+        >>> found = f.enclosure()
+        >>> found.gap_bits < 0.05, list(found.to_frame())
+        (True, ['ixz_bits', 'iyz_low_bits', 'iyz_high_bits', 'gap_bits'])
+        """
+        from .enclosure import enclosure
+
+        return enclosure(self)
 
     def suggest(self) -> Suggestion:
         """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`."""

@@ -44,22 +44,37 @@ def vertices(frontier: Frontier) -> list[FrontierPoint]:
 
 def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoint]:
     """The corners of the hull by I(X;Z): up to the largest I(Y;Z), or with ``hides_y`` from the smallest on."""
+    found = list(points)
     sign = -1.0 if hides_y else 1.0
-    hull: list[FrontierPoint] = []
-    # Of two points with the same I(X;Z) the better one comes last, and the other is removed.
-    for c in sorted(points, key=lambda point: (point.run.ixz, sign * point.run.iyz)):
-        while hull and sign * (c.run.iyz - hull[-1].run.iyz) >= 0.0 and c.run.ixz - hull[-1].run.ixz <= 1e-12:
-            hull.pop()
-        while len(hull) > 1 and sign * _turn(hull[-2].run, hull[-1].run, c.run) >= 0.0:
-            hull.pop()
-        hull.append(c)
+    hull = [
+        found[i] for i in concave_hull([point.run.ixz for point in found], [sign * point.run.iyz for point in found])
+    ]
     iyz = [point.run.iyz for point in hull]
     return hull[int(np.argmin(iyz)) :] if hides_y else hull[: 1 + int(np.argmax(iyz))]
 
 
-def _turn(a: Solution, b: Solution, c: Solution) -> float:
+def concave_hull(across: Sequence[float], up: Sequence[float]) -> list[int]:
+    """The points that are corners of the least concave curve above all, from left to right.
+
+    Examples
+    --------
+    >>> concave_hull([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 3.0])
+    [0, 1, 3]
+    """
+    hull: list[int] = []
+    # Of two points with the same place the higher one comes last, and the other is removed.
+    for c in sorted(range(len(across)), key=lambda i: (across[i], up[i])):
+        while hull and up[c] >= up[hull[-1]] and across[c] - across[hull[-1]] <= 1e-12:
+            hull.pop()
+        while len(hull) > 1 and _turn(across, up, hull[-2], hull[-1], c) >= 0.0:
+            hull.pop()
+        hull.append(c)
+    return hull
+
+
+def _turn(across: Sequence[float], up: Sequence[float], a: int, b: int, c: int) -> float:
     """Positive if the path a, b, c turns left."""
-    return (b.ixz - a.ixz) * (c.iyz - a.iyz) - (c.ixz - a.ixz) * (b.iyz - a.iyz)
+    return (across[b] - across[a]) * (up[c] - up[a]) - (across[c] - across[a]) * (up[b] - up[a])
 
 
 def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[FrontierPoint, FrontierPoint]:

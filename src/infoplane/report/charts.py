@@ -23,7 +23,7 @@ def charts(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> dict[str,
 
 
 def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
-    """I(Y;Z) against I(X;Z): bounds, Pareto set, every run, and a ring around the chosen one."""
+    """I(Y;Z) against I(X;Z): the band that encloses the frontier, bounds, Pareto set, every run, and a ring around the chosen one."""
     bound = bits(joint.mutual_information)
     right = max(*ixz_bits, bound, 1e-3) * 1.04
     # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
@@ -42,6 +42,11 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
         alt.Chart(alt.NamedData(name="bounds"))
         .mark_line(aria=False, strokeWidth=1, strokeDash=[4, 3], clip=True, color=alt.ExprRef("muted"))
         .encode(x=x, y=y, order="x:Q")
+    )
+    enclosed = (
+        alt.Chart(alt.NamedData(name="enclosed"))
+        .mark_area(aria=False, opacity=0.3, clip=True, line=False, color=alt.ExprRef("accent"))
+        .encode(x=x, y=alt.Y("y:Q"), y2="y2:Q", order="x:Q")
     )
     pareto = (
         alt.Chart(alt.NamedData(name="pareto"))
@@ -70,7 +75,7 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
         .encode(x=x, y=y)
     )
     return (
-        alt.layer(bounds, pareto, runs, chosen)
+        alt.layer(enclosed, bounds, pareto, runs, chosen)
         .add_params(*_colours(), alt.param(name="columns", value=3))
         .properties(width=600, height=420, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
     )

@@ -15,6 +15,7 @@ import numpy as np
 from ..encoder import SAME_POSTERIOR
 from ..errors import InfoplaneError
 from ..files import to_json
+from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..joint.joint import Joint
@@ -52,10 +53,11 @@ def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance)
     encoders, letters = _encoders(frontier, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion = frontier.suggest()
+    enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
     return {
         "title": title,
         "symbol": named_family(frontier.runs[0].problem).symbol,
-        "summary": _summary(frontier),
+        "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
         "complete": frontier.complete,
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
@@ -68,6 +70,7 @@ def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance)
         "residuals": to_json([frontier.runs[row].residuals for row in rows]),
         "best": [at[row] for row in frontier.best_rows()],
         "best_of_solver": [at[row] for row in best],
+        "enclosure": [] if enclosure is None else _band(enclosure),
         "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
         "encoders": {at[row]: encoder for row, encoder in encoders.items()},
         "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
@@ -93,6 +96,12 @@ def _summary(frontier: Frontier) -> str:
         f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
         + ("" if joint.caution is None else f" Caution: {joint.caution}.")
     )
+
+
+def _band(enclosure: Enclosure) -> list[dict[str, float]]:
+    """The two curves that enclose the frontier, corner by corner."""
+    corners = np.column_stack([enclosure.ixz_bits, enclosure.low_bits, enclosure.high_bits]).round(7)
+    return [{"x": x, "y": low, "y2": high} for x, low, high in corners.tolist()]
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------

@@ -133,6 +133,7 @@
     const made = {
       data: {
         runs: points,
+        enclosed: page.enclosure,
         pareto: page.pareto.map((i) => ({ x: runs[i].ixz_bits, y: runs[i].iyz_bits })),
         bounds: [{ x: 0, y: 0 }, { x: ixy, y: ixy }, { x: far, y: ixy }],
         chosen: [],

@@ -24,6 +24,8 @@ class Tally:
         self.converged = 0
         self.runs_at: Counter[int] = Counter()
         """Runs of each parameter, by its index."""
+        self.bounds: dict[int, float] = {}
+        """The best lower bound that was proven of each parameter, by its index."""
         self._contenders: defaultdict[int, dict[int, list[RunRecord]]] = defaultdict(dict)
 
     def add(self, record: RunRecord) -> None:
@@ -31,6 +33,8 @@ class Tally:
         self.runs += 1
         self.converged += record.status.converged
         self.runs_at[record.index] += 1
+        if record.lower_bound is not None:
+            self.bounds[record.index] = max(record.lower_bound, self.bounds.get(record.index, record.lower_bound))
         by_solver = self._contenders[record.index]
         by_solver[record.solver] = contending([*by_solver.get(record.solver, ()), record.without_run()])
 

@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..files import to_json
+from ..frontier.enclosure import has_plane, supporting_line
 from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
@@ -25,7 +26,7 @@ from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.starts import KINDS, make_starts
 from ..solvers.stopping import Stopping
-from .refine import inserted
+from .refine import enclosing, inserted
 
 Problems = Mapping[int, MarkovLagrangian]
 """The problem of each parameter, by its index: those of the grid first, then those that refinement added, in the order in which it did."""
@@ -182,12 +183,28 @@ class ParameterGrid:
         indices = list(range(len(self.values)))
         return indices if self.points is None else sorted(indices, key=lambda index: (self.values[index], index))
 
-    def refined(self, plane_of: Callable[[int], tuple[float, float]]) -> list[int]:
-        """The indices of the next round, now that all others have a best run; none if there is nothing left to insert."""
+    def refined(
+        self, plane_of: Callable[[int], tuple[float, float]], bounds: Mapping[int, float], gap: float | None
+    ) -> list[int]:
+        """The indices of the next round, now that all others have a best run; none if there is nothing left to insert.
+
+        Where every parameter of a bottleneck or a funnel has a proven bound, points go where the curve is least well enclosed: ``gap`` is
+        what the proofs were asked for, and what they leave open themselves.
+        """
         if self.points is None:
             return []
-        plane = np.array([plane_of(index) for index in self.order])
-        return self.add(inserted(np.array([self.values[index] for index in self.order]), plane, self.points))
+        order, plane = self.order, np.array([plane_of(index) for index in self.order])
+        parameters = np.array([self.values[index] for index in order])
+        if (
+            gap is None
+            or parameters[0] <= 0.0
+            or any(index not in bounds or not has_plane(self.problems[index]) for index in order)
+        ):
+            return self.add(inserted(parameters, plane, self.points))
+        lines = [supporting_line(self.problems[index], bounds[index]) for index in order]
+        if lines[0].slope < 0.0:  # a funnel, whose lines bound -I(Y;Z)
+            plane[:, 1] = -plane[:, 1]
+        return self.add(enclosing(parameters, plane, lines, self.points, 2.0 * gap))
 
     def described(self) -> dict[str, Any]:
         """The grid as given, as JSON values."""

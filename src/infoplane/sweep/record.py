@@ -25,6 +25,8 @@ class RunRecord:
     ixz: float
     iyz: float
     status: Status
+    lower_bound: float | None = None
+    """Proven of the parameter's optimum; None if nothing was."""
     seconds: float = 0.0
     run: Run | None = None
     """Encoder, residuals, trace, ...; None once the record serves to compare runs only."""

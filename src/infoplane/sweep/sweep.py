@@ -82,7 +82,8 @@ def sweep(
         With ``certify``: when to stop proving, for each parameter, if not by default.
     points
         So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
-        in the end where it jumps.
+        in the end where it jumps. With ``certify``, they are inserted where the curve is least well enclosed instead
+        (`Frontier.enclosure`), and there are fewer once it is known as well as the proofs were asked for.
     progress
         True shows a bar on stderr; a callable gets a `SweepProgress` after every parameter, and every 100 runs in between.
     chunk_seconds
@@ -193,7 +194,7 @@ def _run(
                 ledger.record(number, result)
                 if reporter is not None:
                     reporter.report(result)
-        indices = grid.refined(ledger.tally.plane_of)
+        indices = grid.refined(ledger.tally.plane_of, ledger.tally.bounds, plan.gap)
 
 
 class ProgressReporter:

@@ -155,6 +155,15 @@ def _records(
                 run = replace(run, found_by=plan.solvers[unit.solver].name)
             loss = problems[index].of_entropies(h)
             yield RunRecord(
-                index, unit.solver, unit.start, loss, point.ixz, point.iyz, run.status, seconds[number], run
+                index,
+                unit.solver,
+                unit.start,
+                loss,
+                point.ixz,
+                point.iyz,
+                run.status,
+                run.lower_bound,
+                seconds[number],
+                run,
             )
             number += 1

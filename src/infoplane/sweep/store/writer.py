@@ -88,9 +88,11 @@ class Store:
     def _load(self) -> None:
         """What earlier calls have done."""
         self.values = [value for (value,) in self.connection.execute("SELECT value FROM parameters ORDER BY place")]
-        columns = "place, solver, start, loss, ixz, iyz, status"
-        for index, solver, start, loss, ixz, iyz, status in self.connection.execute(f"SELECT {columns} FROM runs"):
-            record = RunRecord(index, solver, start, loss, ixz, iyz, Status[status])
+        columns = "place, solver, start, loss, ixz, iyz, status, lower_bound"
+        for index, solver, start, loss, ixz, iyz, status, bound in self.connection.execute(
+            f"SELECT {columns} FROM runs"
+        ):
+            record = RunRecord(index, solver, start, loss, ixz, iyz, Status[status], bound)
             self.done.add(record.key)
             self.tally.add(record)
 
