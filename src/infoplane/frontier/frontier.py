@@ -240,7 +240,7 @@ class Frontier:
         >>> import infoplane as ip
         >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4, 0.8], certify=True)
         >>> found = f.enclosure()
-        >>> found.gap_bits < 0.05, list(found.to_frame())
+        >>> found.gap_bits < 0.1, list(found.to_frame())
         (True, ['ixz_bits', 'iyz_low_bits', 'iyz_high_bits', 'gap_bits'])
         """
         from .enclosure import enclosure
