@@ -19,8 +19,8 @@ def problem_for(formulation):
     return ip.bottleneck(0.3) if formulation.startswith("ib") else ip.funnel(2.5)
 
 
-def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="exact", inner=1):
-    """(p, q, nu) of every iteration, by the recursions run in Python."""
+def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="exact", inner=1, order=None):
+    """(p, q, nu) of every iteration, by the recursions run in Python; order I or II, or the formulation's own."""
     form = FORMULATIONS[formulation]
     support = Support(joint)
     shares = form.share(problem, support.p_y)
@@ -28,7 +28,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     scale = max(map(abs, problem.rho))
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0,
+        shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0, 0.01,
     )  # fmt: skip
     encoder_step, marginal_step = STEPS[step]
 
@@ -38,7 +38,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     def identity(_data, v):
         return v
 
-    recursion = solver_one if form.order == 1 else solver_two
+    recursion = {1: solver_one, 2: solver_two}[form.order if order is None else len(order)]
     if form.encoder_first:
         iterate = recursion(encoder_step, marginal_step, marginals, identity)
         p, q = W, W @ M

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.paper.methods import KINDS, Method, scaled
+from infoplane.paper.methods import KINDS, Method
 from infoplane.paper.points import Points, excess
 from infoplane.paper.sweeps import Certified, Sweep, near_deterministic
 from tiny import made_points
@@ -15,7 +15,7 @@ from tiny import made_points
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
 def test_a_call_repeats_its_piece(kind):
     piece = Sweep("s", "paper_nonuniform", "funnel", (1.5, 3.0), Method("pf-2v", kind, 64.0, 1.0).within(50), 4, 2)
-    found = eval(piece.call(), {"ip": ip, "np": np, "scaled": scaled})
+    found = eval(piece.call(), {"ip": ip, "np": np})
     columns = piece.run()
     np.testing.assert_array_equal(np.array([run.ixz for run in found.runs]) / np.log(2), columns["ixz"])
     for row, run in enumerate(found.runs):

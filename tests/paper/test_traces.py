@@ -3,7 +3,7 @@
 import pytest
 
 import infoplane as ip
-from infoplane.paper.methods import Method, scaled
+from infoplane.paper.methods import Method
 from infoplane.paper.rates import straightness, worst_ratio
 from infoplane.paper.sweeps import Certified
 from infoplane.paper.traces import Descent, Iterates
@@ -25,7 +25,7 @@ def test_a_descent_keeps_the_fastest_and_its_own_losses():
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
 def test_the_calls_of_descents_and_certificates_run():
     piece = Descent("g", "paper_uniform", "bottleneck", 0.2, (Method("ib-1", "gradient", 16.0, 1.618).within(20),), 4)
-    found = eval(piece.call(), {"ip": ip, "scaled": scaled})
+    found = eval(piece.call(), {"ip": ip})
     assert found.iterations == piece.run()["iterations"][0]
     proven = eval(Certified("c", "paper_uniform", "bottleneck", (0.5,)).call(), {"ip": ip})
     assert proven.runs[0].status is ip.Status.CERTIFIED

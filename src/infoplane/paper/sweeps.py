@@ -60,7 +60,7 @@ class Sweep:
         with no_penalty_warnings():
             found = sweep(
                 joint,
-                method.family(self.family),
+                FAMILIES[self.family],
                 self.parameters,
                 method.options(),
                 clusters=self.clusters,
@@ -70,7 +70,7 @@ class Sweep:
                 tol=method.tol,
                 init=init,
             )
-        return _columns(found, self.family, [method.converged(run) for run in found.runs])
+        return _columns(found, [method.converged(run) for run in found.runs])
 
     def estimate(self) -> float:
         """From one trial at the middle of the grid; one that takes `SAMPLE_LIMIT` iterations counts as one that takes the limit."""
@@ -88,7 +88,7 @@ class Sweep:
         """The Python that repeats it."""
         init = '"random"' if self.init == "random" else f"near_deterministic({self.trials}, {self.clusters}, |X|)"
         more = f"clusters={self.clusters}, starts={self.trials}, rng={self.seed}, init={init}"
-        problems = f"{self.method.family_call(self.family)}, {_grid(self.parameters)}"
+        problems = f"ip.{self.family}, {_grid(self.parameters)}"
         return f"ip.sweep{self.method.call(self.joint, problems, more)}"
 
 
@@ -104,7 +104,7 @@ class Certified:
     def run(self) -> Arrays:
         """`infoplane.sweep` with ``certify=True`` as the columns of `Points`."""
         found = sweep(datasets.load(self.joint), FAMILIES[self.family], self.parameters, certify=True, rng=SEED)
-        return _columns(found, self.family, [run.status.converged for run in found.runs])
+        return _columns(found, [run.status.converged for run in found.runs])
 
     def estimate(self) -> float:
         """From the middle of the grid."""
@@ -125,8 +125,8 @@ def _grid(parameters: tuple[float, ...]) -> str:
     return f"np.geomspace({low:g}, {high:g}, {places})"
 
 
-def _columns(found: Frontier, family: str, converged: list[bool]) -> Arrays:
-    """A frontier as the columns of `Points`; the losses are the family's own, also where a multiple of the problem was solved."""
+def _columns(found: Frontier, converged: list[bool]) -> Arrays:
+    """A frontier as the columns of `Points`."""
     if not found.complete:
         raise KeyboardInterrupt
     runs = found.runs
@@ -139,7 +139,7 @@ def _columns(found: Frontier, family: str, converged: list[bool]) -> Arrays:
         start=np.array([run.start for run in runs], dtype=float),
         ixz=ixz,
         iyz=iyz,
-        loss=parameter * iyz - ixz if family == "funnel" else parameter * ixz - iyz,
+        loss=np.array([run.loss for run in runs]) / NATS_PER_BIT,
         converged=np.array(converged, dtype=float),
         stationary=np.array([run.status.converged for run in runs], dtype=float),
         iterations=np.array([run.iterations for run in runs], dtype=float),

@@ -45,20 +45,16 @@ class Descent:
         converged = [method.converged(end) for method, end in zip(self.methods, ends, strict=True)]
         order = sorted(
             range(len(ends)),
-            key=lambda i: (not converged[i], ends[i].iterations if converged[i] else self._loss(ends[i])),
+            key=lambda i: (not converged[i], ends[i].iterations if converged[i] else ends[i].loss),
         )
         chosen = order[0]
         return {
-            "loss": _trace(ends[chosen]) / self.methods[chosen].factor / NATS_PER_BIT,
+            "loss": _trace(ends[chosen]) / NATS_PER_BIT,
             "chosen": np.array([chosen]),
             "iterations": np.array([end.iterations for end in ends]),
             "converged": np.array(converged, dtype=float),
-            "end": np.array([self._loss(end) for end in ends]),
+            "end": np.array([end.loss for end in ends]) / NATS_PER_BIT,
         }
-
-    def _loss(self, end: Solution) -> float:
-        """The family's own loss in bits, also where a multiple of the problem was solved."""
-        return FAMILIES[self.family](self.parameter).value(end.joint, end.encoder) / NATS_PER_BIT
 
     def _solve(self, method: Method) -> Solution:
         options = method.options()
@@ -68,7 +64,7 @@ class Descent:
         with no_penalty_warnings():
             end = solve(
                 datasets.load(self.joint),
-                method.family(self.family)(self.parameter),
+                FAMILIES[self.family](self.parameter),
                 options,
                 clusters=self.clusters,
                 starts=1,
@@ -84,7 +80,7 @@ class Descent:
     def call(self) -> str:
         """The Python that repeats the run of the first method; the other methods differ in c and alpha."""
         method = self.methods[0]
-        problem = f"{method.family_call(self.family)}({self.parameter:g})"
+        problem = f"ip.{self.family}({self.parameter:g})"
         more = f'clusters={self.clusters}, starts=1, rng={self.seed}, init="random"'
         return f"ip.solve{method.call(self.joint, problem, more)}"
 

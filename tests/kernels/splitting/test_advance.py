@@ -16,10 +16,22 @@ from recursions import STEPS, problem_for, python_iterates
 @pytest.mark.parametrize("alpha", [0.5, 1.0, 1.618])
 @pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_compiled_loop_is_the_recursion(formulation, alpha, step):
+    _compare(formulation, alpha, step, None)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize("formulation", ["ib-1v", "pf-2v"])
+def test_an_encoder_that_comes_first_in_the_order_of_solver_one(formulation, step):
+    """As the published scripts run the variational formulations."""
+    _compare(formulation, 1.0, step, "I")
+
+
+def _compare(formulation, alpha, step, order):
     joint, problem = ip.datasets.paper_nonuniform(), problem_for(formulation)
     W = np.random.default_rng(1).dirichlet(np.ones(3), size=3).T.copy()
-    states, *_ = python_iterates(formulation, joint, problem, W, 32.0, alpha, 12, step)
-    solver = DouglasRachford(formulation, step=step, penalty=32.0, relaxation=alpha, inner=1)
+    states, *_ = python_iterates(formulation, joint, problem, W, 32.0, alpha, 12, step, order=order)
+    solver = DouglasRachford(formulation, step=step, penalty=32.0, relaxation=alpha, inner=1, order=order)
     batch = solver.begin(Support(joint), [problem], W[None], Stopping(1e-15, 1000), True)
     batch.advance(12)
     p, q, nu = states[-1]

@@ -1,13 +1,9 @@
-import dataclasses
-
 import numpy as np
 import pytest
 
 import infoplane as ip
 import verify
 from infoplane.joint.support import Support
-from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.solver import SplittingBatch
 from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
 from infoplane.solvers.stopping import Stopping
 
@@ -53,22 +49,17 @@ def test_formulations_agree_at_convergence(make):
         assert max(losses) - min(losses) < 1e-7
 
 
-@pytest.mark.parametrize("formulation", ["ib-1", "pf-2"])
+@pytest.mark.parametrize("formulation", ["ib-1", "pf-2", "ib-1v", "pf-2v"])
 def test_solver_one_and_solver_two_agree_at_convergence(formulation):
     """The same blocks in the other order: a different path, the same stationary point from a start near it."""
     joint = ip.datasets.paper_uniform()
-    problem = ip.bottleneck(0.2) if formulation == "ib-1" else ip.funnel(2.5)
+    problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
     reference = ip.solve(joint, problem, formulation, starts=4, rng=0)
     near = 0.9 * reference.encoder + 0.1 * random_encoder(reference.clusters, 3, np.random.default_rng(0))
-    for order in (1, 2):
-        form = dataclasses.replace(FORMULATIONS[formulation], order=order)
-        options = ip.DouglasRachford(formulation, relaxation=1.0)
-        batch = SplittingBatch(options, form, Support(joint), [problem], near[None], Stopping(), False)
-        while batch.advance(500):
-            pass
-        run = batch.runs()[0]
-        assert run.status is ip.Status.STATIONARY
-        assert problem.value(joint, run.encoder) == pytest.approx(reference.loss, abs=1e-9)
+    for order in ("I", "II"):
+        found = ip.solve(joint, problem, ip.DouglasRachford(formulation, relaxation=1.0, order=order), init=near)
+        assert found.status is ip.Status.STATIONARY
+        assert found.loss == pytest.approx(reference.loss, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
@@ -90,7 +81,7 @@ def test_a_run_that_meets_only_the_papers_rule_is_not_called_converged():
     found = ip.solve(
         ip.datasets.paper_uniform(),
         ip.bottleneck(0.1),
-        ip.DouglasRachford("ib-1", step="gradient", penalty=1e4, relaxation=1.0),
+        ip.DouglasRachford("ib-1", step="gradient", penalty=16.0, relaxation=1.0),
         starts=4,
         init="random",
         rng=0,
@@ -129,6 +120,8 @@ def test_tails_are_linear(formulation):
         ({"relaxation": 2.1}, "relaxation must be"),
         ({"inner": 0}, "inner must be"),
         ({"proximal": -1.0}, "proximal must be"),
+        ({"first_step": 0.0}, "first_step must be"),
+        ({"order": 1}, "order must be"),
     ],
 )
 def test_bad_solver_options(options, message):

@@ -59,6 +59,7 @@ def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
         setting.kappa > 0.0,
         max(setting.kappa, 1.0) * scale,
         setting.proximal,
+        setting.first_step,
     )
 
 
@@ -131,11 +132,14 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
     """The loop over runs, for one way of taking the argmins: they are bound here because numba cannot cache functions as arguments."""
     marginal_then_encoder_one = inlined(solver_one(marginal_step, encoder_step, _identity, _marginals))
     marginal_then_encoder_two = inlined(solver_two(marginal_step, encoder_step, _identity, _marginals))
+    encoder_then_marginal_one = inlined(solver_one(encoder_step, marginal_step, _marginals, _identity))
     encoder_then_marginal_two = inlined(solver_two(encoder_step, marginal_step, _marginals, _identity))
 
     def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
         """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
-        if setting.encoder_first:
+        if setting.encoder_first and setting.order == 1:
+            W, v, nu = encoder_then_marginal_one(split, now.W, now.v, now.nu, now.c, setting.alpha)
+        elif setting.encoder_first:
             W, v, nu = encoder_then_marginal_two(split, now.W, now.v, now.nu, now.c, setting.alpha)
         elif setting.order == 1:
             v, W, nu = marginal_then_encoder_one(split, now.v, now.W, now.nu, now.c, setting.alpha)

@@ -1,10 +1,11 @@
-"""The paper's way to take an argmin: one mean-subtracted gradient step per block, its length by back-tracking.
+"""The paper's way to take an argmin, as its authors' scripts do: one mean-subtracted gradient step per block.
 
-    u <- u - xi (g - mean_z g),   g the gradient of  f(u) - <s, L u> + sum (c/2) (L u - x)^2              (paper, Section V)
+    u <- normalised( u - xi m (g - mean_z g) + 1e-9 ),   g the gradient of  f(u) - <s, L u> + sum (c/2) (L u - x)^2    (paper, Section V)
 
-Subtracting the mean over z keeps every column on its simplex. One xi serves the whole block: it must leave every entry positive, and
-satisfy Armijo's condition. Kept as the faithful reproduction of the paper; one entry near zero shortens the step of
-the whole matrix, which is why `step="exact"` is the default.
+Subtracting the mean over z keeps every column on its simplex. One xi serves the whole block: the first of xi_0, xi_0/4, xi_0/16, ...
+that leaves every entry in [0, 1] and then, going on, the first that satisfies Armijo's condition; if none does, the first one that was
+valid. Where entries near zero leave no valid step, those below 1e-9 are held: m is 0 there, and 1 elsewhere. Kept as the faithful
+reproduction of the paper; one entry near zero shortens the step of the whole matrix, which is why `step="exact"` is the default.
 """
 
 import math
@@ -14,48 +15,92 @@ import numpy as np
 from ...information import Array
 from ..common.arrays import matmul
 from ..common.jit import part
-from ..common.roots import TINY, safe_log
+from ..common.roots import safe_log
 from .encoder import slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 
 ARMIJO = 1e-4
-HALVINGS = 60
+SHORTER = 0.25
+SHORTEST = 1e-11
+FLOOR = 1e-9
 
 
 @part
-def _mean_subtracted(g: Array) -> float:
-    """g - mean_z g, in place; returns its squared length."""
-    square = 0.0
+def _direction(u: Array, g: Array, first_step: float) -> tuple[Array, float]:
+    """m (g - mean_z g), and the longest valid step along it; 0 if there is none."""
+    m = np.ones_like(u)
+    d = _mean_subtracted(g, m)
+    xi = _longest_step(u, d, first_step)
+    if xi == 0.0:
+        for z in range(u.shape[0]):
+            for j in range(u.shape[1]):
+                if u[z, j] < FLOOR:
+                    m[z, j] = 0.0
+        d = _mean_subtracted(g, m)
+        xi = _longest_step(u, d, first_step)
+    return d, xi
+
+
+@part
+def _mean_subtracted(g: Array, m: Array) -> Array:
+    """m (m g - mean_z m g)."""
+    d = np.empty_like(g)
     for j in range(g.shape[1]):
         mean = 0.0
         for z in range(g.shape[0]):
-            mean += g[z, j]
+            mean += m[z, j] * g[z, j]
         mean /= g.shape[0]
         for z in range(g.shape[0]):
-            g[z, j] -= mean
-            square += g[z, j] * g[z, j]
-    return square
+            d[z, j] = m[z, j] * (g[z, j] - mean)
+    return d
 
 
 @part
-def _longest_step(u: Array, g: Array) -> float:
-    """The first power of 1/2, from 1 on, for which u - xi g stays positive."""
-    xi = 1.0
+def _longest_step(u: Array, d: Array, first_step: float) -> float:
+    """The first of xi_0, xi_0/4, ... for which u - xi d stays in [0, 1]; 0 if all of them are too long."""
+    xi = first_step
     for z in range(u.shape[0]):
         for j in range(u.shape[1]):
-            while u[z, j] - xi * g[z, j] <= TINY and xi > TINY:
-                xi *= 0.5
+            while not 0.0 <= u[z, j] - xi * d[z, j] <= 1.0:
+                if xi <= SHORTEST:
+                    return 0.0
+                xi *= SHORTER
     return xi
 
 
 @part
-def _moved(u: Array, g: Array, xi: float) -> Array:
+def _moved(u: Array, d: Array, xi: float) -> Array:
     out = np.empty_like(u)
     for z in range(u.shape[0]):
         for j in range(u.shape[1]):
-            out[z, j] = u[z, j] - xi * g[z, j]
+            out[z, j] = u[z, j] - xi * d[z, j]
     return out
+
+
+@part
+def _taken(u: Array, d: Array, xi: float) -> Array:
+    """The step itself: 1e-9 is added to every entry, and the columns are normalised."""
+    out = np.empty_like(u)
+    for j in range(u.shape[1]):
+        total = 0.0
+        for z in range(u.shape[0]):
+            out[z, j] = u[z, j] - xi * d[z, j] + FLOOR
+            total += out[z, j]
+        for z in range(u.shape[0]):
+            out[z, j] /= total
+    return out
+
+
+@part
+def _slope(d: Array, g: Array) -> float:
+    """<d, g - mean_z g>, how fast the block falls along -d."""
+    whole = _mean_subtracted(g, np.ones_like(g))
+    total = 0.0
+    for z in range(d.shape[0]):
+        for j in range(d.shape[1]):
+            total += d[z, j] * whole[z, j]
+    return total
 
 
 @part
@@ -83,15 +128,15 @@ def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> A
     for z in range(v.shape[0]):
         for j in range(v.shape[1]):
             g[z, j] = -split.h[j] * (safe_log(v[z, j]) + 1.0) + c[z, j] * (v[z, j] - x[z, j]) - s[z, j]
-    square = _mean_subtracted(g)
-    value = _marginal_value(split, v) + _penalty(x, s, c, v)
-    xi = _longest_step(v, g)
-    for _ in range(HALVINGS):
-        v_new = _moved(v, g, xi)
-        if _marginal_value(split, v_new) + _penalty(x, s, c, v_new) <= value - ARMIJO * xi * square:
-            return v_new
-        xi *= 0.5
-    return v
+    d, longest = _direction(v, g, split.first_step)
+    value, slope = _marginal_value(split, v) + _penalty(x, s, c, v), _slope(d, g)
+    xi = longest
+    while xi > SHORTEST:
+        v_new = _moved(v, d, xi)
+        if _marginal_value(split, v_new) + _penalty(x, s, c, v_new) <= value - ARMIJO * xi * slope:
+            return _taken(v, d, xi)
+        xi *= SHORTER
+    return _taken(v, d, longest)
 
 
 @part
@@ -126,13 +171,13 @@ def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Ar
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
             g[z, i] = split.p_x[i] * (g[z, i] - S[z, i])
-    square = _mean_subtracted(g)
-    value = _encoder_value(split, W, log_W, log_z, log_zy) + _penalty(x, s, c, u)
-    xi = _longest_step(W, g)
-    for _ in range(HALVINGS):
-        W_new = _moved(W, g, xi)
+    d, longest = _direction(W, g, split.first_step)
+    value, slope = _encoder_value(split, W, log_W, log_z, log_zy) + _penalty(x, s, c, u), _slope(d, g)
+    xi = longest
+    while xi > SHORTEST:
+        W_new = _moved(W, d, xi)
         value_new = _encoder_value(split, W_new, log_W, log_z, log_zy) + _penalty(x, s, c, matmul(W_new, split.M))
-        if value_new <= value - ARMIJO * xi * square:
-            return W_new
-        xi *= 0.5
-    return W
+        if value_new <= value - ARMIJO * xi * slope:
+            return _taken(W, d, xi)
+        xi *= SHORTER
+    return _taken(W, d, longest)

@@ -9,7 +9,7 @@ outcome        the first of these that holds after an iteration
 =============  ==========================================================================================
 FAILED         an entry of W M, v or nu is not finite
 STATIONARY     all three residuals are at most tol
-PRIMAL_ONLY    the paper's rule, if asked for: sum |W M - v| is at most primal_tol
+PRIMAL_ONLY    the paper's rule, if asked for: (1/2) sum_z |W M - v| is below primal_tol in every column
 STALLED        W has not moved, and v = W M to rounding, for STALL_PATIENCE iterations
 RUNNING        none
 =============  ==========================================================================================
@@ -57,12 +57,14 @@ def _largest(table: Array) -> float:
 
 @part
 def _total_variation(u: Array, v: Array) -> float:
-    """Sum |u - v|, the paper's primal residual."""
-    total = 0.0
-    for z in range(u.shape[0]):
-        for j in range(u.shape[1]):
+    """The largest (1/2) sum_z |u - v| of a column, the paper's primal residual."""
+    largest = 0.0
+    for j in range(u.shape[1]):
+        total = 0.0
+        for z in range(u.shape[0]):
             total += abs(u[z, j] - v[z, j])
-    return total
+        largest = max(largest, 0.5 * total)
+    return largest
 
 
 @part
@@ -110,7 +112,7 @@ def judge(setting: Setting, state: State, r: int, now: Iterate, old: Iterate) ->
     primal, dual, stationary = state.residuals[r, 0], state.residuals[r, 1], state.residuals[r, 2]
     if primal <= setting.tol and dual <= setting.tol and stationary <= setting.tol:
         return STATIONARY
-    if setting.primal_tol > 0.0 and _total_variation(now.u, now.v) <= setting.primal_tol:
+    if setting.primal_tol > 0.0 and _total_variation(now.u, now.v) < setting.primal_tol:
         return PRIMAL_ONLY
     moved = largest_difference(now.W, old.W) > 1e-16 or primal > 1e-15
     state.still[r] = 0 if moved else state.still[r] + 1

@@ -42,7 +42,10 @@ class Setting(NamedTuple):
     tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
     proximal: float  # weight of ADMM-IB's Bregman term in the marginal block; 0 in every other solver
     tol: float  # primal, dual and stationarity residual must be at most this
-    primal_tol: float  # > 0: the paper's rule instead, total variation of the primal residual at most this
+    primal_tol: (
+        float  # > 0: the paper's rule instead, total variation of every column of the primal residual below this
+    )
+    first_step: float  # where back-tracking begins, if argmins are gradient steps
     limit: int  # iterations in all
     accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
 
@@ -102,3 +105,4 @@ class Split(NamedTuple):
     adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?
     mirror: float  # first curvature that the mirror step tries
     proximal: float
+    first_step: float

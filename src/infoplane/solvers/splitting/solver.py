@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -23,8 +23,8 @@ from ..stopping import Stopping
 from .formulations import FORMULATIONS, Formulation, choose
 from .penalty import automatic_factor, penalty_threshold
 
-PAPER_PRIMAL_TOL = 2e-6
-"""The paper's stopping rule for its gradient step: total variation of Ap - Bq."""
+PAPER_PRIMAL_TOL = 1e-6
+"""The paper's stopping rule for its gradient step: total variation, half the absolute sum, of every column of Ap - Bq."""
 
 MIRROR_STEPS = 10
 """Majorise-minimise steps per argmin where the encoder block has no dual (pf-2); one suffices elsewhere."""
@@ -42,7 +42,8 @@ class DouglasRachford(Solver):
         ``"ib-1"``, ``"ib-2"``, ``"ib-1v"``, ``"pf-2"``, ``"pf-2v"``, or ``"auto"``: the one that the problem's signs allow.
     step
         How an argmin is taken: ``"exact"`` (closed forms, dual Newton, majorise-minimise) or ``"gradient"``, the paper's
-        mean-subtracted gradient step with back-tracking, which also stops by the paper's rule.
+        mean-subtracted gradient step with back-tracking, in the details of its authors' published scripts; it also stops by the paper's
+        rule.
     penalty
         ``"auto"``: every row of the constraint gets kappa times the curvature of its own entropy; or one number c for all rows.
     relaxation
@@ -54,6 +55,11 @@ class DouglasRachford(Solver):
         Majorise-minimise steps per argmin; None chooses 10 for pf-2 and 1 elsewhere.
     proximal
         Weight of a Bregman term KL(p || p_old) in the marginal block's argmin; only the earlier ADMM-IB uses it.
+    first_step
+        Where back-tracking begins; only with ``step="gradient"``. 0.01 is what the published scripts have.
+    order
+        ``"I"`` or ``"II"``: the recursion, Solver I or Solver II; None is the formulation's own. The published scripts run ib-1v and pf-2v,
+        whose conditions are those of Solver II, in the order of Solver I.
 
     Examples
     --------
@@ -70,6 +76,8 @@ class DouglasRachford(Solver):
     acceleration: bool = True
     inner: int | None = field(default=None, metadata=PYTHON_ONLY)
     proximal: float = field(default=0.0, metadata=PYTHON_ONLY)
+    first_step: float = field(default=0.01, metadata=PYTHON_ONLY)
+    order: Literal["I", "II"] | None = field(default=None, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         if self.formulation != "auto" and self.formulation not in FORMULATIONS:
@@ -87,6 +95,12 @@ class DouglasRachford(Solver):
             object.__setattr__(self, "inner", whole_number("inner", self.inner))
         proximal = number("proximal", self.proximal, lambda weight: weight >= 0.0, "0 or a positive number")
         object.__setattr__(self, "proximal", proximal)
+        first_step = number("first_step", self.first_step, lambda xi: xi > 0.0, "a positive number")
+        object.__setattr__(self, "first_step", first_step)
+        if self.order not in (None, "I", "II"):
+            raise InvalidOptionError(
+                f"order must be 'I', 'II' or None for the formulation's own, found {self.order!r}."
+            )
 
     @property
     def name(self) -> str:
@@ -101,6 +115,11 @@ class DouglasRachford(Solver):
         changes = [*["step='exact'"] * (self.step != "exact"), *["penalty='auto'"] * (self.penalty != "auto")]
         return f"use {' and '.join(changes)}" if changes else ""
 
+    def _formulation(self, problem: MarkovLagrangian) -> Formulation:
+        """The formulation asked for, or the one that the problem's signs allow, in the order asked for."""
+        chosen = choose(problem, self.formulation)
+        return chosen if self.order is None else replace(chosen, order=len(self.order))
+
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why the chosen formulation cannot solve a problem, or None."""
         try:
@@ -111,7 +130,7 @@ class DouglasRachford(Solver):
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
         """What the theorems do not cover: Solver II at relaxation 2, or a penalty below their smallest at the start's masses."""
-        formulation = choose(problem, self.formulation)
+        formulation = self._formulation(problem)
         if formulation.order == 2 and self.relaxation == 2.0:
             return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; below 2 it is covered."
         if self.penalty == "auto" or start.min() <= 0:
@@ -130,9 +149,9 @@ class DouglasRachford(Solver):
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
     ) -> SplittingBatch:
         """A batch of runs."""
-        formulation = choose(problems[0], self.formulation)
+        formulation = self._formulation(problems[0])
         for problem in problems[1:]:
-            if choose(problem, self.formulation) is not formulation:
+            if self._formulation(problem) != formulation:
                 raise InvalidOptionError(
                     "the problems of one batch need different formulations; name one, or batch them apart."
                 )
@@ -180,6 +199,7 @@ class SplittingBatch:
             proximal=float(options.proximal),
             tol=float(stopping.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
+            first_step=options.first_step,
             limit=stopping.max_iter,
             accelerate=options.acceleration and auto and options.step == "exact",
         )
