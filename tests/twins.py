@@ -27,10 +27,10 @@ def encoder_value(P, W, W_decoder, a, d):
     value = float(np.dot(a, entropy_terms(P, W)))
     if d[0]:
         joint = W_decoder @ P
-        value -= d[0] * float(((W @ P) * np.log(joint / joint.sum(1, keepdims=True))).sum())
+        value -= d[0] * float(((W @ P) * np.log(np.maximum(joint / joint.sum(1, keepdims=True), 1e-300))).sum())
     if d[1]:
         joint = W_decoder * p_x
-        value -= d[1] * float((W * p_x * np.log(joint / joint.sum(1, keepdims=True))).sum())
+        value -= d[1] * float((W * p_x * np.log(np.maximum(joint / joint.sum(1, keepdims=True), 1e-300))).sum())
     return value
 
 

@@ -44,6 +44,7 @@ from .solvers.merging import Merging
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
+from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
@@ -116,6 +117,7 @@ __all__ = [
     "solve",
     "sweep",
     "systems_from_frame",
+    "theorem_threshold",
     "transitions",
     "verify",
 ]

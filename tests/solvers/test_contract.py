@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from battery import JOINTS
 from strategies import joints
 
 PROBLEMS = {
@@ -21,25 +22,6 @@ PROBLEMS = {
     "convex": ip.MarkovLagrangian(-0.4, -0.4, -0.2),
     "other signs": ip.MarkovLagrangian(0.5, -0.7, 0.3),
     "more signs": ip.MarkovLagrangian(-0.5, 0.4, 0.3),
-}
-
-
-def with_zeros():
-    """Structural zeros, a letter x and a letter y of zero mass, and two identical rows."""
-    return ip.Joint.from_counts(
-        [[4, 0, 1, 0], [0, 0, 0, 0], [0, 3, 2, 0], [1, 1, 0, 0], [1, 1, 0, 0]],
-        x_labels=list("abcde"),
-        y_labels=list("ijkl"),
-    )
-
-
-JOINTS = {
-    "paper_uniform": ip.datasets.paper_uniform,
-    "paper_nonuniform": ip.datasets.paper_nonuniform,
-    "zeros": with_zeros,
-    "deterministic y": lambda: ip.Joint.from_matrix(np.diag([0.5, 0.3, 0.2])),
-    "independent": lambda: ip.Joint.from_matrix(np.outer([0.6, 0.4], [0.5, 0.3, 0.2])),
-    "one letter": lambda: ip.Joint.from_matrix([[0.4, 0.6]]),
 }
 
 
@@ -84,7 +66,7 @@ def test_reported_numbers_are_true(solver, problem, joint):
         assert np.isfinite(found.trace.loss).all()
 
 
-@pytest.mark.parametrize("solver", ["ib-1", "ib-2", "ib-1v", "blahut-arimoto", "pf-2", "pf-2v", "merging"])
+@pytest.mark.parametrize("solver", ["ib-1", "ib-2", "ib-1v", "blahut-arimoto", "pf-1", "pf-2", "pf-2v", "merging"])
 def test_sparse_and_dense_joints_give_the_same_bits(solver):
     from scipy.sparse import csr_array
 

@@ -28,13 +28,13 @@ def test_above_the_first_transition_only_the_trivial_encoder_is_left():
 def test_below_beta_one_the_funnel_releases_everything():
     """-I(X;Z|Y) and -I(X;Z) are concave in p(z|x) and both least at Z = X: there L = beta I(X;Y) - H(X)."""
     joint = ip.datasets.paper_uniform()
-    for solver in ("pf-2", "pf-2v"):
+    for solver in ("pf-1", "pf-2", "pf-2v"):
         found = ip.solve(joint, ip.funnel(0.7), solver, rng=0)
         assert found.loss == pytest.approx(0.7 * joint.mutual_information - joint.entropy_x, abs=1e-6)
 
 
 @pytest.mark.parametrize(("name", "starts"), [("paper_uniform", 16), ("paper_nonuniform", 64)])
-@pytest.mark.parametrize("solver", ["pf-2", "pf-2v"])
+@pytest.mark.parametrize("solver", ["pf-1", "pf-2", "pf-2v"])
 def test_funnel_is_never_above_merge_two_and_somewhere_below(name, starts, solver):
     """Every beta of the paper's grid; random starts alone (no start from the merge path is needed)."""
     joint = ip.datasets.load(name)

@@ -53,7 +53,8 @@ def test_a_leap_that_raises_the_loss_or_follows_no_single_mode_is_refused():
 
 
 @pytest.mark.parametrize(
-    ("formulation", "parameter"), [("ib-1", 0.6), ("ib-2", 0.1), ("ib-1v", 0.6), ("pf-2", 10.0), ("pf-2v", 10.0)]
+    ("formulation", "parameter"),
+    [("ib-1", 0.6), ("ib-2", 0.1), ("ib-1v", 0.6), ("pf-1", 10.0), ("pf-2", 10.0), ("pf-2v", 10.0)],
 )
 def test_fewer_iterations_to_the_same_point(formulation, parameter):
     joint = ip.datasets.paper_nonuniform()

@@ -24,5 +24,7 @@ def test_auto_chooses_by_the_signs(rho, expected):
 def test_what_no_formulation_can_do_is_refused_with_the_reason():
     with pytest.raises(ip.UnsupportedProblemError, match="the minimum is 0 and any constant Z attains it"):
         ip.solve(ip.datasets.paper_uniform(), ip.MarkovLagrangian(1.0, 0.5, 0.0), "drs")
-    with pytest.raises(ip.UnsupportedProblemError, match=r"ib-2 cannot solve .* rho_zx < 0, found 1.*can: pf-2, pf-2v"):
+    with pytest.raises(
+        ip.UnsupportedProblemError, match=r"ib-2 cannot solve .* rho_zx < 0, found 1.*can: pf-1, pf-2, pf-2v"
+    ):
         ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.0), "ib-2")

@@ -58,6 +58,23 @@ def test_thresholds_of_the_formulations():
     assert ip.penalty_threshold(joint, pf, uniform, formulation="pf-2v").c == pytest.approx(2.5 * 3 * 2)
 
 
+def test_the_three_forms_of_omega_G_and_what_the_paper_lacks():
+    joint, W = ip.datasets.paper_uniform(), np.full((2, 3), 1 / 2)
+    W[:, 0] = 0.3, 0.7
+    zeta = (np.ptp(joint.p_xy / joint.p_x[:, None], axis=0) ** 2 / joint.p_y).sum()
+    found = {
+        form: ip.penalty_threshold(joint, ip.bottleneck(0.2), W, formulation="ib-1", omega_G=form).constants["omega_G"]
+        for form in ("lemma", "theorem", "inequality")
+    }
+    assert found["lemma"] == pytest.approx(12 * zeta / 0.3 - 0.2)
+    assert found["theorem"] == pytest.approx(12 * zeta / (W @ joint.p_x).min() - 0.2)
+    assert found["inequality"] == pytest.approx(12 / 0.3)
+    with pytest.raises(ip.InvalidOptionError, match="omega_G must be"):
+        ip.penalty_threshold(joint, ip.bottleneck(0.2), W, omega_G="printed")
+    with pytest.raises(ip.InvalidOptionError, match="no theorem for pf-1; theorem_threshold gives"):
+        ip.penalty_threshold(joint, ip.funnel(2.0), W, formulation="pf-1")
+
+
 def test_ib_2_threshold_does_not_depend_on_gamma():
     joint, W = ip.datasets.heart(), np.full((4, 16), 0.25)
     found = {ip.penalty_threshold(joint, ip.bottleneck(g), W, formulation="ib-2").c for g in (0.05, 0.2, 0.9)}
@@ -73,6 +90,8 @@ def test_a_penalty_below_the_theorem_warns_and_auto_does_not(recwarn):
     joint = ip.datasets.paper_uniform()
     with pytest.warns(ip.PenaltyWarning, match=r"c = 16 lies below .* Theorem 4"):
         ip.solve(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-1", penalty=16.0), starts=1, max_iter=5)
+    with pytest.warns(ip.PenaltyWarning, match=r"c = 2 lies below .* the threshold of the descent theorem for pf-1"):
+        ip.solve(joint, ip.funnel(4.0), ip.DouglasRachford("pf-1", penalty=2.0), starts=1, max_iter=5)
     with pytest.warns(ip.PenaltyWarning, match="no theorem covers ib-2"):
         ip.solve(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-2", relaxation=2.0), starts=1, max_iter=5)
     recwarn.clear()

@@ -91,7 +91,7 @@ def test_a_run_that_meets_only_the_papers_rule_is_not_called_converged():
     assert found.loss > -0.344377 + 1e-3
 
 
-@pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"])
+@pytest.mark.parametrize("formulation", FORMULATIONS)
 def test_tails_are_linear(formulation):
     problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
     found = ip.solve(

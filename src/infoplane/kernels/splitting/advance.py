@@ -163,7 +163,8 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
                     break
                 if automatic:
                     mass = now.u if setting.tune_on_encoder else now.v
-                    retune(split, mass, now.c, now.boost, setting.kappa, FLOOR * scale)
+                    may_fall = state.iterations[r] < setting.settled
+                    retune(split, mass, now.c, now.boost, setting.kappa, FLOOR * scale, may_fall)
                 old, c_before = now, now.c.copy()
                 now = iterate(split, setting, old)
                 state.iterations[r] += 1

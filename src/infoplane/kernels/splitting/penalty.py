@@ -1,6 +1,9 @@
 """The automatic penalty: each row of the constraint gets kappa times the curvature of its own entropy,
 
 c_zj = kappa boost_zj max(|h_j|, floor) / mass_zj,   the curvature of h_j H(v_j) in v_zj being |h_j| / v_zj.
+
+From some iteration on it may no longer be lowered (`Setting.settled`). Then it changes finitely often while masses stay above some eps:
+each reset multiplies it by 1/LOW at least, and it never exceeds kappa |h| / eps. After the last reset it is constant, as theorems want it.
 """
 
 from ...information import Array
@@ -15,12 +18,12 @@ FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy co
 
 
 @part
-def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float) -> None:
-    """Reset the entries of c that have left [LOW, HIGH] times their target, in place."""
+def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool) -> None:
+    """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall."""
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
             target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
-            if not (LOW * target <= c[z, j] <= HIGH * target):
+            if c[z, j] < LOW * target or (may_fall and c[z, j] > HIGH * target):
                 c[z, j] = target
 
 

@@ -1,6 +1,6 @@
 """A splitting as arrays: what the kernels need of a joint, a formulation and a batch of runs.
 
-In each of the paper's five formulations one block is the encoder W[z, x] and the other is a table v[z, j] of marginals that must
+In each formulation one block is the encoder W[z, x] and the other is a table v[z, j] of marginals that must
 equal W M, with M[x, j] = p(x) for p(z) and M[x, j] = p(x|y) for p(z|y). The objective is shared out as
 
     marginal block   sum_j h_j H(v_j),                                  H(v_j) = -sum_z v log v, v_j on the simplex
@@ -40,6 +40,7 @@ class Setting(NamedTuple):
     alpha: float  # relaxation
     kappa: float  # > 0: the automatic row-scaled penalty; 0: c as given
     tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
+    settled: int  # iterations after which the automatic penalty is never lowered
     proximal: float  # weight of ADMM-IB's Bregman term in the marginal block; 0 in every other solver
     tol: float  # primal, dual and stationarity residual must be at most this
     primal_tol: (

@@ -1,4 +1,4 @@
-"""The paper's five formulations: which block is p and which q, which part of L each carries, and the M of their constraint.
+"""The formulations, the paper's five and pf-1: which block is p and which q, which part of L each carries, the M of their constraint.
 
 minimise F(p) + G(q), Ap = Bq, where one block is the encoder W = p(z|x) and the other a table v of marginals with v = W M:
 M = p(x) gives v = p(z), M = p(x|y) gives v = p(z|y). Written for the general Lagrangian (rho_z, rho_zx, rho_zy); the
@@ -36,8 +36,8 @@ class Formulation:
     name: str
     order: int
     """1: Solver I, 2: Solver II."""
-    theorem: int
-    """The general convergence theorem (1, 2 or 3) whose assumptions it meets."""
+    theorem: int | None
+    """The paper's general theorem (1, 2 or 3) for it, None for pf-1; docs/theory.md says which of its premises hold."""
     encoder_first: bool
     """Whether the encoder is p (else q)."""
     columns: tuple[str, ...]
@@ -47,6 +47,11 @@ class Formulation:
     """Why it cannot solve a problem, or None."""
     tune_on_encoder: bool = False
     """Whether the automatic penalty takes its masses from W M (else from v)."""
+
+    @property
+    def descends(self) -> bool:
+        """Whether the descent theorem of docs/theory.md covers it: the dual variable follows a block whose map (A or B) is the identity."""
+        return (self.order == 1) != self.encoder_first
 
     def constraint(self, p_x: Array, p_x_given_y: Array) -> Array:
         """M[x, j], the columns that turn W into v."""
@@ -110,6 +115,10 @@ def _refuse_pf_2(problem: MarkovLagrangian) -> str | None:
     return None
 
 
+# -- pf-1: the same blocks in Solver I's order, so that the dual variable follows F = rho_zy H(Z|Y) instead of G. Not in the paper: what it
+#    gains is that G may be anything (docs/theory.md, "A theorem that does hold").
+
+
 # -- pf-2v: Solver II.  p = W, q = p(z);  F = rho_zy H(Z|Y) - rho_zx sum p(z,x) log q(x|z),  G = (rho_z + rho_zx) H(Z);
 #    Ap = W p_x, Bq = q.  As in ib-1v, with H(Z|X) = H(Z) + H(X|Z) - H(X) and the decoder q(x|z).
 
@@ -132,6 +141,7 @@ FORMULATIONS: dict[str, Formulation] = {
         Formulation("ib-1", 1, 1, False, ("z",), _share_ib_1, _refuse_ib_1),
         Formulation("ib-2", 2, 2, True, ("z", "zy"), _share_ib_2, _refuse_ib_2),
         Formulation("ib-1v", 2, 2, True, ("z",), _share_ib_1v, _refuse_ib_1v),
+        Formulation("pf-1", 1, None, False, ("zy",), _share_pf_2, _refuse_pf_2),
         Formulation("pf-2", 2, 3, False, ("zy",), _share_pf_2, _refuse_pf_2, tune_on_encoder=True),
         Formulation("pf-2v", 2, 2, True, ("z",), _share_pf_2v, _refuse_pf_2v),
     )

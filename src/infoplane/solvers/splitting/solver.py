@@ -20,14 +20,15 @@ from ...solution import Run, Trace
 from ...status import Residuals, Status
 from ..base import Solver
 from ..stopping import Stopping
+from .descent import theorem_threshold
 from .formulations import FORMULATIONS, Formulation, choose
-from .penalty import automatic_factor, penalty_threshold
+from .penalty import SETTLED, automatic_factor, penalty_threshold
 
 PAPER_PRIMAL_TOL = 1e-6
 """The paper's stopping rule for its gradient step: total variation, half the absolute sum, of every column of Ap - Bq."""
 
 MIRROR_STEPS = 10
-"""Majorise-minimise steps per argmin where the encoder block has no dual (pf-2); one suffices elsewhere."""
+"""Majorise-minimise steps per argmin where the encoder block has no dual (pf-1, pf-2); one suffices elsewhere."""
 
 GOLDEN = 1.618
 
@@ -39,7 +40,7 @@ class DouglasRachford(Solver):
     Parameters
     ----------
     formulation
-        ``"ib-1"``, ``"ib-2"``, ``"ib-1v"``, ``"pf-2"``, ``"pf-2v"``, or ``"auto"``: the one that the problem's signs allow.
+        ``"ib-1"``, ``"ib-2"``, ``"ib-1v"``, ``"pf-1"``, ``"pf-2"``, ``"pf-2v"``, or ``"auto"``: the one that the problem's signs allow.
     step
         How an argmin is taken: ``"exact"`` (closed forms, dual Newton, majorise-minimise) or ``"gradient"``, the paper's
         mean-subtracted gradient step with back-tracking, in the details of its authors' published scripts; it also stops by the paper's
@@ -52,7 +53,7 @@ class DouglasRachford(Solver):
         Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="exact"`` and
         ``penalty="auto"``.
     inner
-        Majorise-minimise steps per argmin; None chooses 10 for pf-2 and 1 elsewhere.
+        Majorise-minimise steps per argmin; None chooses 10 for pf-1 and pf-2, 1 elsewhere.
     proximal
         Weight of a Bregman term KL(p || p_old) in the marginal block's argmin; only the earlier ADMM-IB uses it.
     first_step
@@ -69,7 +70,9 @@ class DouglasRachford(Solver):
     (True, -0.24076)
     """
 
-    formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-2", "pf-2v"] = field(default="auto", metadata=PYTHON_ONLY)
+    formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-1", "pf-2", "pf-2v"] = field(
+        default="auto", metadata=PYTHON_ONLY
+    )
     step: Literal["exact", "gradient"] = "exact"
     penalty: float | Literal["auto"] = "auto"
     relaxation: float = GOLDEN
@@ -129,20 +132,21 @@ class DouglasRachford(Solver):
         return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
-        """What the theorems do not cover: Solver II at relaxation 2, or a penalty below their smallest at the start's masses."""
+        """What no theorem covers: Solver II at relaxation 2, or a penalty below the paper's threshold (pf-1: the descent theorem's)."""
         formulation = self._formulation(problem)
         if formulation.order == 2 and self.relaxation == 2.0:
-            return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; below 2 it is covered."
+            return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; they cover alpha < 2."
         if self.penalty == "auto" or start.min() <= 0:
             return None
-        threshold = penalty_threshold(
+        smallest = theorem_threshold if formulation.theorem is None else penalty_threshold
+        threshold = smallest(
             support.joint, problem, support.lift(start), formulation=formulation.name, relaxation=self.relaxation
         )
         if self.penalty >= threshold.c:
             return None
         return (
-            f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the smallest that {threshold.theorem} asks of "
-            f"{formulation.name} at the start's masses. The theorem is sufficient, not necessary; penalty='auto' needs no tuning."
+            f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the threshold of {threshold.theorem} for {formulation.name} at "
+            "the start's masses. Smaller penalties often converge, too; penalty='auto' needs no tuning."
         )
 
     def begin(
@@ -196,6 +200,7 @@ class SplittingBatch:
             alpha=float(options.relaxation),
             kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
             tune_on_encoder=formulation.tune_on_encoder,
+            settled=SETTLED if formulation.descends else stopping.max_iter,
             proximal=float(options.proximal),
             tol=float(stopping.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
