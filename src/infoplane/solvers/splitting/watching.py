@@ -15,7 +15,7 @@ from .descent import curvatures, descent
 from .solver import SplittingBatch
 
 
-class Point(NamedTuple):
+class Standing(NamedTuple):
     """Where a run stands: the encoder, the marginals, the dual variable, and one penalty per row."""
 
     W: Array
@@ -27,8 +27,8 @@ class Point(NamedTuple):
 class Step(NamedTuple):
     """One iteration, and the kappa of each of its rows: L_c, with the later penalty, falls by at least ``promised``."""
 
-    before: Point
-    after: Point
+    before: Standing
+    after: Standing
     kappa: Array
 
     @property
@@ -50,10 +50,10 @@ def watched(batch: SplittingBatch) -> Iterator[Step | None]:
     """
     state, alpha, h = batch.state, batch.setting.alpha, batch.setting.h[0]
 
-    def now() -> tuple[Point, Array]:
+    def now() -> tuple[Standing, Array]:
         alive = int(state.alive[0])
         W, v, nu, c, boost = (table[0, :alive].copy() for table in (state.W, state.v, state.nu, state.c, state.boost))
-        return Point(W, v, nu, c), boost
+        return Standing(W, v, nu, c), boost
 
     (before, boost), going, first = now(), True, True
     while going:
