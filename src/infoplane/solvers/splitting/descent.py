@@ -101,7 +101,7 @@ def theorem_threshold(
     >>> joint, W = ip.datasets.paper_uniform(), np.full((3, 3), 1 / 3)
     >>> t = ip.theorem_threshold(joint, ip.funnel(4.0), W, formulation="pf-1")
     >>> t.theorem, round(t.c, 3), {name: round(value, 3) for name, value in t.constants.items()}
-    ('the descent theorem', 5.012, {'sigma': 1.333, 'L': 4.0})
+    ('the descent theorem', 7.338, {'sigma': 0.967, 'L': 5.52})
     >>> ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0).c
     2.0
     """
