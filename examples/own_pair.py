@@ -3,7 +3,7 @@
 minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q
 
 The minimax-concave penalty (Zhang 2010) is lam |q| - q^2/(2 w) up to |q| = w lam and constant beyond: 1/w-weakly convex, so the sum is
-not convex and the theorems of the paper apply. Both blocks have their argmin in closed form; either order of the recursion finds
+not convex. Both blocks have their argmin in closed form; either order of the recursion finds
 the same sparse solution, at a linear rate.
 """
 

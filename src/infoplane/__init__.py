@@ -32,7 +32,7 @@ from .frontier.transitions import critical_gamma, transitions
 from .joint.joint import Joint
 from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .solution import Rate, Solution, Trace
+from .solution import Exponent, Rate, Solution, Trace
 from .solve import Progress, solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
@@ -66,6 +66,7 @@ __all__ = [
     "Columns",
     "DouglasRachford",
     "Envelope",
+    "Exponent",
     "Frontier",
     "InfoplaneError",
     "InvalidAnswerError",

@@ -59,6 +59,19 @@ class Rate(NamedTuple):
     """Last iteration of the tail that was fitted."""
 
 
+class Exponent(NamedTuple):
+    """The exponent of the Lojasiewicz inequality |grad L_c| >= C (L_c - L*)^theta, fitted to the tail of a trace."""
+
+    theta: float
+    """Slope of log |grad L_c| against log (L_c - L*); 1/2 goes with a linear rate, more with a sublinear one."""
+    r_squared: float
+    """Share of the variance of log |grad L_c| that the straight line explains."""
+    first: int
+    """First iteration of the tail that was fitted."""
+    last: int
+    """Last iteration of the tail that was fitted."""
+
+
 @dataclass(frozen=True)
 class Trace:
     """What each iteration measured; arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none)."""
@@ -372,6 +385,23 @@ class StartSummary(NamedTuple):
 
 def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
     """The linear rate of a sequence of losses; see `Solution.rate`."""
+    distance, first, last = _tail(loss, floor)
+    slope, r_squared = _line(np.arange(first, last, dtype=float), np.log(distance[first:last]))
+    return Rate(float(np.exp(slope)), r_squared, first, last - 1)
+
+
+def fit_exponent(augmented: Array, gradients: Array, floor: float = 1e-12) -> Exponent:
+    """The Lojasiewicz exponent of a sequence of values L_c with their |grad L_c|; the tail is that of `fit_rate`."""
+    distance, first, last = _tail(augmented, floor)
+    kept = first + np.flatnonzero(gradients[first:last] > 0.0)
+    if kept.size < 5:
+        raise ValueError(f"only {kept.size} iterations of the tail have a gradient: too few to fit an exponent.")
+    theta, r_squared = _line(np.log(distance[kept]), np.log(gradients[kept]))
+    return Exponent(theta, r_squared, first, last - 1)
+
+
+def _tail(loss: Array, floor: float) -> tuple[Array, int, int]:
+    """|L_k - L*| and the range of iterations of its tail: those after half of the decades, and more than ``floor`` from the limit."""
     distance = np.abs(loss - _limit(loss))
     close = np.flatnonzero(distance <= floor)
     last = int(close[0]) if close.size else len(loss)
@@ -382,12 +412,15 @@ def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
     # The tail begins once half of the decades between the largest distance and the last one are done.
     middle = np.sqrt(distance[:last].max() * distance[last - 1])
     first = min(int(np.flatnonzero(distance[:last] > middle).max(initial=-1)) + 1, last - 5)
-    k = np.arange(first, last)
-    y = np.log(distance[first:last])
-    slope, intercept = np.polyfit(k, y, 1)
+    return distance, first, last
+
+
+def _line(x: Array, y: Array) -> tuple[float, float]:
+    """Slope of the straight line through (x, y) by least squares, and the share of the variance of y that it explains."""
+    slope, intercept = np.polyfit(x, y, 1)
     total = float(((y - y.mean()) ** 2).sum())
-    unexplained = float(((y - slope * k - intercept) ** 2).sum())
-    return Rate(float(np.exp(slope)), 1.0 - unexplained / total if total > 0 else 0.0, first, last - 1)
+    unexplained = float(((y - slope * x - intercept) ** 2).sum())
+    return float(slope), 1.0 - unexplained / total if total > 0 else 0.0
 
 
 def _limit(loss: Array) -> float:

@@ -120,7 +120,7 @@ def test_callback_stops():
     ("options", "message"),
     [
         ({"order": "III"}, "order must be"),
-        ({"relaxation": 2.5}, "relaxation must be in"),
+        ({"relaxation": 4.5}, "relaxation must be in"),
         ({"penalty": -1.0}, "penalty must be positive"),
         ({"q0": np.zeros(4)}, "they must agree"),
         ({"max_iter": 0}, "max_iter"),
@@ -132,3 +132,157 @@ def test_bad_options(options, message):
     given = {"F": LeastSquares(D, y), "G": MinimaxConcave(0.1, 4.0), "p0": np.zeros(12), "q0": np.zeros(12)} | options
     with pytest.raises(ip.InvalidOptionError, match=message):
         ip.douglas_rachford(**given)
+
+
+class Distance:
+    """|u - centre|^2 weight/2 by its gradient alone."""
+
+    def __init__(self, centre, weight=1.0):
+        self.centre, self.weight = np.asarray(centre, dtype=float), weight
+
+    def value(self, u):
+        return 0.5 * self.weight * float(((u - self.centre) ** 2).sum())
+
+    def gradient(self, u):
+        return self.weight * (u - self.centre)
+
+
+class Bowl(Distance):
+    """The same with its argmin."""
+
+    def argmin(self, target, c, _start):
+        return (self.weight * self.centre + c * target) / (self.weight + c)
+
+
+def between(place, start, **options):
+    """Nearest point to (2, 0.4, -1) and (0, 0.6, 1), weighed equally, where both blocks lie in a set."""
+    return ip.douglas_rachford(
+        Distance([2.0, 0.4, -1.0]),
+        Distance([0.0, 0.6, 1.0]),
+        penalty=1.0,
+        p0=start,
+        q0=start,
+        p_in=place,
+        q_in=place,
+        **options,
+    )
+
+
+@pytest.mark.parametrize("order", ["I", "II"])
+def test_a_block_in_a_box(order):
+    found = between((0.0, 0.8), np.full(3, 0.3), order=order)
+    assert found.converged
+    np.testing.assert_allclose(found.q, [0.8, 0.5, 0.0], atol=1e-7)  # the centre (1, 0.5, 0), clipped
+
+
+@pytest.mark.parametrize("order", ["I", "II"])
+def test_a_block_on_the_simplex(order):
+    found = between("simplex", np.full(3, 1 / 3), order=order)
+    assert found.converged
+    # The projection of (1, 0.5, 0) by hand: subtract 1/4 from the first two entries.
+    np.testing.assert_allclose(found.q, [0.75, 0.25, 0.0], atol=1e-7)
+
+
+def test_an_entropy_on_the_simplex_has_its_softmax():
+    """min <a, p> + sum p log p by its gradient alone."""
+    a = np.array([0.3, -1.0, 0.7, 0.1])
+
+    class Entropy:
+        def value(self, p):
+            return float((p * (a + np.log(np.maximum(p, 1e-300)))).sum())
+
+        def gradient(self, p):
+            return a + np.log(np.maximum(p, 1e-300)) + 1.0
+
+    found = ip.douglas_rachford(
+        Entropy(), Bowl(np.zeros(4), 0.0), p_in="simplex", p0=np.full(4, 0.25), q0=np.full(4, 0.25), penalty=2.0
+    )
+    assert found.converged
+    np.testing.assert_allclose(found.p, np.exp(-a) / np.exp(-a).sum(), atol=1e-7)
+
+
+@pytest.mark.parametrize("order", ["I", "II"])
+@pytest.mark.parametrize("alpha", [2.2, 2.5])
+def test_relaxation_above_two_where_it_is_covered(order, alpha):
+    """The followed block is 1.9-strongly convex and 2-smooth, the other one anything: here the distance to two points, not convex."""
+
+    class TwoPoints:
+        def value(self, u):
+            return 0.5 * float(np.minimum((u - 1.0) ** 2, (u + 1.0) ** 2).sum())
+
+        def argmin(self, target, c, _start):
+            return (np.where(target >= 0.0, 1.0, -1.0) + c * target) / (1.0 + c)
+
+    weights = np.array([1.9, 2.0])
+
+    class Weighted:
+        def value(self, u):
+            return 0.5 * float((weights * (u - 0.3) ** 2).sum())
+
+        def argmin(self, target, c, _start):
+            return (weights * 0.3 + c * target) / (weights + c)
+
+    followed, other = Weighted(), TwoPoints()
+    c = 1.05 * ip.theorem_threshold("over-relaxed", sigma=1.9, L=2.0, relaxation=alpha).c
+    pair = (followed, other) if order == "I" else (other, followed)
+    found = ip.douglas_rachford(
+        *pair, order=order, relaxation=alpha, penalty=c, curvature=(1.9, 2.0), p0=np.array([2.0, -0.5]), q0=np.zeros(2)
+    )
+    assert found.converged
+    assert (np.diff(found.augmented[1:]) <= 1e-13).all()
+
+
+def test_the_penalty_range_of_over_relaxation_is_sharp_enough_to_matter():
+    """On quadratics, where the worst curvature is known, L_c falls inside the range in every iteration."""
+    from infoplane.solvers.splitting.descent import over_relaxed
+
+    for sigma, alpha in ((0.8, 2.2), (0.95, 2.8), (1.0, 3.5)):
+        low, high = over_relaxed(alpha, sigma=sigma, L=1.0)
+        assert 1.0 <= low < high
+        # t^2/(c alpha) - c (2-alpha)/(2 alpha) - (t^2 + sigma L - 2 sigma t)/(2 (L - sigma)), the change per |d|^2 at curvature t
+        for c in np.linspace(low, high, 7)[1:-1]:
+            for t in np.linspace(sigma, 1.0, 11):
+                bregman = 0.5 * t if sigma == 1.0 else (t * t + sigma - 2 * sigma * t) / (2 * (1 - sigma))
+                assert t * t / (c * alpha) - c * (2 - alpha) / (2 * alpha) - bregman < 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"relaxation": 2.5}, "leave A out and give curvature"),
+        ({"relaxation": 2.5, "curvature": (1.0, 4.0)}, "relaxations below 2.14"),
+        ({"relaxation": 2.5, "curvature": (1.0, 1.0), "penalty": 9.0}, "must lie between 1 and 4"),
+        ({"relaxation": 4.0}, "below 4"),
+        ({"p_in": "simplex"}, "Bowl has its own argmin"),
+        ({"q_in": (1.0, 0.0)}, "number above 1"),
+        ({"q_in": "ball"}, "must be 'simplex', a pair"),
+    ],
+)
+def test_what_is_not_covered_is_refused(options, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        ip.douglas_rachford(Bowl([0.0]), Distance([1.0]), p0=np.zeros(1), q0=np.zeros(1), **options)
+
+
+@pytest.mark.parametrize("order", ["I", "II"])
+def test_the_exponent_of_a_quadratic_pair_is_one_half(order):
+    found = solve(order)
+    exponent = found.exponent()
+    assert exponent.theta == pytest.approx(0.5, abs=0.03)
+    assert exponent.r_squared > 0.99
+
+
+def test_the_exponent_of_a_flat_minimum_is_larger():
+    """F = u^4/4 has exponent 3/4: the gradient u^3 against the value u^4."""
+
+    class Quartic:
+        def value(self, u):
+            return 0.25 * float((u**4).sum())
+
+        def gradient(self, u):
+            return u**3
+
+    found = ip.douglas_rachford(
+        Quartic(), Bowl([0.0], 0.0), penalty=1.0, p0=np.ones(1), q0=np.ones(1), tol=1e-12, max_iter=3000
+    )
+    assert not found.converged
+    assert found.exponent(floor=0.0).theta > 0.6

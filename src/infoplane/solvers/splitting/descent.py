@@ -50,6 +50,32 @@ def descent_threshold(alpha: float, *, sigma: float, L: float) -> float:
     return max(c, -sigma)
 
 
+def over_relaxed(alpha: float, *, sigma: float, L: float) -> tuple[float, float]:
+    """The penalties between which L_c falls in every iteration, for 0 < alpha < 4: Themelis and Patrinos (2020), Theorem 4.1.
+
+    The followed block is L-smooth with curvature at least sigma. Below alpha = 2, c > max{L, -2 sigma/(2 - alpha)}; from 2 on the block
+    must be strongly convex, alpha < 4/(1 + sqrt(1 - sigma/L)), and c lies between the roots of (alpha - 2) c^2 - alpha sigma c + 2 sigma L.
+    Their result for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives it for both recursions here.
+    """
+    if not (L > 0.0 and -L <= sigma <= L):
+        raise InvalidOptionError(f"sigma must lie in [-L, L] and L be positive; found sigma = {sigma!r}, L = {L!r}.")
+    if alpha < 2.0:
+        return max(L, -2.0 * sigma / (2.0 - alpha)), math.inf
+    largest = 4.0 / (1.0 + math.sqrt(1.0 - sigma / L)) if sigma > 0.0 else 2.0
+    if sigma <= 0.0 or alpha >= largest:
+        raise InvalidOptionError(
+            f"with sigma = {sigma:g} and L = {L:g} relaxations below {largest:g} are covered; found alpha = {alpha!r}."
+        )
+    if alpha == 2.0:
+        return L, math.inf
+    root = math.sqrt((alpha * sigma) ** 2 - 8.0 * (alpha - 2.0) * sigma * L)
+    return (alpha * sigma - root) / (2.0 * (alpha - 2.0)), (alpha * sigma + root) / (2.0 * (alpha - 2.0))
+
+
+def _over_relaxed_threshold(alpha: float, *, sigma: float, L: float) -> float:
+    return over_relaxed(alpha, sigma=sigma, L=L)[0]
+
+
 def curvatures(h: Array, before: Array, after: Array) -> tuple[Array, Array]:
     """(sigma, L) of every row: the extremes of the curvature of h_j H(v_j), which is -h_j/v, on the segment that the row moved.
 
@@ -69,6 +95,7 @@ THEOREMS: dict[str, tuple[str, _Constants]] = {
     "2": ("Theorem 2", theorem_2),
     "3": ("Theorem 3", theorem_3),
     "descent": ("the descent theorem", descent_threshold),
+    "over-relaxed": ("Themelis and Patrinos, Theorem 4.1", _over_relaxed_threshold),
 }
 
 
@@ -88,8 +115,8 @@ def theorem_threshold(
     of
         A joint, followed by the problem and an encoder: the threshold of a formulation, with the curvatures at the masses of that encoder;
         valid as long as no mass of the followed block falls below its smallest. Or, for a pair of your own, the name of a theorem,
-        followed by its constants: ``"descent"`` (sigma, L), or the paper's ``"1"`` (L_p, sigma_F, omega_G, mu_A), ``"2"`` (sigma_G,
-        L_q, mu_B), ``"3"`` (sigma_G, L_q, M_q, lambda_B, mu_BB). docs/theory.md says what each of them assumes.
+        followed by its constants: ``"descent"`` or, for alpha up to 4, ``"over-relaxed"`` (sigma, L); the paper's ``"1"`` (L_p, sigma_F,
+        omega_G, mu_A), ``"2"`` (sigma_G, L_q, mu_B), ``"3"`` (sigma_G, L_q, M_q, lambda_B, mu_BB). docs/theory.md says what each assumes.
     problem, encoder, formulation
         What to solve, where, and how it is split.
     relaxation
