@@ -4,6 +4,7 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.joint.support import Support
+from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
 from infoplane.solvers.stopping import Stopping
 
