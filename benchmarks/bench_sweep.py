@@ -30,7 +30,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.solve import block_length
+from infoplane.solvers.base import block_length
 from infoplane.solvers.starts import make_starts
 from infoplane.solvers.stopping import Stopping
 from infoplane.sweep import worker

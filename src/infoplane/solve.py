@@ -20,7 +20,7 @@ from .joint.joint import check_joint
 from .joint.support import Support
 from .problem import check_problem
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Batch, Solver, is_path, losses_of
+from .solvers.base import Batch, Solver, block_length, is_path, losses_of
 from .solvers.registry import resolve_with_proof
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
@@ -31,12 +31,6 @@ from .threads import all_cores, one_blas_thread
 if TYPE_CHECKING:
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
-
-LONGEST_BLOCK = 200
-"""Most iterations between two calls of the callback, and between two checks for an interruption."""
-
-BLOCK_WORK = 4_000_000
-"""Encoder entries that one block of iterations may update: large batches pause more often, so that Ctrl-C takes about a second."""
 
 
 @dataclass(frozen=True)
@@ -183,11 +177,6 @@ def _best_of(
     if not runs:
         raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
     return best_solution(support, problem, runs, time.perf_counter() - began, cap), interrupted
-
-
-def block_length(starts: Array) -> int:
-    """How many iterations a batch of starts (R, |Z|, |X|) does between two pauses."""
-    return max(5, min(LONGEST_BLOCK, BLOCK_WORK // starts.size))
 
 
 def _drive(

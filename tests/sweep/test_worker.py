@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solve import block_length
-from infoplane.solvers.base import is_path
+from infoplane.solvers.base import block_length, is_path
 from infoplane.solvers.stopping import Stopping
 from infoplane.sweep import record, worker
 from infoplane.sweep.plan import Chunk

@@ -3,8 +3,10 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-Where a start has fewer clusters than letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as
-the cap on |Z| allows: so |Z| is found, whatever it begins with.
+Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
+every gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than letters, the
+lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found, whatever the
+path begins with.
 
 An encoder is a straight line gamma I(X;Z) - I(Y;Z) over all gammas, so every encoder of the path, and the trivial one, is a candidate at
 every gamma. Where another's line lies below, the path has missed a jump, and that gamma is solved again from there.
@@ -24,13 +26,11 @@ from ..information import Array, plane_points
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
-from .base import PathSolver
+from .base import PathSolver, losses_of
 from .fixed_point.accelerated import Accelerated
+from .growth import ROUGH, Dual, asks_the_dual, from_letters, grown, settled
 from .prediction import Path, predictable
 from .stopping import Stopping
-
-STRIDE = 200
-"""Iterations between two looks."""
 
 
 @dataclass(frozen=True)
@@ -84,23 +84,27 @@ class Annealing(PathSolver):
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
         last, clusters, letters = [starts[0]], starts.shape[1], starts.shape[2]
         del starts  # an encoder may be large: none is kept here while the next is found
-        lowest = gamma_of(problems[order[0]])
+        lowest, most = problems[order[0]], min(stopping.most_clusters(letters), letters)
         clock = _Clock(len(problems))
-        for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            run = yield from _climb(support, _at(gamma), last.pop(), BRIEF, False)
-            last.append(run.encoder)
-            del run
+        dual = Dual(support) if asks_the_dual(support, most) else None
+        if dual is not None:
+            last.append((yield from _better(support, lowest, last.pop())))
+        else:
+            last.append((yield from self._approached(support, gamma_of(lowest), last.pop())))
         found: dict[int, Run] = {}
-        most = min(stopping.most_clusters(letters), letters)
         path = Path(support)
         for place in order:
             W, spent = last.pop(), 0
             if predictable(support, W):
                 W = path.predicted(problems[place], W)
-            if clusters < most and not found:  # above the lowest gamma clusters only merge
-                W, spent = yield from _grown(support, problems[place], W, most, stopping.max_iter)
-            run = yield from _climb(support, problems[place], W, stopping, record)
+            if dual is not None and not found:
+                W, spent = yield from grown(support, problems[place], W, most, dual)
+            elif clusters < most and not found:  # above the lowest gamma clusters only merge
+                W, spent = yield from _split(support, problems[place], W, most, stopping.max_iter)
+            run = yield from settled(support, problems[place], W, stopping, record)
             del W
+            if dual is not None:
+                run = yield from _completed(support, problems[place], run, stopping, record, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             last.append(run.encoder)
             if predictable(support, run.encoder):
@@ -112,6 +116,13 @@ class Annealing(PathSolver):
             run = found[place]
             died = max(clusters - len(run.encoder), 0)
             yield replace(run, found_by=self.name, died=died, seconds=clock.seconds[place])
+
+    def _approached(self, support: Support, lowest: float, W: Array) -> Generator[None, None, Array]:
+        """From below the first gamma up to it."""
+        for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
+            run = yield from settled(support, _at(gamma), W, BRIEF)
+            W = run.encoder
+        return W
 
 
 class _Clock:
@@ -146,7 +157,7 @@ def _mend(
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
             if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
-                found[place] = yield from _climb(support, problem, candidates[best], stopping, record)
+                found[place] = yield from settled(support, problem, candidates[best], stopping, record)
                 mended = True
                 clock.charge(place)
         if not mended:
@@ -162,21 +173,33 @@ MISSED = 1e-9
 BRIEF = Stopping(tol=1e-4, max_iter=100)
 """What is enough on a rung that nobody will see."""
 
-ROUGH = Stopping(tol=1e-5, max_iter=300)
+BETWEEN_SPLITS = Stopping(tol=1e-5, max_iter=300)
 """What is enough between two splits."""
 
 
-def _climb(
-    support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping, record: bool
+def _better(support: Support, problem: MarkovLagrangian, start: Array) -> Generator[None, None, Array]:
+    """Of a start and a hard partition, each roughly settled, the one of lower loss."""
+    found = []
+    for W in (start, (yield from from_letters(support, problem))):
+        run = yield from settled(support, problem, W, ROUGH)
+        found.append(run.encoder)
+    return found[int(np.argmin(losses_of(support, problem, found)))]
+
+
+def _completed(
+    support: Support, problem: MarkovLagrangian, run: Run, stopping: Stopping, record: bool, dual: Dual
 ) -> Generator[None, None, Run]:
-    batch = Accelerated().begin(support, [problem], W[None], stopping, record)
-    del W
-    while batch.advance(STRIDE):
-        yield None
-    return batch.runs()[0]
+    """The run, or one from its encoder with the clusters that are missing."""
+    most = len(support.p_x)
+    W, spent = yield from grown(support, problem, run.encoder, most, dual)
+    if W is run.encoder:
+        return run
+    better = yield from settled(support, problem, W, stopping, record)
+    before, after = losses_of(support, problem, [run.encoder, better.encoder])
+    return replace(better, iterations=run.iterations + spent + better.iterations) if after < before else run
 
 
-def _grown(
+def _split(
     support: Support, problem: MarkovLagrangian, W: Array, most: int, max_iter: int
 ) -> Generator[None, None, tuple[Array, int]]:
     """Clusters split, up to so many, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
@@ -185,7 +208,7 @@ def _grown(
         room = min(most, 2 * len(W))
         halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
-        run = yield from _climb(support, problem, W, ROUGH, False)
+        run = yield from settled(support, problem, W, BETWEEN_SPLITS)
         W, spent = run.encoder, spent + run.iterations
         if len(W) < room:
             break

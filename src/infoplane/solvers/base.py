@@ -23,6 +23,24 @@ def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Ar
     return [loss for some in support.lifted(encoders) for loss in problem.values(support.joint, some)]
 
 
+LONGEST_BLOCK = 200
+"""Most iterations between two calls of the callback, and between two checks for an interruption."""
+
+BLOCK_WORK = 4_000_000
+"""Encoder entries that one block of iterations may update: large batches pause more often, so that Ctrl-C takes about a second."""
+
+
+def block_length(starts: Array) -> int:
+    """How many iterations one start (|Z|, |X|), or a batch of them (R, |Z|, |X|), does between two pauses."""
+    return max(5, min(LONGEST_BLOCK, BLOCK_WORK // starts.size))
+
+
+def work_of(support: Support, clusters: int) -> int:
+    """Operations of one iteration of one start; matrix products of BLAS do many at once."""
+    outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
+    return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
+
+
 class Batch(Protocol):
     """Runs in progress. `advance` does a bounded amount of work, so that a caller can stop, or show progress, in between."""
 

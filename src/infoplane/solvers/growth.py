@@ -1,59 +1,140 @@
 """Is a cluster missing? The bottleneck's dual says so: D(u) <= 1 for every decoder u if and only if an encoder is optimal.
 
-D(u) = sum_x p(x) k(x, u) / m(x) is climbed from letters that lie far apart (`certificate/bottleneck/mixture.py`); a peak above 1 is a
-cluster that lowers the loss, however far it is from those there are. The split test of the accelerated solver sees only what is near.
+D(u) = sum_x p(x) k(x, u) / m(x) is climbed from letters that lie far apart (`certificate/bottleneck/mixture.py`) and from those letters
+x where D(p(y|x)) is largest; a peak above 1 is a cluster that lowers the loss, however far it is from those there are. The split test
+of the accelerated solver sees only what is near.
+
+Where X has many letters this is how the bottleneck is solved: from a hard partition, found letter by letter (`partitions`), whose
+missing clusters are added a hundred at a time, roughly settled in between, until the dual has no more to say.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator
+from dataclasses import replace
 
 import numpy as np
 
-from ..certificate.bottleneck.mixture import Mixture, cover, peaks_above
+from ..certificate.bottleneck.mixture import TINY, Mixture, cover, peaks_above
 from ..certificate.bottleneck.proof import gamma_of
+from ..information import Array, IntArray
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import losses_of
+from .base import block_length, losses_of, work_of
 from .fixed_point.accelerated import Accelerated
+from .partitions import moved, softened
+from .starts import FIRST_CLUSTERS
 from .stopping import Stopping
 
-ROUNDS = 6
+ROUNDS = 12
 """Most times that clusters are added."""
 
 HIGH = 1e-7
-"""Nats, gamma log D, that a peak must rise above 0."""
+"""Nats, gamma log D, that a peak must rise above 0; and that a round must gain."""
 
-LARGEST_TABLE = 20_000_000
-"""Letters x outcomes y x starts of a climb above which the dual is not asked: one step would take a second."""
+IDLE = 2
+"""Rounds in a row without that gain, after which no other follows: a cluster of little mass takes a while to grow."""
+
+NEEDY = 256
+"""Letters with the largest D that climbs begin from, beside those that lie far apart."""
+
+LARGEST_CLIMB = 20_000_000
+"""Letters x outcomes y x starts of a climb, above which there are fewer starts; and none, if not even `LEAST_STARTS` fit."""
+
+LEAST_STARTS = 65
+
+LARGEST_TABLE = 100_000_000
+"""Letters x letters whose D is looked at; of more letters, the heaviest are."""
+
+ENTRIES = 2_000_000
+"""... of which so many at a time."""
+
+ROUGH = Stopping(tol=1e-5, max_iter=60)
+"""What is enough between two rounds."""
 
 
-def completed(support: Support, problem: MarkovLagrangian, run: Run, stopping: Stopping) -> Generator[None, None, Run]:
-    """The run with clusters added while the dual says that some are missing and the cap on |Z| allows them."""
-    gamma, letters = gamma_of(problem), len(support.p_x)
-    most = min(stopping.most_clusters(letters), letters)
-    loss = losses_of(support, problem, [run.encoder])[0]
-    if support.sparse:
-        return run
-    starts = cover(support)
-    for _ in range(ROUNDS):
-        if len(run.encoder) >= most or starts.shape[0] * support.cells > LARGEST_TABLE:
-            break
-        mixture = Mixture.of(support, run.encoder)
-        lam = mixture.multipliers(support, gamma)
-        peaks, _ = peaks_above(support, gamma, lam, starts, HIGH)
+def asks_the_dual(support: Support, most: int) -> bool:
+    """Whether a bottleneck with so many clusters at most is solved this way: many letters, a dense table, and no cap on |Z|."""
+    return len(support.p_x) > FIRST_CLUSTERS and not support.sparse and most >= len(support.p_x)
+
+
+def from_letters(support: Support, problem: MarkovLagrangian) -> Generator[None, None, Array]:
+    """Every letter by itself, then moved letter by letter while that lowers the loss: where a path of many letters begins."""
+    labels: IntArray = np.arange(len(support.p_x))
+    for found in moved(support, problem, labels, len(labels)):
         yield None
-        peaks = peaks[: most - len(run.encoder)]
-        if not len(peaks):
+        labels = labels if found is None else found
+    return softened(labels)
+
+
+class Dual:
+    """Where climbs begin, for one joint."""
+
+    def __init__(self, support: Support) -> None:
+        self.support = support
+        self.apart = cover(support)
+        heaviest = np.argsort(-support.p_x, kind="stable")[: max(1, LARGEST_TABLE // len(support.p_x))]
+        self.letters: Array = np.unique(support.T.T[heaviest], axis=0)
+
+    @property
+    def room(self) -> int:
+        """Letters that climbs may begin from beside those that lie apart; negative if no climb is worth its time."""
+        fitting = LARGEST_CLIMB // self.support.cells
+        return -1 if fitting < min(LEAST_STARTS, len(self.apart)) else min(NEEDY, fitting - len(self.apart))
+
+    def missing(self, gamma: float, mixture: Mixture) -> Array:
+        """Decoders with D > 1, one for each peak that was met."""
+        lam = mixture.multipliers(self.support, gamma)
+        neediest = np.argsort(-self.heights(gamma, lam), kind="stable")[: self.room]
+        return peaks_above(self.support, gamma, lam, np.vstack([self.apart, self.letters[neediest]]), HIGH)[0]
+
+    def heights(self, gamma: float, lam: Array) -> Array:
+        """Gamma log D(p(y|x)) for the letters x, in nats."""
+        T = self.support.T
+        found = []
+        few = max(1, ENTRIES // T.shape[1])
+        for first in range(0, len(self.letters), few):
+            score = (lam + np.log(np.maximum(self.letters[first : first + few], TINY)) @ T) / gamma
+            top = score.max(axis=1)
+            found.append(gamma * (top + np.log(np.exp(score - top[:, None]).sum(axis=1))))
+        return np.concatenate(found)
+
+
+def grown(
+    support: Support, problem: MarkovLagrangian, W: Array, most: int, dual: Dual
+) -> Generator[None, None, tuple[Array, int]]:
+    """W with clusters added, up to so many, while the dual says that some are missing; roughly stationary. And the iterations it took.
+
+    W itself, if nothing is missing from it.
+    """
+    gamma, spent, idle = gamma_of(problem), 0, 0
+    lowest = losses_of(support, problem, [W])[0]
+    for _ in range(ROUNDS if dual.room >= 0 else 0):
+        mixture = Mixture.of(support, W)
+        missing = dual.missing(gamma, mixture)[: max(most - len(W), 0)]
+        yield None
+        if not len(missing):
             break
-        W = mixture.joined(peaks).encoder(support, gamma)
-        batch = Accelerated().begin(support, [problem], np.ascontiguousarray(W)[None], stopping, False)
-        while batch.advance(200):
-            yield None
-        better = batch.runs()[0]
-        now = losses_of(support, problem, [better.encoder])[0]
-        if now > loss - HIGH:
+        W = np.ascontiguousarray(mixture.joined(missing).encoder(support, gamma))
+        run = yield from settled(support, problem, W, ROUGH)
+        W, spent = run.encoder, spent + run.iterations
+        loss = losses_of(support, problem, [W])[0]
+        idle = idle + 1 if loss > lowest - HIGH else 0
+        lowest = min(loss, lowest)
+        if idle == IDLE:
             break
-        run, loss = better, now
-    return run
+    return W, spent
+
+
+def settled(
+    support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping, record: bool = False
+) -> Generator[None, None, Run]:
+    """The run of the accelerated solver from one encoder."""
+    limited = replace(stopping, max_iter=stopping.affordable(stopping.work, work_of(support, len(W))))
+    batch = Accelerated().begin(support, [problem], W[None], limited, record)
+    stride = block_length(W)
+    del W
+    while batch.advance(stride):
+        yield None
+    return batch.runs()[0]

@@ -25,6 +25,9 @@ from .stopping import Stopping
 MERGE_WORK = 150_000_000
 """Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""
 
+BOTH_WORK = 50_000_000
+"""... and above which a bottleneck's path is walked by the Lagrangian only, whose partitions were measured to be better."""
+
 MOVE_WORK = 300_000_000
 """Logarithms that the moves from one partition may take: some seconds."""
 
@@ -87,6 +90,14 @@ def encoder_of(labels: IntArray) -> Array:
     return W
 
 
+def softened(labels: IntArray) -> Array:
+    """A partition from which every letter can still leave."""
+    clusters = int(labels.max()) + 1
+    W = np.full((clusters, len(labels)), 0.01 / clusters)
+    W[labels, np.arange(len(labels))] += 0.99
+    return W
+
+
 def labels_of(W: Array) -> IntArray:
     """Every letter in the cluster where an encoder has most of it."""
     return numbered(W.argmax(axis=0))
@@ -136,7 +147,8 @@ def partitions(
     if letters <= most:
         begun.append(one(np.arange(letters), "identity"))
     if letters**2 * len(support.p_y) <= 2 * MERGE_WORK:
-        for criterion in ("information", "lagrangian"):
+        brief = letters**2 * len(support.p_y) > 2 * BOTH_WORK
+        for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
             labels = _merged(support, problem, most, criterion)
             yield None
             if labels is not None:

@@ -3,19 +3,20 @@
 ==========================  ==========================================================================================
 problem                     what runs
 ==========================  ==========================================================================================
-bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma, which finds |Z| (`annealing`); on large
-                            joints from the best hard partition too, and clusters that the dual says are missing (`growth`)
+bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
+                            hard partition, with the clusters that the dual says are missing (`growth`)
 funnel                      starts, pooled; hard partitions; column generation from both (`generation`), which finds |Z|
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
 
 Hard partitions (`partitions`) are a constant Z, Z = X, the best of a merge path, and each of them with its letters moved one at a time
-until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, and from an
-encoder with more clusters, joined until they are few enough (`capping`).
+until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, from an
+encoder with more clusters, joined until they are few enough (`capping`), and from its best answer, rounded and moved.
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
-iteration: as many starts are made as `STARTS_WORK` holds, and as many iterations as `ITERATIONS_WORK` does.
+iteration: of more than 64 letters as many starts are made as `STARTS_WORK` holds, with as many iterations as `ITERATIONS_WORK` does; they
+were measured to be the dearest part there, and seldom the best.
 """
 
 from __future__ import annotations
@@ -31,25 +32,26 @@ from ..joint.support import Support
 from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
 from ..solution import Run
 from .annealing import Annealing
-from .base import Batch, PathSolver, Solver, losses_of
+from .base import Batch, PathSolver, Solver, losses_of, work_of
 from .capping import within
 from .fixed_point.accelerated import Accelerated
 from .generation import generated
-from .growth import completed
-from .partitions import Found, as_run, encoder_of, partition_run, partitions
+from .growth import settled
+from .partitions import Found, as_run, labels_of, moved, partition_run, partitions, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters, make_starts
 from .stopping import Stopping
 
-STARTS_WORK = 30_000_000
-"""Operations of one iteration of all starts together: 16 starts of 20 clusters on 2,000 x 20 letters."""
+STARTS_WORK = 4_000_000
+"""Operations of one iteration of all starts together: 9 starts of 64 clusters on 225 x 10 letters. What begins elsewhere was measured to
+find better encoders of more letters."""
 
-FUNNEL_STARTS_WORK = 4_000_000
-"""The same for the funnel, whose starts take thousands of iterations."""
+ITERATIONS_WORK = 2_000_000_000
+"""Operations of all iterations of all starts: half a second, or two if the machine is busy."""
 
-ITERATIONS_WORK = 10_000_000_000
-"""Operations of all iterations of all starts: some ten seconds. The best of them goes on alone, for as much again."""
+SETTLING_WORK = 20_000_000_000
+"""Operations of all iterations from an encoder that promises to be the best: some five seconds."""
 
 FREE_WORK = 11_000_000
 """Operations of an iteration up to which a capped bottleneck is also annealed with more clusters than allowed, to be joined."""
@@ -60,14 +62,11 @@ POLISH_WORK = 100_000_000
 SPLITTING_WORK = 1_000_000
 """Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
 
+ROUNDINGS = 3
+"""Most times that the best of few clusters is rounded and settled again."""
+
 BETTER = 1e-9
 """Nats by which what comes after the starts must be below all else: ties go to the starts."""
-
-
-def work_of(support: Support, clusters: int) -> int:
-    """Operations of one iteration of one start; matrix products of BLAS do many at once."""
-    outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
-    return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
 @dataclass(frozen=True)
@@ -85,10 +84,11 @@ class Portfolio(PathSolver):
     name = "portfolio"
     grows = True
 
-    def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:
+    def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
         """As many as the budget holds, at least one."""
-        budget = FUNNEL_STARTS_WORK if is_funnel(problem) and len(support.p_x) > SMALL else STARTS_WORK
-        return max(1, min(starts, budget // max(work_of(support, clusters), 1)))
+        if len(support.p_x) <= SMALL:
+            return starts
+        return max(1, min(starts, STARTS_WORK // max(work_of(support, clusters), 1)))
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
@@ -122,13 +122,14 @@ class PortfolioBatch:
         self.clusters, self.letters = starts.shape[1:]
         self.most = min(stopping.most_clusters(self.letters), self.letters)
         self.work = work_of(support, self.clusters)
-        brief = replace(stopping, max_iter=self._iterations(self.work * len(starts)))
+        brief = replace(stopping, max_iter=stopping.affordable(ITERATIONS_WORK, self.work * len(starts)))
+        self.patient = replace(stopping, work=SETTLING_WORK)
         self.truncated = brief.max_iter < stopping.max_iter
         self.parts: list[Batch] = [
             solver.begin(support, list(problems), starts, brief, record) for solver in self._solvers(starts)
         ]
         if is_bottleneck(self.problem):
-            self.parts.append(Annealing().begin(support, problems[:1], starts, stopping, record))
+            self.parts.append(Annealing().begin(support, problems[:1], starts, self.patient, record))
         self.later: list[Run] = []
         self.stride = 1
         self.going = self._work()
@@ -141,9 +142,6 @@ class PortfolioBatch:
             yield Accelerated()
             if family_of(self.problem) is LAGRANGIAN and self.work * len(starts) <= SPLITTING_WORK:
                 yield DouglasRachford()
-
-    def _iterations(self, work: int) -> int:
-        return min(self.stopping.max_iter, max(100, ITERATIONS_WORK // max(work, 1)))
 
     def advance(self, iterations: int) -> bool:
         """A bounded piece of one part's work."""
@@ -160,16 +158,17 @@ class PortfolioBatch:
                 yield None
         capped = self.most < self.letters
         if is_bottleneck(self.problem):
-            if capped or self.letters > SMALL:
+            if capped or self.support.sparse:
                 yield from self._from_partitions()
             if capped:
                 yield from self._from_more_clusters()
-            if self.letters > SMALL:
-                yield from self._missing_clusters()
+                yield from self._rounded_again()
         else:
             yield from self._hard_and_generated()
         best = self.best()
-        if self.truncated and best is not None and not best.status.converged:
+        if best is None or best.status.converged or self.later or best.found_by == Annealing.name:
+            return
+        if self.truncated:  # a start that is the best gets the time that all else has had
             yield from self._polish(best.encoder, best.found_by)
 
     def best(self) -> Run | None:
@@ -196,16 +195,10 @@ class PortfolioBatch:
             return
         W = within(self.support, self.problem, W, self.most)
         yield None
-        work = work_of(self.support, len(W))
-        if work > POLISH_WORK:
+        if work_of(self.support, len(W)) > POLISH_WORK:
             self._keep(as_run(self.support, self.problem, W, found_by, self.stopping))
             return
-        stopping = replace(self.stopping, max_iter=self._iterations(work))
-        batch = Accelerated().begin(self.support, [self.problem], W[None], stopping, False)
-        del W
-        while batch.advance(self.stride):
-            yield None
-        run = batch.runs(traces=False)[0]
+        run = yield from settled(self.support, self.problem, W, self.patient)
         self._keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
     def _best_partitions(self, encoders: Sequence[Array]) -> Generator[None, None, list[Found]]:
@@ -225,7 +218,7 @@ class PortfolioBatch:
         del best
         if hard[0].loss < self.lowest - BETTER:
             self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
-        yield from self._polish(_softened(hard[0]), "merging")
+        yield from self._polish(softened(hard[0].labels), "merging")
 
     def _from_more_clusters(self) -> Generator[None, None, None]:
         """From an annealed encoder with more clusters than allowed, joined."""
@@ -233,18 +226,25 @@ class PortfolioBatch:
         if rows <= self.most or work_of(self.support, rows) > FREE_WORK:
             return
         start = make_starts(self.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        free = replace(self.stopping, clusters=rows)
+        free = replace(self.patient, clusters=rows)
         for run in Annealing().follow(self.support, [self.problem], start, free):
             yield None
             if run is not None:
                 yield from self._polish(run.encoder, "merging")
                 return
 
-    def _missing_clusters(self) -> Generator[None, None, None]:
-        """What the dual of the best encoder says is missing."""
-        best = self.best()
-        if best is not None:
-            self._keep((yield from completed(self.support, self.problem, best, self.stopping)))
+    def _rounded_again(self) -> Generator[None, None, None]:
+        """The best encoder rounded, its letters moved, and the bottleneck from there, while that helps."""
+        for _ in range(ROUNDINGS):
+            best, before = self.best(), self.lowest
+            if best is None:
+                return
+            for labels in moved(self.support, self.problem, labels_of(best.encoder), self.most):
+                yield None
+                if labels is not None:
+                    yield from self._polish(softened(labels), "moves")
+            if self.lowest > before - BETTER:
+                return
 
     def _hard_and_generated(self) -> Generator[None, None, None]:
         """Hard partitions; for a funnel, column generation from them and from all that was found."""
@@ -255,7 +255,7 @@ class PortfolioBatch:
             self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
         if not is_funnel(self.problem):
             if hard[0].loss <= self.lowest + BETTER and hard[0].clusters > 1:
-                yield from self._polish(_softened(hard[0]), "merging")
+                yield from self._polish(softened(hard[0].labels), "merging")
             return
         if self.support.sparse:
             return
@@ -264,8 +264,3 @@ class PortfolioBatch:
             yield None
             if W is not None:
                 yield from self._polish(W, "columns")
-
-
-def _softened(found: Found) -> Array:
-    """A partition from which every letter can still leave."""
-    return 0.99 * encoder_of(found.labels) + 0.01 / found.clusters

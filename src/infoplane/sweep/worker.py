@@ -20,8 +20,7 @@ import numpy as np
 from ..information import Array, encoder_entropies, plane_points
 from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
-from ..solve import block_length
-from ..solvers.base import PathSolver, Solver, is_path
+from ..solvers.base import PathSolver, Solver, block_length, is_path
 from ..solvers.soundness import sound
 from ..threads import one_blas_thread
 from .plan import Chunk, Plan, Problems, Unit
