@@ -6,7 +6,7 @@ import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck.mixture import Mixture
 from infoplane.joint.support import Support
-from infoplane.solvers.growth import Dual, grown, settled
+from infoplane.solvers.growth import DualClimbs, grown, settled
 from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
@@ -39,7 +39,7 @@ def test_what_the_dual_says_is_missing_is_added():
     problem, support = ip.bottleneck(0.05), Support(HEART)
     few = ip.solve(HEART, problem, "accelerated", clusters=2, rng=0)
     best = ip.solve(HEART, problem, certify=True)
-    W, spent = ended(grown(support, problem, few.encoder, 16, Dual(support)))
+    W, spent = ended(grown(support, problem, few.encoder, 16, DualClimbs(support)))
     run = ended(settled(support, problem, W, Stopping()))
     assert spent > 0
     assert len(run.encoder) > 2
@@ -49,14 +49,14 @@ def test_what_the_dual_says_is_missing_is_added():
 def test_what_misses_nothing_is_returned_as_it_is():
     problem, support = ip.bottleneck(0.05), Support(HEART)
     best = ip.solve(HEART, problem, certify=True).encoder
-    W, spent = ended(grown(support, problem, best, 16, Dual(support)))
+    W, spent = ended(grown(support, problem, best, 16, DualClimbs(support)))
     assert W is best
     assert spent == 0
 
 
 def test_the_cap_on_clusters_is_kept():
     problem, support = ip.bottleneck(0.02), Support(HEART)
-    W, _ = ended(grown(support, problem, np.ones((1, 16)), 3, Dual(support)))
+    W, _ = ended(grown(support, problem, np.ones((1, 16)), 3, DualClimbs(support)))
     assert 1 < len(W) <= 3
 
 
@@ -64,7 +64,7 @@ def test_the_dual_is_above_1_only_where_a_cluster_is_missing():
     """Heights at the letters, against D(u) = sum_x p(x) k(x, u) / m(x) written out."""
     gamma, support = 0.1, Support(HEART)
     mixture = Mixture(np.array([0.4, 0.6]), np.random.default_rng(0).dirichlet(np.ones(4), size=2))
-    dual = Dual(support)
+    dual = DualClimbs(support)
     T = support.T.T
     k = np.exp([[(T[x] * np.log(u)).sum() / gamma for u in mixture.decoders] for x in range(16)])
     m = k @ mixture.weights

@@ -28,7 +28,7 @@ from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
 from .base import PathSolver, losses_of
 from .fixed_point.accelerated import Accelerated
-from .growth import ROUGH, Dual, asks_the_dual, from_letters, grown, settled
+from .growth import ROUGH, DualClimbs, asks_the_dual, from_letters, grown, settled
 from .prediction import Path, predictable
 from .stopping import Stopping
 
@@ -86,7 +86,7 @@ class Annealing(PathSolver):
         del starts  # an encoder may be large: none is kept here while the next is found
         lowest, most = problems[order[0]], min(stopping.most_clusters(letters), letters)
         clock = _Clock(len(problems))
-        dual = Dual(support) if asks_the_dual(support, most) else None
+        dual = DualClimbs(support) if asks_the_dual(support, most) else None
         if dual is not None:
             last.append((yield from _better(support, lowest, last.pop())))
         else:
@@ -187,7 +187,7 @@ def _better(support: Support, problem: MarkovLagrangian, start: Array) -> Genera
 
 
 def _completed(
-    support: Support, problem: MarkovLagrangian, run: Run, stopping: Stopping, record: bool, dual: Dual
+    support: Support, problem: MarkovLagrangian, run: Run, stopping: Stopping, record: bool, dual: DualClimbs
 ) -> Generator[None, None, Run]:
     """The run, or one from its encoder with the clusters that are missing."""
     most = len(support.p_x)

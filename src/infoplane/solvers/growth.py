@@ -68,7 +68,7 @@ def from_letters(support: Support, problem: MarkovLagrangian) -> Generator[None,
     return softened(labels)
 
 
-class Dual:
+class DualClimbs:
     """Where climbs begin, for one joint."""
 
     def __init__(self, support: Support) -> None:
@@ -102,7 +102,7 @@ class Dual:
 
 
 def grown(
-    support: Support, problem: MarkovLagrangian, W: Array, most: int, dual: Dual
+    support: Support, problem: MarkovLagrangian, W: Array, most: int, dual: DualClimbs
 ) -> Generator[None, None, tuple[Array, int]]:
     """W with clusters added, up to so many, while the dual says that some are missing; roughly stationary. And the iterations it took.
 
