@@ -198,7 +198,9 @@ class PortfolioBatch:
         if work_of(self.support, len(W)) > POLISH_WORK:
             self._keep(as_run(self.support, self.problem, W, found_by, self.stopping))
             return
-        run = yield from settled(self.support, self.problem, W, self.patient)
+        given = [W]
+        del W  # large: nobody keeps it once the run has it
+        run = yield from settled(self.support, self.problem, given.pop(), self.patient)
         self._keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
     def _best_partitions(self, encoders: Sequence[Array]) -> Generator[None, None, list[Found]]:
@@ -239,7 +241,9 @@ class PortfolioBatch:
             best, before = self.best(), self.lowest
             if best is None:
                 return
-            for labels in moved(self.support, self.problem, labels_of(best.encoder), self.most):
+            rounded = labels_of(best.encoder)
+            del best
+            for labels in moved(self.support, self.problem, rounded, self.most):
                 yield None
                 if labels is not None:
                     yield from self._polish(softened(labels), "moves")
