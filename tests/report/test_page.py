@@ -356,3 +356,12 @@ def test_the_summary_says_what_the_sample_size_explains():
     joint = ip.Joint.from_samples(list(range(40)), [0, 1] * 20)
     found = contents(ip.Frontier(joint, made_up(joint, [0.2])), "t", False, Allowance())
     assert "Caution: I(X;Y) is 1 bits, of which 1 bits are what" in found["summary"]
+
+
+def test_a_cap_on_clusters_that_binds_is_said():
+    heart = ip.datasets.heart()
+    free, capped = (ip.sweep(heart, ip.bottleneck, [0.05, 0.9], clusters=most, starts=2, rng=0) for most in (None, 2))
+    assert "the cap" not in held(report_page(free))["summary"]
+    found = held(report_page(capped))
+    assert "At 1 of 2 parameters the answer has 2 clusters, the cap: more may have a lower loss." in found["summary"]
+    assert found["table"]["at_cap"] == [True, False]

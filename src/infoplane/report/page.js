@@ -185,7 +185,7 @@
       ...shortFacts(run).slice(0, 3),
       ["status", page.statuses[run.status]],
       ["gap", gap(run)],
-      ["clusters", encoder && encoder.differ !== run.clusters ? `${run.clusters}, of which ${encoder.differ} differ` : digits(run.clusters)],
+      ["clusters", `${digits(run.clusters)}${run.at_cap ? ", the cap" : ""}${encoder && encoder.differ !== run.clusters ? `, of which ${encoder.differ} differ` : ""}`],
       ["found by", `${run.solver}, start ${run.start}, run ${run.run}`],
       ["iterations", `${digits(run.iterations)} in ${digits(run.seconds, 3)} s`],
       ["residuals", page.residuals[chosen].map((r, k) => `${["primal", "dual", "stationarity"][k]} ${r === null ? "–" : r === 0 ? "0" : r.toExponential(1)}`).join(", ")],
