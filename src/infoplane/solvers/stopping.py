@@ -41,7 +41,7 @@ class Stopping:
 
     def affordable(self, work: float, each: int) -> int:
         """Iterations of so many operations each that a budget holds: no more than `max_iter`, and at least `FEWEST` of them."""
-        return int(min(self.max_iter, max(FEWEST, work // max(each, 1))))
+        return int(min(self.max_iter, max(FEWEST, work / max(each, 1))))
 
     def judge(self, residuals: Residuals, otherwise: Status) -> Status:
         """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
