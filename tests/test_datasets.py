@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from infoplane import datasets
-from infoplane.errors import InvalidOptionError
+from infoplane.errors import InvalidJointError, InvalidOptionError
 from infoplane.information import bits
 from infoplane.joint.joint import Joint
 
@@ -94,11 +94,37 @@ def test_registry(name):
 
 
 def test_names_and_an_unknown_name():
-    assert datasets.names() == ("paper_uniform", "paper_nonuniform", "heart")
-    with pytest.raises(InvalidOptionError, match="one of paper_uniform, paper_nonuniform, heart; found 'iris'"):
+    assert datasets.names() == ("paper_uniform", "paper_nonuniform", "heart", "colours")
+    with pytest.raises(
+        InvalidOptionError, match="one of paper_uniform, paper_nonuniform, heart, colours; found 'iris'"
+    ):
         datasets.load("iris")
 
 
 def test_the_registry_cannot_be_changed():
     with pytest.raises(TypeError, match="does not support item assignment"):
         datasets.REGISTRY["mine"] = datasets.REGISTRY["heart"]
+
+
+# -- colours -----------------------------------------------------------------------------------------------------------
+
+
+def test_colours_have_the_known_numbers():
+    joint = datasets.colours()
+    assert joint.shape == (330, 330)
+    assert bits(joint.entropy_x) == pytest.approx(math.log2(330), abs=1e-12)
+    assert bits(joint.entropy_y) == pytest.approx(8.36026, abs=5e-6)
+    assert bits(joint.mutual_information) == pytest.approx(4.82914, abs=5e-6)
+    assert joint.x_labels == joint.y_labels
+
+
+def test_colours_with_another_prior_and_width():
+    prior = np.arange(1.0, 331.0) / np.arange(1.0, 331.0).sum()
+    joint = datasets.colours(prior)
+    np.testing.assert_allclose(joint.p_x, prior, atol=1e-15)
+    np.testing.assert_allclose(joint.p_y_given_x, datasets.colours().p_y_given_x, atol=1e-14)
+    assert datasets.colours(sigma2=16.0).mutual_information > joint.mutual_information
+    with pytest.raises(InvalidOptionError, match="sigma2 must be a positive number"):
+        datasets.colours(sigma2=0.0)
+    with pytest.raises(InvalidJointError, match="one probability for each of 330 x"):
+        datasets.colours([0.5, 0.5])

@@ -10,7 +10,8 @@ import pytest
 
 import infoplane as ip
 from infoplane import plot
-from infoplane.information import bits
+from infoplane.frontier.transitions import Transition
+from infoplane.information import PlanePoint, bits
 
 pytest.importorskip("matplotlib")
 
@@ -228,3 +229,21 @@ def test_a_certified_frontier_shows_its_band(joint, frontier):
             np.testing.assert_array_equal(edge, np.column_stack([found.ixz_bits, found.high_bits]))
     with pytest.raises(ip.InvalidOptionError, match="certify=True"):
         frontier.plot(enclosure=True)
+
+
+def test_systems_are_joined_to_their_nearest_optimum(frontier):
+    frame = frontier.place({"mine": [0, 1, 1], "yours": [0, 1, 0]})
+    ax = frontier.plot(systems=frame)
+    texts = [text.get_text() for text in ax.texts]
+    assert {"mine", "yours"} <= set(texts)
+    lines = [line.get_xydata() for line in ax.lines if len(line.get_xydata()) == 2]
+    for row in frame.to_dict("records"):
+        ends = [[row["ixz_bits"], row["iyz_bits"]], [row["optimum_ixz_bits"], row["optimum_iyz_bits"]]]
+        assert any(np.array_equal(line, ends) for line in lines)
+    assert ax.get_xlim()[1] >= frame["ixz_bits"].max()
+
+
+def test_transitions_in_the_older_notation(frontier, joint):
+    change = Transition(0.24, 0.26, 3, 2, PlanePoint(0.5, 0.3), PlanePoint(0.4, 0.25), "made up")
+    said = [text.get_text() for text in frontier.plot(transitions=[change], notation="beta").texts]
+    assert any(text.startswith("β = 4") for text in said)

@@ -474,3 +474,12 @@ def _with_row(table, row, values):
     dense = table.toarray() if hasattr(table, "toarray") else table.copy()
     dense[row] = values
     return sparse.csr_array(dense) if hasattr(table, "toarray") else dense
+
+
+def test_how_a_parameter_is_written():
+    assert BOTTLENECK.notation().of(0.2) == 0.2
+    written = BOTTLENECK.notation("beta")
+    assert (written.name, written.symbol, written.of(0.2), written.of(0.0)) == ("beta", "β", 5.0, math.inf)
+    assert FUNNEL.notation("beta") == FUNNEL.notation("gamma")
+    with pytest.raises(InvalidOptionError, match="notation must be 'gamma' or 'beta'; found 'b'"):
+        BOTTLENECK.notation("b")

@@ -17,6 +17,7 @@ from .certificate.funnel.privacy import perfect_privacy
 from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .compare import compare
 from .errors import (
+    FarSideWarning,
     InfoplaneError,
     InvalidAnswerError,
     InvalidEncoderError,
@@ -26,6 +27,7 @@ from .errors import (
     PenaltyWarning,
     UnsupportedProblemError,
 )
+from .frontier.efficiency import efficiency
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
@@ -67,6 +69,7 @@ __all__ = [
     "DouglasRachford",
     "Envelope",
     "Exponent",
+    "FarSideWarning",
     "Frontier",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -105,6 +108,7 @@ __all__ = [
     "datasets",
     "deterministic_bottleneck",
     "douglas_rachford",
+    "efficiency",
     "funnel",
     "funnel_at_leakage",
     "funnel_curve",

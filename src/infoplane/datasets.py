@@ -2,7 +2,7 @@
 
 >>> from infoplane import datasets
 >>> datasets.names()
-('paper_uniform', 'paper_nonuniform', 'heart')
+('paper_uniform', 'paper_nonuniform', 'heart', 'colours')
 >>> datasets.load("heart")
 Joint(16 x 4, 0 zero cells, H(X) = 3.76734, H(Y) = 1.84071, I(X;Y) = 0.292701 bits, 299 records)
 """
@@ -12,9 +12,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Literal
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from .checks import positive_number
+from .chips import chips, cielab
 from .errors import InvalidOptionError
 from .joint.joint import Joint
 
@@ -85,6 +89,36 @@ def heart() -> Joint:
     )
 
 
+def colours(prior: ArrayLike | Literal["uniform"] = "uniform", sigma2: float = 64.0) -> Joint:
+    """Colours X and what is meant by them Y: p(y|x) proportional to exp(-|lab_x - lab_y|^2 / (2 sigma2)), 330 Munsell chips each.
+
+    The problem of colour naming: a speaker who thinks of chip x is understood to mean y, which is near in CIELAB. Labels are places in the
+    chart, ``"A0"`` to ``"J0"``. H(Y) = 8.36026, I(X;Y) = 4.82914 bits with a uniform prior.
+
+    Parameters
+    ----------
+    prior
+        p(x) in the order of the labels, or ``"uniform"``. In the field it is `infoplane.capacity_prior` of the naming systems.
+    sigma2
+        Variance of the Gaussian, in squared units of CIELAB.
+
+    Origin: N. Zaslavsky, C. Kemp, T. Regier, N. Tishby, *Efficient compression in color naming and its evolution*, PNAS 115 (2018), with
+    the chips of the World Color Survey (`infoplane.chips`).
+
+    Examples
+    --------
+    >>> colours().x_labels[:3]
+    ('A0', 'B0', 'B1')
+    """
+    lab = cielab()
+    distance = ((lab[:, None] - lab[None]) ** 2).sum(axis=2)
+    T = np.exp(-distance / (2.0 * positive_number("sigma2", sigma2)))
+    labels = [chip.label for chip in chips()]
+    return Joint.from_conditional(
+        prior, T / T.sum(axis=1, keepdims=True), x_labels=labels, y_labels=labels, x_names="chip", y_names="meaning"
+    )
+
+
 @dataclass(frozen=True)
 class DataSet:
     """A built-in joint: its name, one line on what it is, where it is from, and how to get it."""
@@ -116,6 +150,12 @@ REGISTRY: Mapping[str, DataSet] = MappingProxyType(
                 "Risk factors (16) against sex and death (4) of 299 heart failure patients",
                 "Chicco and Jurman 2020, UCI 519, CC BY 4.0",
                 heart,
+            ),
+            DataSet(
+                "colours",
+                "Munsell chips (330) against the colours that are meant (330), Gaussian in CIELAB",
+                "Zaslavsky, Kemp, Regier, Tishby 2018; chips of the World Color Survey",
+                colours,
             ),
         )
     }

@@ -31,3 +31,7 @@ class MissingExtraError(InfoplaneError, ImportError):
 
 class PenaltyWarning(UserWarning):
     """The chosen penalty or relaxation lies outside what the theorems of the paper cover."""
+
+
+class FarSideWarning(UserWarning):
+    """A given encoder lies beyond every optimum that was found: an optimum was missed, and its distance is negative."""

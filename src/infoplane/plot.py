@@ -23,6 +23,7 @@ from .frontier.frontier import Frontier
 from .information import NATS_PER_BIT, Array, bits
 from .problem import BOTTLENECK, named_family
 from .solution import Solution
+from .words import label_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -40,6 +41,9 @@ INK = "#333333"
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
+NAMED = 40
+"""Systems up to which each is called by its name."""
+
 MANY = 200
 """Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
 
@@ -55,6 +59,8 @@ def plot_plane(
     title: str | None = None,
     size: str | tuple[float, float] = "page",
     enclosure: bool | None = None,
+    systems: Any = None,
+    notation: str = "gamma",
 ) -> Axes:
     """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
 
@@ -81,6 +87,10 @@ def plot_plane(
         Of a new figure: ``"page"``, ``"column"`` (3.4 inches, small letters), or its width and height in inches.
     enclosure
         Whether to draw the band between which the frontier is proven to lie (`Frontier.enclosure`); by default, if it can be.
+    systems
+        What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point, joined to its nearest optimum by a thin line.
+    notation
+        ``"beta"`` calls a transition by beta = 1/gamma.
 
     With more than 200 parameters the best runs are a line instead of markers. In a notebook the Axes is shown as its picture.
 
@@ -130,7 +140,9 @@ def plot_plane(
         _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
     pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
-    _mark(ax, transitions)
+    _mark(ax, transitions, notation)
+    if systems is not None:
+        _place(ax, systems, scale)
     colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
     if len(ixz) > sum(len(best) for best in bests):
         _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
@@ -189,13 +201,18 @@ def plot_planes(
     planes: Sequence[tuple[str, Frontier]],
     path: str | os.PathLike[str] | None = None,
     transitions: Sequence[Transition] = (),
+    **options: Any,
 ) -> Figure:
-    """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf)."""
+    """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf).
+
+    ``options`` are those of `plot_plane`.
+    """
     if not planes:
         raise InvalidOptionError("there is no plane to draw.")
     figure = _figure(6.2 * len(planes), 4.6)
     for index, (title, frontier) in enumerate(planes):
-        plot_plane(frontier, figure.add_subplot(1, len(planes), index + 1), transitions).set_title(title, **_TITLE)
+        ax = figure.add_subplot(1, len(planes), index + 1)
+        plot_plane(frontier, ax, transitions, **options).set_title(title, **_TITLE)
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -355,16 +372,16 @@ def _scatter(
         )
 
 
-def _mark(ax: Axes, transitions: Sequence[Transition]) -> None:
+def _mark(ax: Axes, transitions: Sequence[Transition], notation: str) -> None:
     """Phase transitions: what changes, at which gamma, between which points."""
-    middle = sum(ax.get_ylim()) / 2
+    middle, written = sum(ax.get_ylim()) / 2, BOTTLENECK.notation(notation)
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
         x, y = ends.mean(axis=0)
         ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
         # Upright, since several may be close; towards the middle, where there is room.
         ax.annotate(
-            f"{BOTTLENECK.symbol} = {transition.gamma:.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
+            f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
             (x, y),
             xytext=(0, -9 if y > middle else 9),
             textcoords="offset points",
@@ -377,6 +394,34 @@ def _mark(ax: Axes, transitions: Sequence[Transition]) -> None:
         )
     if transitions:
         _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
+
+
+def _place(ax: Axes, systems: Any, scale: float) -> None:
+    """Systems with their names, each joined to its nearest optimum; the axes grow to hold them all."""
+    x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
+    ends = systems["optimum_ixz_bits"].to_numpy(), systems["optimum_iyz_bits"].to_numpy()
+    colour = COLOURS[1]
+    for at in range(len(x)):
+        ax.plot((x[at], ends[0][at]), (y[at], ends[1][at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
+    ax.scatter(*ends, s=8 * scale, color=colour, zorder=21, linewidths=0.0)
+    ax.scatter(x, y, s=26 * scale, marker="D", facecolors=colour, edgecolors="white", linewidths=0.6, zorder=22)
+    if len(x) <= NAMED:
+        for at, name in enumerate(systems["system"]):
+            # On the far side of the line, so that it does not cross the letters.
+            right, up = x[at] >= ends[0][at], y[at] >= ends[1][at]
+            ax.annotate(
+                label_text(name, 24),
+                (x[at], y[at]),
+                xytext=(4 if right else -4, 3 if up else -3),
+                textcoords="offset points",
+                ha="left" if right else "right",
+                va="bottom" if up else "top",
+                fontsize="x-small",
+                color=INK,
+                zorder=23,
+            )
+    ax.set_xlim(right=max(ax.get_xlim()[1], 1.06 * float(x.max())))
+    _legend_entry(ax, "given, with its nearest optimum", color=colour, marker="D", markersize=5 * scale)
 
 
 def _legend_entry(ax: Axes, label: str, **style: Any) -> None:

@@ -156,6 +156,24 @@ class MarkovLagrangian:
         return finite, order
 
 
+NOTATIONS = ("gamma", "beta")
+"""How bottlenecks may be written: gamma I(X;Z) - I(Y;Z), or I(X;Z) - beta I(Y;Z) with beta = 1/gamma, as in the older literature."""
+
+
+class Notation(NamedTuple):
+    """A name and a letter for a parameter, and whether its inverse is meant."""
+
+    name: str
+    symbol: str
+    inverse: bool
+
+    def of(self, parameter: float) -> float:
+        """The parameter as it is written in this notation, or back: 1/t where the inverse is meant, infinite for t = 0."""
+        if not self.inverse:
+            return parameter
+        return 1.0 / parameter if parameter != 0.0 else math.inf
+
+
 @dataclass(frozen=True)
 class Family:
     """One named family of problems: everything that the rest of the package needs to know about it.
@@ -209,6 +227,14 @@ class Family:
         value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
         fixed = {name: number(name, options[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
         return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+
+    def notation(self, wanted: str = "gamma") -> Notation:
+        """How the parameter is written: as it is, or, if ``wanted`` is ``"beta"`` and it is a gamma, as beta = 1/gamma."""
+        if wanted not in NOTATIONS:
+            raise InvalidOptionError(f"notation must be {' or '.join(map(repr, NOTATIONS))}; found {wanted!r}.")
+        if wanted == "beta" and self.parameter == "gamma":
+            return Notation("beta", "β", True)
+        return Notation(self.parameter or "parameter", self.symbol, False)
 
     def said(self, parameter: float | None = None) -> str:
         """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""

@@ -87,23 +87,27 @@ def systems_from_frame(
     >>> systems_from_frame(rows, "item", "word", "who")["a"].to_numpy().tolist()
     [[0.5, 0.5], [0.0, 1.0]]
     """
+    items = [x] if isinstance(x, str) else list(x)
+    return systems_of(
+        Joint.from_frame(df, [*([] if system is None else [system]), *items], [z], weight), system is not None
+    )
+
+
+def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
+    """Systems from the table of their namings: X holds the items, behind the name of the system if they are ``named``; Y the words."""
     import pandas as pd
 
-    items = [x] if isinstance(x, str) else list(x)
-    if system is None:
-        tables = {"0": Joint.from_frame(df, items, [z], weight)}
-    else:
-        # All names at once, so that a bad cell is found wherever it stands; then the namings of each.
-        whole = Joint.from_frame(df, [system, *items], [z], weight)
-        names = dict.fromkeys(label[0] for label in whole.x_labels if isinstance(label, tuple))
-        tables = {str(name): _part(whole, name) for name in names}
+    tables = {"0": namings}
+    if named:
+        names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
+        tables = {str(name): _part(namings, name) for name in names}
     found = {}
     for name, table in tables.items():
         if (table.p_x == 0.0).any():
             item = table.x_labels[int((table.p_x == 0.0).argmax())]
             raise InvalidEncoderError(f"system {name!r}: the item x = {item!r} has no naming: all its counts are 0.")
         used = table.p_y > 0.0
-        index = pd.Index(table.x_labels, tupleize_cols=len(items) > 1)
+        index = pd.Index(table.x_labels, tupleize_cols=len(table.x_names) > 1)
         words = [word for word, kept in zip(table.y_labels, used, strict=True) if kept]
         p = table.p_y_given_x.toarray() if table.is_sparse else table.p_y_given_x
         found[name] = pd.DataFrame(p.T[:, used], index=index, columns=pd.Index(words, tupleize_cols=False))

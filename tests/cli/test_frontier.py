@@ -284,3 +284,23 @@ def test_a_report_without_its_extra_is_refused_before_any_work(run, monkeypatch,
 
 
 # -- compare -----------------------------------------------------------------------------------------------------------
+
+
+def test_the_older_notation_is_the_same_frontier(run, tmp_path):
+    report = tmp_path / "r.html"
+    grids = {"gamma": "0.1:0.5:3", "beta": "2:10:3"}
+    shared = ("frontier", "paper_uniform", "--solver", "accelerated", "--starts", "1", "--notation")
+    found = {name: run(*shared, name, "--grid", grid, "--json").json for name, grid in grids.items()}
+    assert sorted(row["parameter"] for row in found["beta"]["runs"]) == pytest.approx(
+        [row["parameter"] for row in found["gamma"]["runs"]]
+    )
+    table = run(*shared, "beta", "--grid-values", "5", "--report", report).out
+    assert table.split("\n")[3].startswith(" beta")
+    assert "gamma" not in table
+    assert '"symbol":"\\u03b2","inverse":true' in report.read_text()
+    assert run(*shared, "beta", "--grid-values", "0.5").code == 2
+
+
+def test_default_ranges_are_said_in_the_notation_asked_for(run):
+    said = run("frontier", "paper_uniform", "--notation", "beta", "--points", "4")
+    assert "beta from 1.5" in said.err

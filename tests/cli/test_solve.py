@@ -125,7 +125,7 @@ def test_not_converged_is_4_and_still_prints(run):
     ("options", "words"),
     [
         ((), "--problem bottleneck needs --gamma"),
-        (("--beta", "2"), "takes --gamma, not --beta"),
+        (("--beta", "2", "--rho", "1,2,3"), "takes --gamma, not --rho"),
         (("--problem", "funnel", "--beta", "2", "--a", "1"), "takes --beta, not --a"),
         (("--problem", "generalised-bottleneck", "--gamma", "0.2"), "needs --a"),
         (("--problem", "lagrangian"), "needs --rho"),
@@ -217,3 +217,15 @@ def test_a_cap_on_clusters_is_said_where_the_proof_misses_it(run):
     assert "as many as allowed" in " ".join(said.out.split())
     found = run("solve", "heart", "--gamma", "0.05", "--clusters", "2", "--json").json
     assert (found["clusters"], found["cluster_cap"], found["at_cap"]) == (2, 2, True)
+
+
+def test_beta_of_a_bottleneck_is_one_over_gamma(run):
+    by_gamma, by_beta = (
+        run("solve", "paper_uniform", flag, value, "--json").json
+        for flag, value in (("--gamma", "0.2"), ("--beta", "5"))
+    )
+    assert by_beta["loss_nats"] == by_gamma["loss_nats"]
+    assert by_beta["problem"]["parameter"] == 0.2
+    both = run("solve", "paper_uniform", "--gamma", "0.2", "--beta", "5")
+    assert both.code == 2
+    assert "not both" in both.err

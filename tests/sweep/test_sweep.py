@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.errors import InvalidOptionError
 from infoplane.solvers.starts import make_starts, random_encoder
 from infoplane.sweep import engine
 from infoplane.sweep.progress import Bar
@@ -265,3 +266,14 @@ def test_provenance_says_what_was_run():
     assert (said["seed"], said["starts"], said["clusters"], said["init"]) == (3, 6, 3, "mixed")
     assert (said["tol"], said["max_iter"], said["version"]) == (1e-8, 20_000, ip.__version__)
     assert said["joint_sha256"] == UNIFORM.fingerprint
+
+
+def test_a_grid_of_betas_is_one_of_gammas():
+    joint = ip.datasets.paper_uniform()
+    by_beta = ip.sweep(joint, ip.bottleneck, [2.0, 4.0], notation="beta")
+    by_gamma = ip.sweep(joint, ip.bottleneck, [0.5, 0.25])
+    assert by_beta.to_frame()["loss_nats"].tolist() == by_gamma.to_frame()["loss_nats"].tolist()
+    assert by_beta.to_frame()["parameter"].tolist() == [0.5, 0.25]
+    assert by_beta.to_frame()["beta"].tolist() == [2.0, 4.0]
+    with pytest.raises(InvalidOptionError, match="notation must be 'gamma' or 'beta'"):
+        ip.sweep(joint, ip.bottleneck, [0.5], notation="b")

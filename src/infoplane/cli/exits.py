@@ -38,7 +38,19 @@ class Interrupted(click.ClickException):
     exit_code = INTERRUPTED
 
 
-COMMANDS = ("solve", "frontier", "compare", "verify", "resume", "status", "export", "reproduce", "datasets", "demo")
+COMMANDS = (
+    "solve",
+    "frontier",
+    "compare",
+    "efficiency",
+    "verify",
+    "resume",
+    "status",
+    "export",
+    "reproduce",
+    "datasets",
+    "demo",
+)
 """In the order that the help lists them; each command is in the module of its name."""
 
 

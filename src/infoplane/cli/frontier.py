@@ -13,7 +13,7 @@ import click
 from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
-from ..problem import is_bottleneck
+from ..problem import is_bottleneck, named_family
 from ..solution import Solution
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
@@ -80,6 +80,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     help="For bottleneck: locate the phase transitions by certified bisection, print them, and mark them in --plot.",
 )
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
+@options.notation
 @options.as_json
 @click.pass_context
 def frontier(
@@ -105,6 +106,7 @@ def frontier(
     plot: Path | None,
     transitions: bool,
     report: Path | None,
+    notation: str,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -125,7 +127,7 @@ def frontier(
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
+    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
     problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
@@ -141,7 +143,7 @@ def frontier(
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             parameters = default_grid(joint, family, points)
-            output.note(f"{options.range_text(problem, parameters)}, {points} points along the curve")
+            output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(
                 joint,
@@ -163,11 +165,13 @@ def frontier(
             )
     changes = phase_transitions(joint, parameters) if transitions and found.complete else []
     if found.runs:
-        write(found, source, out, plot, report, changes)
+        write(found, source, out, plot, report, changes, notation)
     if as_json:
         output.print_json(record(found, problem, seed) | transition_records(changes, transitions))
     elif found.runs:
-        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"), EXPENDABLE)
+        output.print_table(
+            as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation), EXPENDABLE
+        )
         for change in changes:
             click.echo(f"transition: {change}")
         if is_enclosed(found.runs):
@@ -238,6 +242,7 @@ def write(
     plot: Path | None,
     report: Path | None = None,
     transitions: Sequence[Transition] = (),
+    notation: str = "gamma",
 ) -> None:
     """Write the files that were asked for."""
     if out is not None:
@@ -247,11 +252,11 @@ def write(
         from ..plot import plot_planes
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
-        plot_planes([(f"{family} of {source.title}", found)], plot, transitions)
+        plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)
         output.note(f"wrote {plot}")
     if report is not None:
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
-        found.report(report, title=f"{family} frontier of {source.title}")
+        found.report(report, title=f"{family} frontier of {source.title}", notation=notation)
         output.note(f"wrote {report}")
 
 
@@ -282,12 +287,14 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
         context.exit(NOT_CONVERGED)
 
 
-def as_table(found: Frontier, title: str) -> Table:
+def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
     """One row per parameter: its best run, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
-    made = output.table(f"{title}: {runs}", COLUMNS, left=("best run", ""))
+    written = named_family(found.runs[0].problem).notation(notation)
+    columns = ("beta", *COLUMNS[1:]) if written.inverse else COLUMNS
+    made = output.table(f"{title}: {runs}", columns, left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:
@@ -296,7 +303,7 @@ def as_table(found: Frontier, title: str) -> Table:
         run = found.runs[row]
         same = by_parameter[run.parameter]
         made.add_row(
-            f"{run.parameter:.4g}",
+            f"{written.of(run.parameter):.4g}",
             rounded(run.loss),
             rounded(bits(run.ixz)),
             rounded(bits(run.iyz)),

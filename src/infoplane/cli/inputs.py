@@ -57,13 +57,14 @@ class Source:
 
         If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
         """
-        joint = self._loaded()
+        joint = self.read()
         if joint.caution is not None:
             column = self.x[0] if self.x else "COLUMN"
             _note(f"Warning: {joint.caution}, e.g. --bin {column}:5.")
         return joint
 
-    def _loaded(self) -> Joint:
+    def read(self) -> Joint:
+        """The same without a word on its sample size."""
         if self.name in datasets.REGISTRY:
             given = [flag for flag, value in self._flags().items() if value]
             if given:
@@ -268,6 +269,14 @@ def _readable(path: Path) -> Iterator[None]:
         raise InvalidJointError(f"{path} cannot be read: {error.strerror or error}.") from error
     except (UnicodeDecodeError, csv.Error, ValueError, EOFError) as error:
         raise InvalidJointError(f"{path} cannot be read as {kind_of(path).lstrip('.')}: {error}.") from error
+
+
+def header_of(path: Path) -> list[str]:
+    """The names of a table's columns."""
+    with _readable(path):
+        if kind_of(path) == ".parquet":
+            return list(require_parquet().read_schema(path).names)
+        return next(rows_of(path), (0, []))[1]
 
 
 def _read_matrix(path: Path) -> list[list[float]]:

@@ -22,7 +22,7 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
-from ..problem import FAMILIES, Family, MarkovLagrangian
+from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
 from ..solvers.base import Solver
 from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
@@ -181,6 +181,14 @@ one_problem = several(
 
 PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
 
+notation = click.option(
+    "--notation",
+    type=click.Choice(NOTATIONS),
+    default=NOTATIONS[0],
+    show_default=True,
+    help="How a bottleneck's trade-off is written, in grids, tables, pictures and reports: gamma, or beta = 1/gamma.",
+)
+
 
 def _points_text(family: Family) -> str | None:
     return None if family.points is None else str(family.points)
@@ -218,6 +226,8 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
     family = PROBLEMS[name]
     needed = _needed(family)
+    if family.parameter == "gamma" and given.get("beta") is not None:
+        given = {**given, "gamma": gamma_from(given["gamma"], given["beta"]), "beta": None}
     for key, value in given.items():
         if value is not None and key not in needed:
             raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
@@ -230,9 +240,16 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
 
 
 def make_family(
-    name: str, fixed: dict[str, Any], grid: tuple[float, float, int] | None, values: tuple[float, ...] | None
+    name: str,
+    fixed: dict[str, Any],
+    grid: tuple[float, float, int] | None,
+    values: tuple[float, ...] | None,
+    notation: str = NOTATIONS[0],
 ) -> tuple[Callable[[float], MarkovLagrangian], Array | None]:
-    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters; None if it is to follow from the joint."""
+    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters; None if it is to follow from the joint.
+
+    The grid is given in the notation asked for: gammas, or their inverses.
+    """
     family = PROBLEMS[name]
     if family.points is None:
         raise click.UsageError(f"--problem {name} has no parameter to sweep; use solve, or another problem.")
@@ -248,7 +265,9 @@ def make_family(
 
     if grid is None and values is None:
         return make, None
-    parameters = np.array(values) if grid is None else np.geomspace(*grid)
+    written = family.notation(notation)
+    given = np.array(values) if grid is None else np.geomspace(*grid)
+    parameters = np.array([written.of(float(value)) for value in given])
     for parameter in parameters:
         make(float(parameter))  # refused here if it cannot be, before any work
     return make, parameters
@@ -258,9 +277,11 @@ SAMPLE = 0.5
 """A parameter that every family has, for what must be known before the joint is read."""
 
 
-def range_text(problem: str, parameters: Array) -> str:
+def range_text(problem: str, parameters: Array, notation: str = NOTATIONS[0]) -> str:
     """The range of a grid that follows from the joint: ``gamma from 0.00772 to 0.304``."""
-    return f"{PROBLEMS[problem].parameter} from {parameters[0]:.3g} to {parameters[-1]:.3g}"
+    written = PROBLEMS[problem].notation(notation)
+    low, high = sorted(written.of(float(end)) for end in (parameters[0], parameters[-1]))
+    return f"{written.name} from {low:.3g} to {high:.3g}"
 
 
 # -- the solver --------------------------------------------------------------------------------------------------------

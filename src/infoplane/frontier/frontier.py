@@ -12,6 +12,7 @@ from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
 from ..information import Array, bits
 from ..joint.joint import Joint
+from ..problem import named_family
 from ..solution import Solution, best_of
 from ..words import counted, rounded
 from .hull import pareto_rows
@@ -80,14 +81,16 @@ class Frontier:
         return bool(self.runs) and self.runs[0].problem.rho_zy < 0
 
     def to_frame(self, rows: Sequence[int] | None = None) -> Any:
-        """A pandas frame with one row per run; units in the column names."""
+        """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
         import pandas as pd
 
         chosen = range(len(self)) if rows is None else rows
+        in_gamma = any(named_family(run.problem).parameter == "gamma" for run in self.runs)
         return pd.DataFrame(
             [
                 {
                     "parameter": run.parameter,
+                    **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
                     "start": run.start,
                     "solver": run.solver,
                     "loss_nats": run.loss,
@@ -247,20 +250,66 @@ class Frontier:
 
         return enclosure(self)
 
-    def suggest(self) -> Suggestion:
-        """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`."""
+    def place(
+        self,
+        encoders: Any,
+        *,
+        counts: bool = False,
+        tol: float = 1e-7,
+        max_solves: int = 30,
+        certify: bool | float = False,
+        max_cells: int | None = None,
+        max_seconds: float | None = None,
+    ) -> Any:
+        """How far given encoders are from this frontier, as `infoplane.efficiency` says it; what is known here is not solved again.
+
+        With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_low_bits``.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4])
+        >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
+        [[0.9183, 0.0077]]
+        """
+        from ..systems import read_systems
+        from .efficiency import known, place
+
+        return place(
+            known(self),
+            read_systems(self.joint, encoders, counts),
+            tol=tol,
+            max_solves=max_solves,
+            certify=certify,
+            max_cells=max_cells,
+            max_seconds=max_seconds,
+        ).to_frame()
+
+    def suggest(self, notation: str = "gamma") -> Suggestion:
+        """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`.
+
+        With ``notation="beta"`` its sentences speak of beta = 1/gamma.
+        """
         from .knee import suggest
 
-        return suggest(self)
+        return suggest(self, notation)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None, traces: bool = True) -> None:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        traces: bool = True,
+        notation: str = "gamma",
+    ) -> None:
         """Write one HTML file, under 1.5 MB, that needs nothing else: plane, encoders, traces, table; needs the extra [report].
 
-        With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged.
+        With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
+        ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
         from ..report import write_report
 
-        write_report(self, path, title=title, traces=traces)
+        write_report(self, path, title=title, traces=traces, notation=notation)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one .npz file, without pickle; the file appears only once it is whole."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..information import bits
-from ..problem import named_family
+from ..problem import LAGRANGIAN, Notation, named_family
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -61,16 +61,17 @@ class Suggestion:
         return "\n".join(self.sentences)
 
 
-def suggest(frontier: Frontier) -> Suggestion:
+def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     """Look along the best runs of a frontier; see `Frontier.suggest`."""
     rows = frontier.best_rows()
-    symbol = named_family(frontier.runs[rows[0]].problem).symbol if rows else ""
-    knee, about_knee = _knee(frontier, rows, symbol)
+    family = named_family(frontier.runs[rows[0]].problem) if rows else LAGRANGIAN
+    written = family.notation(notation)
+    knee, about_knee = _knee(frontier, rows, written)
     transitions = _transitions(frontier, rows)
-    return Suggestion(knee, transitions, (about_knee, *_about(transitions, len(rows), symbol)))
+    return Suggestion(knee, transitions, (about_knee, *_about(transitions, len(rows), written)))
 
 
-def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None, str]:
+def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee | None, str]:
     curve = [rows[row] for row in pareto_rows([frontier.runs[row] for row in rows], frontier.hides_y)]
     if len(curve) < 3:
         return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
@@ -83,7 +84,8 @@ def _knee(frontier: Frontier, rows: list[int], symbol: str) -> tuple[Knee | None
     row = curve[at]
     knee = Knee(row, frontier.runs[row].parameter, float(u[at]), float(v[at]), float(away[at]))
     return knee, (
-        f"Knee: {symbol} = {knee.parameter:.4g}, I(X;Z) = {knee.ixz_bits:.4f} bits, I(Y;Z) = {knee.iyz_bits:.4f} bits (run {row}); "
+        f"Knee: {written.symbol} = {written.of(knee.parameter):.4g}, I(X;Z) = {knee.ixz_bits:.4f} bits, "
+        f"I(Y;Z) = {knee.iyz_bits:.4f} bits (run {row}); "
         f"of the {len(curve)} best runs on the Pareto set it lies furthest from the chord between the first and the last, "
         f"{knee.distance:.3f} on axes scaled to their ranges."
     )
@@ -103,7 +105,7 @@ def _transitions(frontier: Frontier, rows: list[int]) -> tuple[ClusterChange, ..
     )
 
 
-def _about(transitions: tuple[ClusterChange, ...], parameters: int, symbol: str) -> list[str]:
+def _about(transitions: tuple[ClusterChange, ...], parameters: int, written: Notation) -> list[str]:
     how = (
         f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all); "
         f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
@@ -112,7 +114,7 @@ def _about(transitions: tuple[ClusterChange, ...], parameters: int, symbol: str)
     if not transitions:
         return [f"No phase transition was found. {how}"]
     said = [
-        f"Transition between {symbol} = {t.parameters[0]:.4g} and {t.parameters[1]:.4g}: "
+        f"Transition between {written.symbol} = {written.of(t.parameters[0]):.4g} and {written.of(t.parameters[1]):.4g}: "
         f"from {t.clusters[0]} to {t.clusters[1]} clusters{'' if t.converged else ' (not both runs converged)'}."
         for t in transitions
     ]

@@ -44,7 +44,9 @@ class Allowance:
         return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
 
 
-def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance) -> dict[str, Any]:
+def contents(
+    frontier: Frontier, title: str, traces: bool, allowance: Allowance, notation: str = "gamma"
+) -> dict[str, Any]:
     """The page of a frontier, with the traces of its runs or without."""
     joint, best = frontier.joint, _best_of_each_solver(frontier)
     rows = _thinned_rows(frontier, best, allowance.runs)
@@ -52,11 +54,13 @@ def contents(frontier: Frontier, title: str, traces: bool, allowance: Allowance)
     outcomes = largest(joint.p_y, allowance.outcomes)
     encoders, letters = _encoders(frontier, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
-    suggestion = frontier.suggest()
+    suggestion = frontier.suggest(notation)
+    written = named_family(frontier.runs[0].problem).notation(notation)
     enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
     return {
         "title": title,
-        "symbol": named_family(frontier.runs[0].problem).symbol,
+        "symbol": written.symbol,
+        "inverse": written.inverse,
         "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
         "complete": frontier.complete,
         "joint": {

@@ -33,7 +33,7 @@
     const text = (size < 1e-4 || size >= 1e6) ? value.toExponential(2) : String(Number(value.toPrecision(n)));
     return text.replaceAll("-", "−");
   };
-  const parameter = (run) => (run.parameter === null ? `run ${run.run}` : `${page.symbol} = ${digits(run.parameter, 4)}`);
+  const parameter = (run) => (run.parameter === null ? `run ${run.run}` : `${page.symbol} = ${digits(page.inverse ? run.beta : run.parameter, 4)}`);
   let chosen = null;
 
   // -- charts --------------------------------------------------------------------------------------------------------

@@ -30,14 +30,19 @@ LARGEST_PAGE = 1_500_000
 
 
 def write_report(
-    frontier: Frontier, path: str | os.PathLike[str], *, title: str | None = None, traces: bool = True
+    frontier: Frontier,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    traces: bool = True,
+    notation: str = "gamma",
 ) -> None:
     """Write the page of a frontier; see `Frontier.report`. The file appears only once it is whole."""
-    text = report_page(frontier, title=title, traces=traces)
+    text = report_page(frontier, title=title, traces=traces, notation=notation)
     write_whole(Path(path), lambda file: file.write(text))
 
 
-def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = True) -> bytes:
+def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = True, notation: str = "gamma") -> bytes:
     """The page itself: the same frontier gives the same bytes."""
     if not frontier.runs:
         raise InvalidOptionError("a frontier without runs has nothing to report.")
@@ -52,7 +57,7 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
     )
     allowance = Allowance()
     while True:
-        held = contents(frontier, title, traces, allowance)
+        held = contents(frontier, title, traces, allowance, notation)
         page = _assembled(title, library, {**held, "charts": drawn})
         if len(page) <= LARGEST_PAGE or allowance == allowance.smaller():
             return page

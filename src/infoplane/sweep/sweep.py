@@ -16,7 +16,7 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint, check_joint
-from ..problem import MarkovLagrangian, check_family, check_problem, family_of
+from ..problem import MarkovLagrangian, check_family, check_problem, family_of, named_family
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
@@ -34,6 +34,9 @@ from .worker import ChunkResult
 __all__ = ["SweepProgress", "sweep"]
 
 Family = Callable[[float], MarkovLagrangian]
+
+SAMPLE = 0.5
+"""A parameter that every family has."""
 
 
 def sweep(
@@ -57,6 +60,7 @@ def sweep(
     points: int | None = None,
     progress: bool | ProgressCallback = False,
     chunk_seconds: float = CHUNK_SECONDS,
+    notation: str = "gamma",
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
@@ -88,6 +92,8 @@ def sweep(
         True shows a bar on stderr; a callable gets a `SweepProgress` after every parameter, and every 100 runs in between.
     chunk_seconds
         About how long a worker is left alone with a chunk of runs, and how much of its work a kill can undo.
+    notation
+        ``"beta"``: the parameters of a bottleneck are betas, each of which means gamma = 1/beta. The frontier is the same.
 
     Returns
     -------
@@ -108,12 +114,16 @@ def sweep(
     if parameters is None:
         points = _default_points(family) if points is None else whole_number("points", points)
         parameters = default_grid(joint, family, points)
+        notation = "gamma"
     values = np.array(parameters, dtype=float)
     if values.ndim != 1 or values.size == 0:
         raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
     if points is not None and (points := whole_number("points", points)) < values.size:
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
+    if notation != "gamma":
+        written = named_family(family(SAMPLE)).notation(notation)
+        values = np.array([written.of(value) for value in values.tolist()])
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
     check_problem(problems[0])
@@ -161,7 +171,7 @@ def sweep(
 
 def _default_points(family: Family) -> int:
     """How many parameters the family is swept over if nobody says."""
-    points = family_of(family(0.5)).points
+    points = family_of(family(SAMPLE)).points
     if points is None:
         raise InvalidOptionError("this family has no name, and so no default grid: give the parameters.")
     return points

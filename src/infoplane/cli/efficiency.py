@@ -1,0 +1,214 @@
+"""``infoplane efficiency``: how far given systems are from the frontier."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from ..files import write_whole
+from ..frontier.curve import KnownCurve
+from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
+from ..problem import Notation
+from ..systems import read_systems, systems_of
+from ..words import label_text
+from . import options, output
+from .exits import NOT_CONVERGED, interruptible
+from .frontier import check_report
+from .inputs import Source, header_of, joint_options
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from ..joint.joint import Joint
+
+NAMES = {"system": ("system", "language"), "word": ("z", "word"), "weight": ("count", "weight", "p")}
+"""Columns of SYSTEMS that are found by these names unless an option says otherwise."""
+
+DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_posterior_form]
+
+
+@click.command()
+@joint_options
+@click.argument("systems", type=click.Path(path_type=Path, exists=True, dir_okay=False))
+@click.option(
+    "--problem", type=click.Choice(DISTANCES), default=DISTANCES[0], show_default=True, help="Which frontier."
+)
+@click.option(
+    "--system", metavar="COL", help="Column of SYSTEMS with the system's name  [default: system or language, if there]"
+)
+@click.option(
+    "--item",
+    metavar="COL",
+    multiple=True,
+    help="Column with the item x, as often as X has columns  [default: the names of X, else x]",
+)
+@click.option("--word", metavar="COL", help="Column with the word z  [default: z or word]")
+@click.option(
+    "--weight",
+    metavar="COL",
+    help="Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]",
+)
+@click.option(
+    "--max-solves",
+    type=click.IntRange(min=0),
+    default=MAX_SOLVES,
+    show_default=True,
+    metavar="N",
+    help="Most parameters solved for a system.",
+)
+@click.option(
+    "--accuracy", type=float, default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
+)
+@options.certify
+@click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")
+@click.option(
+    "--plot", type=click.Path(path_type=Path), help="Picture of the systems over the frontier: .png, .svg or .pdf."
+)
+@click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
+@options.notation
+@options.as_json
+@click.pass_context
+def efficiency(
+    context: click.Context,
+    /,
+    source: Source,
+    systems: Path,
+    problem: str,
+    system: str | None,
+    item: tuple[str, ...],
+    word: str | None,
+    weight: str | None,
+    max_solves: int,
+    accuracy: float,
+    certify: float | None,
+    out: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    notation: str,
+    as_json: bool,
+    **rest: Any,
+) -> None:
+    r"""How far is each system from the frontier of JOINT: its I(X;Z), I(Y;Z), the trade-off that it comes closest to, and the loss there.
+
+    SYSTEMS is a table, .csv, .tsv or .parquet, with one row per naming: whose it is, the item x, the word z, and how many
+    such namings the row stands for. Hard systems have one row per item. A column of probabilities p(z|x) is a weight, too.
+
+    epsilon is what the best encoder with the same I(X;Z) says more of Y (for funnel, what it leaks less); "achieved" is
+    known to be possible, and with --certify no encoder gains more than "at most".
+
+    \b
+    Examples:
+      infoplane efficiency colours naming.csv --plot systems.png
+      infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
+    """
+    proof = options.make_proof(certify, rest)
+    output.check_target(out, "--out", (".csv", ".parquet"))
+    output.check_picture(plot)
+    check_report(report)
+    joint = source.load()
+    read = read_systems(joint, namings(joint, systems, system, item, word, weight))
+    family = options.PROBLEMS[problem]
+    with interruptible(), output.one_line_warnings():
+        placed = place(KnownCurve(joint, family.problem), read, tol=accuracy, max_solves=max_solves, **proof)
+    written = family.notation(notation)
+    write(placed, source, out, plot, report, notation)
+    if as_json:
+        rows = placed.to_frame().drop(columns="optimum").to_dict("records")
+        output.print_json({"problem": problem, **output.joint_record(joint), "systems": rows})
+    else:
+        output.print_table(as_table(placed, f"{problem} efficiency on {source.title}", written), EXPENDABLE)
+    exit_unless_proven(context, placed, certify)
+
+
+def namings(
+    joint: Joint, path: Path, system: str | None, item: tuple[str, ...], word: str | None, weight: str | None
+) -> dict[str, Any]:
+    """Every system of a table of namings, as a frame of p(z|x)."""
+    header = header_of(path)
+    items = item or (joint.x_names if all(name in header for name in joint.x_names) else ("x",))
+    chosen = {
+        role: given or next((name for name in NAMES[role] if name in header and name not in items), None)
+        for role, given in (("system", system), ("word", word), ("weight", weight))
+    }
+    if chosen["word"] is None:
+        raise click.UsageError(
+            f"{path.name}: name the column of words with --word; the columns are {', '.join(header)}."
+        )
+    by = () if chosen["system"] is None else (chosen["system"],)
+    table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"], None, False, False).read()
+    return systems_of(table, bool(by))
+
+
+EXPENDABLE = ("solves", "|Z|", "gNID")
+"""What a narrow terminal can do without, in this order."""
+
+
+def as_table(placed: Placements, title: str, written: Notation) -> Table:
+    """One row per system; bits."""
+    proven = any(math.isfinite(one.high) for one in placed.placed)
+    columns = (
+        "system",
+        "|Z|",
+        "I(X;Z)\n[bits]",
+        "I(Y;Z)\n[bits]",
+        written.name,
+        "epsilon\n[bits]",
+        "achieved\n[bits]",
+        *(("at most\n[bits]",) if proven else ()),
+        "gNID",
+        "solves",
+    )
+    made = output.table(title, columns, left=("system",))
+    for row in placed.to_frame().to_dict("records"):
+        made.add_row(
+            label_text(row["system"], 30),
+            str(row["clusters"]),
+            f"{row['ixz_bits']:.4f}",
+            f"{row['iyz_bits']:.4f}",
+            f"{row[written.name]:.4g}",
+            f"{row['epsilon_bits']:.6f}",
+            f"{row['epsilon_low_bits']:.6f}",
+            *((f"{row['epsilon_high_bits']:.6f}",) if proven else ()),
+            f"{row['gnid']:.3f}",
+            str(row["solves"]),
+        )
+    return made
+
+
+def write(
+    placed: Placements, source: Source, out: Path | None, plot: Path | None, report: Path | None, notation: str
+) -> None:
+    """Write the files that were asked for."""
+    frame = placed.to_frame()
+    numbers = frame.drop(columns="optimum")
+    if out is not None:
+        parquet = out.suffix.lower() == ".parquet"
+        write_whole(
+            out, numbers.to_parquet if parquet else lambda file: file.write(numbers.to_csv(index=False).encode())
+        )
+        output.note(f"wrote {out}")
+    family = placed.curve.family.title.capitalize()
+    if plot is not None:
+        from ..plot import plot_planes
+
+        plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
+        output.note(f"wrote {plot}")
+    if report is not None:
+        title = f"{family} of {source.title} with {len(frame)} given systems"
+        placed.with_systems().report(report, title=title, notation=notation)
+        output.note(f"wrote {report}")
+
+
+def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:
+    """Exit code 4 if epsilon was not found to the accuracy asked for, or a proof was asked for and has not reached its gap."""
+    loose = [one for one in placed.placed if certify is not None and not one.high - one.epsilon <= certify]
+    if loose:
+        worst = max(loose, key=lambda one: one.high - one.epsilon)
+        output.note(
+            f"Not certified: epsilon of {len(loose)} of {len(placed)} systems. The widest, {worst.system.name}, may be "
+            f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for."
+        )
+        context.exit(NOT_CONVERGED)

@@ -1,0 +1,51 @@
+"""The optimum at one more slope of a curve, begun from what is known beside it.
+
+The bottleneck is annealed upwards: from the optimum at the nearest smaller gamma, whose clusters can only merge; where none is known,
+from (almost) Z = X. The funnel has no such order: its default solver runs, with few starts.
+"""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+
+from ..information import Array
+from ..solution import Solution, finished
+from ..solve import solve
+from ..solvers.annealing import Annealing
+from ..solvers.starts import make_starts, seed_sequence
+from ..solvers.stopping import Stopping
+from ..threads import one_blas_thread
+from .curve import KnownCurve
+
+FUNNEL_STARTS = 6
+"""Starts of the default solver at a slope of the funnel."""
+
+
+def optimum(curve: KnownCurve, slope: float, stopping: Stopping, init: Array | None = None) -> Solution:
+    """The best encoder found at a slope; from ``init``, if given."""
+    if curve.hides_y:
+        return _funnel(curve, slope, stopping, init)
+    problem, support, began = curve.problem(slope), curve.support, time.perf_counter()
+    if init is None:
+        init = _known_below(curve, slope)
+    if init is None:
+        path, starts = Annealing(), make_starts(curve.joint, None, 1, seed_sequence(0), "identity")
+    else:
+        path, starts = Annealing(rungs=0), np.ascontiguousarray(init[None][:, :, support.x])
+        stopping = Stopping(stopping.tol, stopping.max_iter, len(init))
+    with one_blas_thread():
+        run = next(run for run in path.follow(support, [problem], starts, stopping) if run is not None)
+    return finished(support, problem, run, seconds=time.perf_counter() - began)
+
+
+def _known_below(curve: KnownCurve, slope: float) -> Array | None:
+    """The optimum at the nearest smaller slope that was solved; None if only the end is known."""
+    below = [one for one in curve.solved if 0.0 < one < slope]
+    return curve.optimal_at(max(below))[-1].encoder if below else None
+
+
+def _funnel(curve: KnownCurve, slope: float, stopping: Stopping, init: Array | None) -> Solution:
+    starts = {"starts": FUNNEL_STARTS, "rng": 0} if init is None else {"init": init}
+    return solve(curve.joint, curve.problem(slope), max_iter=stopping.max_iter, tol=stopping.tol, **starts)

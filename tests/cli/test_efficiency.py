@@ -1,0 +1,98 @@
+"""``infoplane efficiency``: tables of namings in, one row per system out."""
+
+import pandas as pd
+import pytest
+
+import infoplane as ip
+
+ROWS = {
+    "system": ["en", "en", "en", "en", "fr", "fr", "fr"],
+    "x": [0, 0, 1, 2, 0, 1, 2],
+    "word": ["dark", "light", "dark", "light", "noir", "noir", "blanc"],
+    "count": [1, 3, 4, 2, 1, 1, 1],
+}
+
+
+@pytest.fixture
+def namings(tmp_path):
+    path = tmp_path / "naming.csv"
+    pd.DataFrame(ROWS).to_csv(path, index=False)
+    return path
+
+
+def expected():
+    systems = ip.systems_from_frame(pd.DataFrame(ROWS), "x", "word", "system", "count")
+    return ip.efficiency(ip.datasets.paper_uniform(), systems)
+
+
+def test_json_has_what_the_library_says(run, namings):
+    said = run("efficiency", "paper_uniform", namings, "--json")
+    assert said.code == 0, said.err
+    frame = expected()
+    rows = said.json["systems"]
+    assert [row["system"] for row in rows] == ["en", "fr"]
+    for name in ("ixz_bits", "iyz_bits", "gamma", "beta", "epsilon_bits", "epsilon_low_bits", "gnid"):
+        assert [row[name] for row in rows] == frame[name].tolist()
+    assert rows[0]["epsilon_high_bits"] is None
+
+
+def test_table_in_both_notations(run, namings):
+    frame = expected()
+    gamma, beta = (run("efficiency", "paper_uniform", namings, "--notation", name).out for name in ("gamma", "beta"))
+    assert f"{frame['gamma'][0]:.4g}" in gamma
+    assert "beta" not in gamma
+    assert f"{frame['beta'][0]:.4g}" in beta
+    assert "gamma" not in beta
+    assert "at most" not in gamma
+
+
+def test_a_proof_its_files_and_its_exit_code(run, namings, tmp_path):
+    out, plot, report = (tmp_path / name for name in ("e.csv", "e.png", "e.html"))
+    said = run(
+        "efficiency", "paper_uniform", namings, "--certify", "--out", out, "--plot", plot, "--report", report, "--notation", "beta"
+    )  # fmt: skip
+    assert said.code == 0, said.err
+    assert "at most" in said.out
+    frame = pd.read_csv(out)
+    assert (frame["epsilon_low_bits"] <= frame["epsilon_high_bits"]).all()
+    assert plot.read_bytes().startswith(b"\x89PNG")
+    assert "epsilon" in report.read_text()
+    short = run("efficiency", "heart", _hard(tmp_path), "--certify", "--max-cells", "1", "--word", "group")
+    assert short.code == 4
+    assert "Not certified: epsilon of 1 of 1 systems" in short.err
+
+
+def _hard(tmp_path):
+    path = tmp_path / "groups.csv"
+    labels = ip.datasets.heart().x_labels
+    pd.DataFrame({"risk_factors": labels, "group": [at % 3 for at in range(16)]}).to_csv(path, index=False)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("change", "code", "message"),
+    [
+        (
+            {"x": [0, 0, 1, 5, 0, 1, 2]},
+            3,
+            "system 'en': the labels of x must be those of the joint; the joint has no x 5",
+        ),
+        ({"count": [1, 3, 0, 2, 1, 1, 1]}, 3, "system 'en': the item x = 1 has no naming"),
+        ({"word": ["dark", "", "dark", "light", "noir", "noir", "blanc"]}, 3, "empty cell in column 'word'"),
+        ({"word": None}, 2, "name the column of words with --word"),
+    ],
+)
+def test_bad_tables_are_named(run, tmp_path, change, code, message):
+    path = tmp_path / "bad.csv"
+    pd.DataFrame({key: value for key, value in {**ROWS, **change}.items() if value is not None}).to_csv(
+        path, index=False
+    )
+    said = run("efficiency", "paper_uniform", path)
+    assert said.code == code
+    assert message in " ".join(said.err.split())
+
+
+def test_what_is_refused_before_the_work(run, namings, tmp_path):
+    assert run("efficiency", "paper_uniform", tmp_path / "none.csv").code == 2
+    assert run("efficiency", "paper_uniform", namings, "--plot", "x.doc").code == 2
+    assert run("efficiency", "paper_uniform", namings, "--problem", "deterministic-bottleneck").code == 2
