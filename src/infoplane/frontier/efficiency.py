@@ -189,7 +189,7 @@ def efficiency(
     >>> import infoplane as ip
     >>> frame = ip.efficiency(ip.datasets.paper_uniform(), {"ab|c": ["u", "u", "v"], "ac|b": ["u", "v", "u"]})
     >>> frame[["system", "ixz_bits", "iyz_bits", "epsilon_bits"]].round(4).values.tolist()
-    [['ab|c', 0.9183, 0.1277, 0.3732], ['ac|b', 0.9183, 0.5009, 0.0]]
+    [['ab|c', 0.9183, 0.2334, 0.2752], ['ac|b', 0.9183, 0.5076, 0.001]]
     """
     check_joint(joint)
     check_family(family)
@@ -280,10 +280,11 @@ class Search:
         ways = (curve.guess, curve.chord, curve.middle)
         way = 0
         while self.solves < self.max_solves:
-            if line.w > curve.height(line.u) + ROUNDING:
+            excess = curve.nearest(line)[1]
+            if excess < -ROUNDING:
                 self._from(system, line)
                 continue
-            gap = curve.nearest(line)[1] - (curve.height(line.u) - line.w)
+            gap = excess - (curve.height(line.u) - line.w)
             if gap <= self.tol:
                 return
             way = 0 if gap <= SLOW * before else (way + 1) % len(ways)
@@ -319,7 +320,7 @@ class Search:
         slope, excess = curve.nearest(line)
         best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
         low, high = sorted(curve.parameter(one) for one in curve.slopes_around(line.u))
-        achieved = curve.height(line.u) - line.w
+        achieved = max(curve.height(line.u) - line.w, 0.0)  # it achieves itself
         if excess < -ROUNDING:
             warnings.warn(
                 f"system {system.name!r} lies {-excess:.1e} nats beyond every optimum that was found: the frontier is not optimal there. "

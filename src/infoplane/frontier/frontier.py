@@ -270,7 +270,7 @@ class Frontier:
         >>> import infoplane as ip
         >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4])
         >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
-        [[0.9183, 0.0077]]
+        [[0.9183, 0.001]]
         """
         from ..systems import read_systems
         from .efficiency import known, place
