@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.frontier.curve import KnownCurve, Line
+from infoplane.frontier.curve import KnownCurve, EncoderLine
 from infoplane.information import plane_point
 
 JOINT = ip.datasets.paper_uniform()
@@ -18,7 +18,7 @@ def solved(curve, *slopes):
 
 def test_the_ends_of_the_bottleneck():
     curve = KnownCurve(JOINT, ip.bottleneck)
-    assert curve.lines[0] == Line(0.0, 0.0)
+    assert curve.lines[0] == EncoderLine(0.0, 0.0)
     assert curve.lines[-1].u == pytest.approx(JOINT.entropy_x, abs=1e-12)
     assert curve.lines[-1].w == pytest.approx(JOINT.mutual_information, abs=1e-12)
     assert curve.solved == [0.0, 1.0]

@@ -43,7 +43,7 @@ SMALLEST = 1e-12
 """Where the slope 0 stands in a problem, which needs a positive gamma and a finite beta."""
 
 
-class Line(NamedTuple):
+class EncoderLine(NamedTuple):
     """Where an encoder lies, and its straight line w - t u over the slopes t."""
 
     u: float
@@ -63,7 +63,7 @@ class KnownCurve:
         self.hides_y = self.family.hides_y
         self.support = Support(joint)
         self.corners: list[FrontierPoint] = []
-        self.lines: list[Line] = []
+        self.lines: list[EncoderLine] = []
         """Of the corners, by u."""
         self.solved: list[float] = []
         """Slopes at which an optimum has been looked for, ascending."""
@@ -79,9 +79,9 @@ class KnownCurve:
 
     # -- letters -------------------------------------------------------------------------------------------------------
 
-    def line(self, point: PlanePoint | Solution) -> Line:
+    def line(self, point: PlanePoint | Solution) -> EncoderLine:
         """A point of the plane in the letters of the curve."""
-        return Line(point.ixz, -point.iyz if self.hides_y else point.iyz)
+        return EncoderLine(point.ixz, -point.iyz if self.hides_y else point.iyz)
 
     def slope(self, parameter: float) -> float:
         """t: gamma, or -1/beta."""
@@ -98,7 +98,7 @@ class KnownCurve:
         inside = min(slope, -SMALLEST) if self.hides_y else max(slope, SMALLEST)
         return self.make(self.parameter(inside))
 
-    def excess(self, slope: float, loss: float, line: Line) -> float:
+    def excess(self, slope: float, loss: float, line: EncoderLine) -> float:
         """How far t u - w lies above a loss, or a bound of it, of the problem with this slope; in nats of I(Y;Z)."""
         return -line.at(slope) - loss / (self.parameter(slope) if self.hides_y else 1.0)
 
@@ -124,7 +124,7 @@ class KnownCurve:
         """The answer at a slope; whether the hull has changed."""
         self.runs.append(run)
         if run.lower_bound is not None:
-            self.proven.append((slope, -self.excess(slope, run.lower_bound, Line(0.0, 0.0))))
+            self.proven.append((slope, -self.excess(slope, run.lower_bound, EncoderLine(0.0, 0.0))))
         if self.line(run).at(slope) <= self.best_at(slope) + TIE:
             self.solved = sorted({*self.solved, slope})
             return False
@@ -154,7 +154,7 @@ class KnownCurve:
         best = self.best_at(slope) - TIE
         return [corner.run for corner, line in zip(self.corners, self.lines, strict=True) if line.at(slope) >= best]
 
-    def bracket(self, u: float) -> tuple[Line, Line]:
+    def bracket(self, u: float) -> tuple[EncoderLine, EncoderLine]:
         """The neighbouring corners between which, or at one of which, I(X;Z) = u lies; beyond the end, the last two."""
         after = next((at for at, line in enumerate(self.lines) if line.u >= u), len(self.lines) - 1)
         after = max(after, 1)
@@ -166,7 +166,7 @@ class KnownCurve:
         share = min(max((u - left.u) / (right.u - left.u), 0.0), 1.0)
         return (1.0 - share) * left.w + share * right.w
 
-    def nearest(self, line: Line) -> tuple[float, float]:
+    def nearest(self, line: EncoderLine) -> tuple[float, float]:
         """The solved slope t at which the best w' - t u' exceeds w - t u least, and by how much."""
         u, w = np.array(self.lines).T
         slopes = np.array(self.solved)
@@ -185,7 +185,7 @@ class KnownCurve:
             slopes[least <= u + TIE].min(initial=slopes[-1])
         )
 
-    def proven_excess(self, line: Line) -> float:
+    def proven_excess(self, line: EncoderLine) -> float:
         """The smallest proven bound on how far a point lies below the frontier; infinite if nothing is proven."""
         return min((slope * line.u - line.w - bound for slope, bound in self.proven), default=math.inf)
 

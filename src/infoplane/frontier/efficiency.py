@@ -32,7 +32,7 @@ from ..solve import solve
 from ..solvers.stopping import Stopping
 from ..systems import System, read_systems
 from .climbing import optimum
-from .curve import KnownCurve, Line
+from .curve import KnownCurve, EncoderLine
 from .frontier import Frontier
 from .hull import vertices
 
@@ -258,7 +258,7 @@ class Search:
         self.stopping = Stopping()
         self.solves = 0
 
-    def place(self, system: System, line: Line, proof: dict[str, Any] | None) -> Placement:
+    def place(self, system: System, line: EncoderLine, proof: dict[str, Any] | None) -> Placement:
         """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
         curve = self.curve
         self.solves = 0
@@ -273,7 +273,7 @@ class Search:
                 self._narrow(system, line)
         return self._placement(system, line)
 
-    def _narrow(self, system: System, line: Line) -> None:
+    def _narrow(self, system: System, line: EncoderLine) -> None:
         """Solve slopes until both sides of epsilon meet."""
         curve, before = self.curve, math.inf
         # A cubic is the best guess where the curve is smooth, the chord decides whether it is straight, and halves always end.
@@ -298,7 +298,7 @@ class Search:
         self.solves += 1
         self.curve.add(slope, optimum(self.curve, slope, self.stopping))
 
-    def _from(self, system: System, line: Line) -> None:
+    def _from(self, system: System, line: EncoderLine) -> None:
         """An encoder above all that is known shows that an optimum was missed: it is known now, and so is what lies beyond it."""
         curve = self.curve
         slope = curve.nearest(line)[0]
@@ -315,7 +315,7 @@ class Search:
         curve.add(slope, found)
         return curve.best_at(slope) > before + self.tol
 
-    def _placement(self, system: System, line: Line) -> Placement:
+    def _placement(self, system: System, line: EncoderLine) -> Placement:
         curve = self.curve
         slope, excess = curve.nearest(line)
         best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
