@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from infoplane.npz import NumberArchive
+from infoplane.npz import NumberArchive, read_npy
 
 ARRAYS = {
     "text": np.array("größe {}"),
@@ -97,3 +97,27 @@ def test_damage_anywhere_is_a_value_error_or_harmless():
         except ValueError:
             ended.add("refused")
     assert ended == {"read", "refused"}
+
+
+@pytest.mark.parametrize(
+    "array", [np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.arange(3, dtype=">i2")]
+)
+def test_a_matrix_comes_back(array, tmp_path):
+    np.save(tmp_path / "matrix.npy", array)
+    np.testing.assert_array_equal(read_npy(tmp_path / "matrix.npy"), array)
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        b"",
+        header((3,)) + bytes(23),
+        header((10**15,)),
+        header((1,), "|O") + bytes(8),
+        b"\x93NUMPY\x01\x00\x40\x00" + b"{'descr': '<f8', 'shape': (2, 2" + b" " * 33,
+    ],
+)
+def test_a_matrix_that_is_none_is_refused(bad, tmp_path):
+    (tmp_path / "matrix.npy").write_bytes(bad)
+    with pytest.raises(ValueError, match=r"."):
+        read_npy(tmp_path / "matrix.npy")

@@ -1,4 +1,4 @@
-"""Arrays of a .npz file, read without trusting it: sizes and kinds are known, and can be refused, before anything is unpacked.
+"""Arrays of .npz and .npy files, read without trusting them: sizes and kinds are known, and can be refused, before anything is unpacked.
 
 A .npz file is a zip file with one .npy file per array: a header that says dtype and shape, then the numbers. Nothing is executed, no
 more is unpacked than what a header says, and that only when it is asked for.
@@ -98,12 +98,27 @@ class NumberArchive:
         with damage_said(), self._zip.open(info) as file:
             shape, by_columns, dtype = _skip_header(file)
             start = file.tell()
-        member = Member(dtype, shape)
-        if dtype.kind not in KINDS or (by_columns and len(shape) > 1) or min(shape, default=0) < 0:
-            raise ValueError(f"{info.filename!r} holds {dtype} of shape {shape}, which is not expected")
-        if info.file_size != start + member.bytes:
-            raise ValueError(f"{info.filename!r} does not have the size that its shape {shape} needs")
-        return member
+        if by_columns and len(shape) > 1:
+            raise ValueError(f"{info.filename!r} is stored column by column, which is not expected")
+        return _checked(info.filename, Member(dtype, shape), info.file_size - start)
+
+
+def read_npy(path: str | os.PathLike[str]) -> Any:
+    """The array of a .npy file; a ValueError, before any room is made for it, unless it is one, whole, and holds numbers or text."""
+    with open(path, "rb") as file, damage_said():
+        shape, by_columns, dtype = _skip_header(file)
+        member = _checked(os.fspath(path), Member(dtype, shape), os.fstat(file.fileno()).st_size - file.tell())
+        array = np.frombuffer(file.read(), dtype=dtype)
+    return array.reshape(member.shape, order="F" if by_columns else "C").astype(dtype.newbyteorder("="))
+
+
+def _checked(name: str, member: Member, size: int) -> Member:
+    """The member, if it is of a known kind and as large as it says."""
+    if member.dtype.kind not in KINDS or min(member.shape, default=0) < 0:
+        raise ValueError(f"{name!r} holds {member.dtype} of shape {member.shape}, which is not expected")
+    if size != member.bytes:
+        raise ValueError(f"{name!r} does not have the size that its shape {member.shape} needs")
+    return member
 
 
 @contextmanager
@@ -112,7 +127,7 @@ def damage_said() -> Iterator[None]:
     try:
         yield
     except DAMAGE as error:
-        raise ValueError(f"it is damaged, or no .npz file: {error}") from error
+        raise ValueError(f"it is damaged, or no file of arrays: {error}") from error
 
 
 def _skip_header(file: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:

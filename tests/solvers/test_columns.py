@@ -217,6 +217,15 @@ def test_a_large_beta_ends_with_an_encoder_and_a_bound(beta):
     assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
 
 
+@pytest.mark.parametrize("mass", [1e-30, 1e-300, 5e-324])
+def test_a_letter_of_all_but_no_mass_does_not_stand_in_the_way_of_a_proof(mass):
+    joint, problem = ip.Joint.from_counts([[mass, 2 * mass], [1, 0.5], [0.2, 2.0], [1, 1]]), ip.funnel(3.0)
+    found = ip.solve(joint, problem, Columns())
+    assert found.status is ip.Status.CERTIFIED
+    without = ip.solve(ip.Joint.from_counts([[1, 0.5], [0.2, 2.0], [1, 1]]), problem, Columns())
+    assert found.loss == pytest.approx(without.loss, abs=1e-6)
+
+
 @pytest.mark.parametrize("cap", [1e-11, 1e-14])
 def test_a_tiny_cap_ends_with_a_release_and_a_bound(cap):
     joint = ip.Joint.from_counts([[3, 0], [0, 2], [2, 1], [2, 3], [0, 0]])

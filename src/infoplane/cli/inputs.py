@@ -24,6 +24,7 @@ from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
 from ..joint.binning import MISSING
 from ..joint.joint import Joint
+from ..npz import read_npy
 from ..words import counted
 from .texts import STDIN, TEXTS, kind_of, rows_of
 
@@ -107,7 +108,7 @@ class Source:
         if self.smoothing is not None and not self.counts:
             raise click.UsageError("--smoothing adds to counts: say --counts if the matrix holds counts.")
         with _readable(path):
-            table = np.load(path, allow_pickle=False) if kind_of(path) == ".npy" else _read_matrix(path)
+            table = read_npy(path) if kind_of(path) == ".npy" else _read_matrix(path)
             if self.counts:
                 return Joint.from_counts(table, self.smoothing or 0.0)
             try:

@@ -220,7 +220,7 @@ def _priced(pool: Pool, channel: Channel, weights: Array, lam: Array, number: in
 def _descended(pool: Pool, channel: Channel, lam: Array, Q: Array) -> Array:
     """Minima of g from columns on all letters: the map, then Newton's method on the letters left."""
     T, beta = pool.T, pool.beta
-    L = np.log(Q)
+    L = np.log(np.maximum(Q, 1e-300))
     for _ in range(STEPS):
         L = (beta * L + (lam[:, None] - beta * (T.T @ np.log(np.maximum(T @ Q, 1e-300))))) / (beta - 1.0)
         L -= L.max(axis=0)

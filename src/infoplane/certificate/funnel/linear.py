@@ -43,7 +43,7 @@ def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float
 
     # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter. Costs of
     # 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", over="ignore"):
         most = (p_x[:, None] / Q).min(axis=0)
     scaled = costs * most
     unit = max(float(np.abs(scaled).max()), 1.0)
@@ -73,7 +73,7 @@ def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:
     for k in np.flatnonzero(costs - lam @ Q < 0.0):
         short = costs[k] - lam @ Q[:, k]
         if short < 0.0:
-            with np.errstate(divide="ignore"):
+            with np.errstate(divide="ignore", over="ignore"):
                 x = int((p_x / Q[:, k]).argmin())
             lam[x] += short / Q[x, k]
     return lam

@@ -27,6 +27,10 @@ SMALLEST_UNIT = 1e-6
 """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
 
 
+LOWEST = 1e3
+"""Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
+
+
 @dataclass(frozen=True)
 class Point:
     """What the programme over the present columns says."""
@@ -43,9 +47,11 @@ class Point:
     def lowered(self, p_x: Array, by: float) -> Point:
         """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
 
-        What a posterior on rare letters could win is little, however low its g: here it hardly counts.
+        What a posterior on rare letters could win is little, however low its g: here it hardly counts. The price of the rarest is not
+        lowered beyond `LOWEST`, or rounding, relative to the largest price, would be all that is left.
         """
-        return self.priced(self.lam - by / (len(p_x) * p_x), p_x)
+        rarest = by / (len(p_x) * LOWEST * max(self.beta, 1.0))
+        return self.priced(self.lam - by / (len(p_x) * np.maximum(p_x, rarest)), p_x)
 
     def priced(self, lam: Array, p_x: Array) -> Point:
         """With other prices."""

@@ -1,0 +1,88 @@
+"""Many attacks of one kind, numbered: number n with seed s is the same attack wherever it is made."""
+
+import resource
+import signal
+import threading
+import time
+from collections import Counter
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from . import calls, files, kills, known
+
+ATTACKS = {"calls": calls.attack, "files": files.attack, "kills": kills.attack}
+SECONDS = {"calls": 60, "files": 20, "kills": 600}
+"""An attack that takes longer has found something."""
+
+MEMORY = 6 * 2**30
+"""Bytes that the process may have: a larger allocation has found something."""
+
+
+@dataclass
+class Campaign:
+    """What came of it."""
+
+    ended: Counter = field(default_factory=Counter)
+    """How attacks ended that broke nothing."""
+    findings: list = field(default_factory=list)
+    """(number, what was broken)."""
+
+    def run(self, kind, seed, numbers, seconds=float("inf"), tell=None):
+        """Attack after attack, until the numbers or the seconds end."""
+        began = time.monotonic()
+        with memory_limited():
+            for number in numbers:
+                if time.monotonic() - began > seconds:
+                    break
+                try:
+                    with time_limited(SECONDS[kind]):
+                        self.ended[ATTACKS[kind](np.random.default_rng([seed, number]))] += 1
+                except calls.Broken as broken:
+                    self.findings.append((number, str(broken)))
+                    if tell is not None:
+                        tell(number, broken)
+        return self
+
+    @property
+    def made(self):
+        """How many attacks."""
+        return self.ended.total() + len(self.findings)
+
+
+def made_again():
+    """Calls that once broke a promise."""
+    for number, call in enumerate(known.CALLS):
+        with time_limited(SECONDS["calls"]):
+            calls.check(call, np.random.default_rng(number))
+
+
+@contextmanager
+def time_limited(seconds):
+    """`Broken` after so many seconds; only where signals can be used."""
+
+    def ring(_number, _frame):
+        raise calls.Broken(f"it took more than {seconds} seconds")
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+@contextmanager
+def memory_limited():
+    """No more than `MEMORY` bytes of addresses, so that a huge allocation fails."""
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)

@@ -1,0 +1,19 @@
+"""Half a minute of attacks with a fixed seed; ``python -m tests.fuzz`` makes long runs of them (docs/reliability.md)."""
+
+import pytest
+
+from fuzz.campaign import Campaign, made_again
+
+SEED = 20
+
+
+def test_what_once_broke_a_promise_keeps_it():
+    made_again()
+
+
+@pytest.mark.parametrize(("kind", "count"), [("calls", 400)])
+def test_no_attack_breaks_a_promise(kind, count):
+    found = Campaign().run(kind, SEED, range(count))
+    assert found.findings == []
+    assert found.made == count
+    assert len(found.ended) > 1
