@@ -39,6 +39,7 @@ from .solve import Progress, solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
+from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.envelope import Envelope
 from .solvers.fixed_point.accelerated import Accelerated
 from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
@@ -50,6 +51,8 @@ from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
+from .solvers.splitting.three_block import ThreeBlockADMM
+from .solvers.submodular import Submodular
 from .status import Residuals, Status
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
@@ -66,6 +69,7 @@ __all__ = [
     "Certificate",
     "CheckVerdict",
     "Columns",
+    "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
     "Exponent",
@@ -93,7 +97,9 @@ __all__ = [
     "Solution",
     "Solver",
     "Status",
+    "Submodular",
     "SweepProgress",
+    "ThreeBlockADMM",
     "Threshold",
     "Trace",
     "UnsupportedProblemError",

@@ -19,7 +19,7 @@ HEART = ip.datasets.heart()
 NAMES = [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")]
 
 
-TRACELESS = ("envelope", "columns", "merging")
+TRACELESS = ("envelope", "columns", "merging", "submodular")
 
 
 def problem_for(solver):

@@ -11,6 +11,7 @@ from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
+from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
 from .fixed_point.accelerated import Accelerated
 from .fixed_point.blahut_arimoto import BlahutArimoto
@@ -18,6 +19,8 @@ from .merging import Merging
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .splitting.solver import DouglasRachford
+from .splitting.three_block import ThreeBlockADMM
+from .submodular import Submodular
 
 SOLVERS: dict[str, Solver] = {
     "portfolio": Portfolio(),
@@ -34,8 +37,11 @@ SOLVERS: dict[str, Solver] = {
     "pf-2": DouglasRachford("pf-2"),
     "pf-2v": DouglasRachford("pf-2v"),
     "admm-ib": DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
+    "admm-ib-3": ThreeBlockADMM(),
+    "dc-pf": DifferenceOfConvex(),
     "blahut-arimoto": BlahutArimoto(),
     "merging": Merging(),
+    "submodular": Submodular(),
 }
 
 DESCRIPTIONS: dict[str, str] = {
@@ -53,8 +59,11 @@ DESCRIPTIONS: dict[str, str] = {
     "pf-2": "Solver II for the funnel: p(z|y) against p(z|x)",
     "pf-2v": "variational funnel: p(z|x) against p(z), decoder q(x|z)",
     "admm-ib": "the earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term",
+    "admm-ib-3": "the three-block ADMM for the bottleneck (Bayat, Wei 2019): ib-2 at relaxation 1",
+    "dc-pf": "difference-of-convex iteration for the funnel (Huang, El Gamal 2024)",
     "blahut-arimoto": "the self-consistent equations of the bottleneck (Tishby et al. 1999)",
     "merging": "greedy merging: Merge-Two for the funnel, agglomerative bottleneck",
+    "submodular": "clusters merged many at a time, by submodularity (Ding, Sadeghi 2019)",
 }
 
 

@@ -184,7 +184,7 @@ class SplittingBatch:
         self.formulation, self.stopping, self.record = formulation, stopping, record
         self.clusters = clusters
         self.advice = options.advice
-        self.found_by = formulation.name if options.proximal == 0 else options.name
+        self.found_by = formulation.name if options.formulation == "auto" else options.name
         self.kernel = advance_exact if options.step == "exact" else advance_gradient
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, np.ascontiguousarray(M.T / support.p_x))
