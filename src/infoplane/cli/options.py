@@ -300,8 +300,10 @@ def _has_flag(field: dataclasses.Field[Any]) -> bool:
     return bool(field.metadata.get("flag", True))
 
 
-CLASSES = tuple(dict.fromkeys(type(solver) for solver in SOLVERS.values()))
-"""The classes of all registered solvers."""
+_registered = tuple(dict.fromkeys(type(solver) for solver in SOLVERS.values()))
+
+CLASSES = tuple(cls for cls in _registered if not any(base in _registered for base in cls.__mro__[1:]))
+"""The classes of all registered solvers; a class that is derived from another of them has the options of that one."""
 
 
 def _solvers_with(name: str) -> list[str]:

@@ -17,11 +17,11 @@ passes over the table p(z, y). A round begins from the best pair, so that it is 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..checks import whole_number
+from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array, IntArray, entr
 from ..joint.support import Support
 from ..kernels.common.arrays import Flags
@@ -47,8 +47,6 @@ class Submodular(Solver):
     ----------
     orders
         Random sets, each with its own random orders, from which a round looks for its own beside the best pair.
-    seed
-        Of these orders.
 
     Examples
     --------
@@ -62,12 +60,10 @@ class Submodular(Solver):
     deterministic = True  # whatever the starts
     grows = True
 
-    orders: int = 8
-    seed: int = 0
+    orders: int = field(default=8, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", whole_number("orders", self.orders, 0))
-        object.__setattr__(self, "seed", whole_number("seed", self.seed, 0))
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
@@ -137,9 +133,9 @@ class Merger:
         self.labels, self.masses = numbers[self.labels], self.masses[~goes]
 
 
-def cluster(support: Support, problem: MarkovLagrangian, most: int, orders: int, seed: int) -> tuple[IntArray, int]:
+def cluster(support: Support, problem: MarkovLagrangian, most: int, orders: int) -> tuple[IntArray, int]:
     """The cluster of every letter, and how many rounds it took."""
-    merger, rng = Merger(support.P, problem), np.random.default_rng(seed)
+    merger, rng = Merger(support.P, problem), np.random.default_rng(0)
     rounds = 0
     while len(merger.masses) > 1:
         n = len(merger.masses)
@@ -176,7 +172,7 @@ class SubmodularBatch:
 
     def _clustered(self, problem: MarkovLagrangian) -> Run:
         most = self.stopping.most_clusters(len(self.support.p_x))
-        labels, rounds = cluster(self.support, problem, most, self.options.orders, self.options.seed)
+        labels, rounds = cluster(self.support, problem, most, self.options.orders)
         encoder = np.zeros((int(labels.max()) + 1, len(labels)))
         encoder[labels, np.arange(len(labels))] = 1.0
         residuals = Residuals(0.0, 0.0, problem.stationarity(self.support.joint, self.support.lift(encoder)))
