@@ -38,6 +38,7 @@ def made_points(ixz=(0.5,), iyz=(0.1,), **columns):
         "loss": 0.0,
         "converged": 1.0,
         "stationary": 0.0,
+        "stationarity": 1.0,
         "iterations": 1.0,
         "lower_bound": 0.0,
         **columns,
@@ -74,4 +75,5 @@ def made_descent(loss, end):
         "iterations": np.array([len(loss)]),
         "converged": np.ones(1),
         "end": np.array([end]),
+        "lowest": np.array([end]),
     }

@@ -33,15 +33,25 @@ def test_interval_holds_the_share(n, p):
 
 def test_smaller_penalty_all_ways():
     early, late, never = {1.0: 0.2, 2.0: 0.95}, {1.0: 0.2, 2.0: 0.5, 4.0: 1.0}, {1.0: 0.5}
-    found = smaller_penalty(early, late, 0.9, ("early", "late"))
+    found = smaller_penalty(early, late, 0.9, ("early", "late"), 100)
     assert (found.holds, found.numbers["first"], found.numbers["second"]) == (True, 2.0, 4.0)
-    assert smaller_penalty(late, early, 0.9, ("late", "early")).holds is False
-    assert smaller_penalty(early, early, 0.9, ("a", "b")).holds is False
-    assert smaller_penalty(early, never, 0.9, ("early", "never")).holds is True
-    assert smaller_penalty(never, early, 0.9, ("never", "early")).holds is False
-    found = smaller_penalty(never, never, 0.9, ("a", "b"))
+    assert smaller_penalty(late, early, 0.9, ("late", "early"), 100).holds is False
+    assert smaller_penalty(early, never, 0.9, ("early", "never"), 100).holds is True
+    assert smaller_penalty(never, early, 0.9, ("never", "early"), 100).holds is False
+    found = smaller_penalty(never, never, 0.9, ("a", "b"), 100)
     assert found.holds is None
     assert "never (largest share 50%)" in found.said
+
+
+def test_a_tie_on_the_grid_is_decided_by_areas_or_not_at_all():
+    early, same = {1.0: 0.6, 2.0: 0.8, 4.0: 1.0}, {1.0: 0.1, 2.0: 0.2, 4.0: 1.0}
+    assert smaller_penalty(early, early, 0.9, ("a", "b"), 100).holds is None
+    found = smaller_penalty(early, same, 0.9, ("early", "late"), 100)
+    assert found.holds is True
+    # Trapezoids of (0.6, 0.8, 1.0) and (0.1, 0.2, 1.0) over two octaves: 1.6 and 0.75.
+    assert "+0.85 octaves" in found.said
+    assert smaller_penalty(same, early, 0.9, ("late", "early"), 100).holds is False
+    assert smaller_penalty(early, same, 0.9, ("early", "late"), 2).holds is None  # too few trials to tell
 
 
 def test_wider_range_both_ways():

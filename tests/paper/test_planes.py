@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.planes import leaks_less, recovers, spans_more, stuck, trapped
+from infoplane.paper.planes import higher, leaks_less, more_points, recovers, spans_more, stuck, trapped
 from tiny import made_points
 
 GOOD = made_points([0.5, 1.0, 1.5], [0.05, 0.1, 0.3])
@@ -51,6 +51,9 @@ def test_stuck_both_ways_and_nowhere():
     found = stuck(low, CERTIFIED, "bottleneck", "it", 0.3, 0.5)
     assert found.holds is True
     assert found.numbers["distance_bits"] == pytest.approx(0.05)
+    # Every run counts: one that is off is enough, though another lies on the bound.
+    found = stuck(made_points([0.4, 0.4], [0.3, 0.2]), CERTIFIED, "bottleneck", "it", 0.3, 0.5)
+    assert (found.holds, found.numbers["off"]) == (True, 1)
     assert stuck(low, CERTIFIED, "bottleneck", "it", 0.9, 1.1).holds is False
     assert stuck(low, CERTIFIED, "bottleneck", "it", 0.5, 0.9).holds is None
 
@@ -63,16 +66,28 @@ def test_spans_more_counts_intervals_on_the_frontier():
     assert spans_more(theirs, ours, CERTIFIED, ("b", "a"), 0.0, 0.5).holds is False
 
 
-def test_trapped_both_ways():
+def test_trapped_looks_at_every_run():
     proven = made_points([1, 1], [1, 1], parameter=[0.1, 0.2], lower_bound=[-0.5, -0.3])
-    caught = made_points([1] * 3, [1] * 3, parameter=[0.1, 0.1, 0.2], loss=[-0.4, -0.45, -0.3])
+    caught = made_points([1] * 3, [1] * 3, parameter=[0.1, 0.1, 0.2], loss=[-0.4, -0.5, -0.3])
     free = made_points([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3])
     found = trapped(caught, free, proven, ("a", "b"), 1e-4)
-    assert (found.holds, found.numbers["trapped"]) == (True, 1)
-    assert found.numbers["worst_bits"] == pytest.approx(0.05)
+    assert (found.holds, found.numbers["trapped"], found.numbers["theirs"]) == (True, 1, 0.25)
     assert trapped(caught, caught, proven, ("a", "b"), 1e-4).holds is False
     assert trapped(free, caught, proven, ("a", "b"), 1e-4).holds is False
-    stopped = made_points([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3], converged=[0, 1])
-    found = trapped(caught, stopped, proven, ("a", "b"), 1e-4)
-    assert found.holds is False
-    assert "no converged run" in found.said
+    none = made_points([1] * 2, [1] * 2, parameter=[0.1, 0.2], loss=[-0.5, -0.3], converged=[0, 0])
+    assert trapped(caught, none, proven, ("a", "b"), 1e-4).holds is None
+
+
+def test_more_points_than_merging():
+    merges = {"ixz": np.array([0.0, 0.5, 1.5]), "iyz": np.array([0.0, 0.1, 0.3])}
+    found = more_points(made_points([0.1, 0.2, 0.2001], [0.0, 0.1, 0.1]), merges, "it", 0.0, 0.9)
+    assert (found.holds, found.numbers["ours"], found.numbers["merge_two"]) == (False, 2, 2)
+    assert more_points(made_points([0.1, 0.2, 0.3], [0.0] * 3), merges, "it", 0.0, 0.9).holds is True
+    assert more_points(made_points([0.1], [0.0], converged=[0]), merges, "it", 0.0, 0.9).holds is None
+
+
+def test_higher_at_no_more_complexity():
+    theirs = made_points([0.95, 1.05], [0.40, 0.45])
+    assert higher(made_points([1.0], [0.42]), theirs, ("a", "b"), 0.9, 1.1).holds is True
+    assert higher(made_points([1.05], [0.44]), theirs, ("a", "b"), 0.9, 1.1).holds is False
+    assert higher(made_points([0.5], [0.44]), theirs, ("a", "b"), 0.9, 1.1).holds is None

@@ -8,30 +8,34 @@ from infoplane.paper.runs import Runs
 from infoplane.paper.sensitivity import QUARTER, varied
 from infoplane.paper.verdict import Claim, Finding, Judgement, Verdict, judge
 
-WAYS = {"gradient": "gradient steps", "exact": "exact steps"}
+WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic c"}
 
 
 def claim(ask):
     return Claim("key", "the sky is blue", "Section 0", ask, WAYS)
 
 
+UNDECIDED = "not decided by these runs"
+
+
 @pytest.mark.parametrize(
-    ("gradient", "exact", "words"),
+    ("answers", "paper", "improved"),
     [
-        (True, True, "holds"),
-        (True, False, "holds only with gradient steps"),
-        (None, True, "holds with exact steps; not decided with gradient steps"),
-        (False, True, "holds only with exact steps"),
-        (False, False, "does not hold"),
-        (None, False, "does not hold"),
-        (None, None, "not decided by these runs"),
+        ((True, True, True), "holds", "holds"),
+        ((None, False, False), UNDECIDED, "does not hold"),
+        ((False, True, False), "does not hold", "holds with exact steps; not with automatic c"),
+        ((True, None, True), "holds", "holds with automatic c; not decided with exact steps"),
+        ((False, None, None), "does not hold", UNDECIDED),
+        ((True, None, False), "holds", "does not hold"),
+        ((True,), "holds", "not asked"),
     ],
 )
-def test_words(gradient, exact, words):
-    verdict = Verdict(claim(None), {"gradient": Finding(gradient, ""), "exact": Finding(exact, "")})
-    assert verdict.words == words
-    assert words.startswith(verdict.judgement.value)
-    assert verdict.judgement in Judgement
+def test_the_papers_way_and_ours_are_judged_apart(answers, paper, improved):
+    """What is not decided in the paper's way is never said not to hold because of ours."""
+    findings = {way: Finding(answer, "") for way, answer in zip(WAYS, answers, strict=False)}
+    verdict = Verdict(claim(None), findings)
+    assert (verdict.paper.value, verdict.improved_words) == (paper, improved)
+    assert verdict.paper in Judgement
 
 
 def test_judge_asks_every_way_and_the_first_under_every_setting():
@@ -44,7 +48,11 @@ def test_judge_asks_every_way_and_the_first_under_every_setting():
         return Finding(bool(runs["a"]["ixz"][0] > 0) and way == "gradient", way)
 
     verdict = judge(claim(ask), runs)
-    assert {way: finding.holds for way, finding in verdict.findings.items()} == {"gradient": True, "exact": False}
+    assert {way: finding.holds for way, finding in verdict.findings.items()} == {
+        "gradient": True,
+        "exact": False,
+        "auto": False,
+    }
     assert {setting: finding.holds for setting, finding in verdict.varied.items()} == {
         QUARTER: True,
         "first step 1": False,

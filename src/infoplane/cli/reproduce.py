@@ -74,11 +74,13 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
         write_figure(judged, out)
     write_report(figures_judged, reproduction.scale, out)
     made = output.table(
-        "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
+        "The paper's claims",
+        ("figure", "the paper says", "the paper's way", "our improved ways"),
+        left=("figure", "the paper says", "the paper's way", "our improved ways"),
     )
     for judged in figures_judged:
         for verdict in judged.verdicts:
-            made.add_row(judged.figure.name, verdict.claim.text, verdict.words)
+            made.add_row(judged.figure.name, verdict.claim.text, verdict.paper.value, verdict.improved_words)
     output.print_table(made)
     click.echo(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 

@@ -28,20 +28,45 @@ def smallest_penalty(shares: Mapping[float, float], enough: float) -> float:
     return min((c for c, one in shares.items() if one >= enough), default=np.inf)
 
 
+def area(shares: Mapping[float, float]) -> float:
+    """The area under the share against log2 c, by trapezoids: how many octaves of c would do if the share were 0 or 1."""
+    c = np.array(sorted(shares))
+    p = np.array([shares[one] for one in c])
+    return float((np.diff(np.log2(c)) * (p[1:] + p[:-1]) / 2.0).sum())
+
+
+def area_error(shares: Mapping[float, float], trials: int) -> float:
+    """The standard error of the area, each share being that of independent trials; a share of 0 or 1 counts as one trial off."""
+    c = np.array(sorted(shares))
+    width = np.gradient(np.log2(c)) if len(c) > 1 else np.zeros(1)
+    p = np.clip([shares[one] for one in c], 1.0 / trials, 1.0 - 1.0 / trials) if trials > 1 else np.full(len(c), 0.5)
+    return float(np.sqrt((width**2 * p * (1.0 - p) / trials).sum()))
+
+
 def smaller_penalty(
-    ours: Mapping[float, float], theirs: Mapping[float, float], enough: float, names: tuple[str, str]
+    ours: Mapping[float, float], theirs: Mapping[float, float], enough: float, names: tuple[str, str], trials: int
 ) -> Finding:
-    """Whether the first reaches the share at a smaller c than the second; None if neither does."""
+    """Whether the first reaches the share at a smaller c than the second; None if neither does.
+
+    Where both reach it at the same c of the grid, the areas under the two curves decide, if they differ by more than two standard errors
+    of that many trials per c: the grid is too coarse to tell two crossings between the same values apart.
+    """
     c = [smallest_penalty(shares, enough) for shares in (ours, theirs)]
     said = " and ".join(
         f"{name}: {f'c = {one:g}' if np.isfinite(one) else f'never (largest share {max(shares.values()):.0%})'}"
         for name, one, shares in zip(names, c, (ours, theirs), strict=True)
     )
-    return Finding(
-        None if not np.isfinite(c).any() else c[0] < c[1],
-        f"{enough:.0%} converge first at {said}",
-        {"first": c[0], "second": c[1]},
-    )
+    said = f"{enough:.0%} converge first at {said}"
+    holds: bool | None = None if not np.isfinite(c).any() else c[0] < c[1]
+    if np.isfinite(c).all() and c[0] == c[1]:
+        more = area(ours) - area(theirs)
+        error = float(np.hypot(area_error(ours, trials), area_error(theirs, trials)))
+        holds = None if abs(more) <= 2.0 * error else more > 0.0
+        said += (
+            f"; on this tie the areas under the curves decide: {names[0]} has {more:+.2f} octaves of c more "
+            f"(two standard errors: {2.0 * error:.2f})"
+        )
+    return Finding(holds, said, {"first": c[0], "second": c[1]})
 
 
 def wider_range(

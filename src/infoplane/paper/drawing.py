@@ -54,6 +54,13 @@ def dress(ax: Axes, title: str, x: str, y: str) -> None:
     ax.set_axisbelow(True)
 
 
+def legend(ax: Axes, **options: Any) -> None:
+    """A legend below the axes, where it covers no curve."""
+    ax.legend(
+        fontsize="x-small", frameon=False, loc="upper left", bbox_to_anchor=(0.0, -0.16), borderaxespad=0.0, **options
+    )
+
+
 def logarithmic(ax: Axes, *, x: bool = False) -> None:
     """A logarithmic y axis, and x axis if asked; an axis along which nothing positive was drawn stays linear, as matplotlib demands."""
     for wanted, read, scale in (

@@ -34,3 +34,5 @@ class Figure:
     draw: Callable[[Runs], Drawing]
     table: Callable[[Runs], Sequence[Row]]
     claims: tuple[Claim, ...]
+    see: str
+    """One sentence below the picture that says what to see in it."""

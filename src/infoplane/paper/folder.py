@@ -22,7 +22,7 @@ from ..files import write_whole
 from ..version import __version__
 from .piece import Arrays, Piece, described
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Folder:

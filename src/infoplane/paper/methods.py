@@ -17,6 +17,7 @@ from ..solution import Solution
 from ..solvers.base import Solver
 from ..solvers.fixed_point.blahut_arimoto import BlahutArimoto
 from ..solvers.splitting.solver import PAPER_PRIMAL_TOL, DouglasRachford
+from .joints import call
 from .settings import FIRST_STEP, LIMIT
 
 ProblemAt = Callable[[float], MarkovLagrangian]
@@ -99,4 +100,4 @@ class Method:
             solver = f"ip.DouglasRachford({', '.join(fields)})"
         else:
             solver = f"ip.{type(options).__name__}()"
-        return f"(ip.datasets.{joint}(), {problems}, {solver}, {more}, max_iter={self.max_iter}, tol={self.tol:g})"
+        return f"({call(joint)}, {problems}, {solver}, {more}, max_iter={self.max_iter}, tol={self.tol:g})"

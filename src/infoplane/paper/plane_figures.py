@@ -8,9 +8,9 @@ import numpy as np
 
 from ..information import Array
 from ..plot import GREY
-from .drawing import COLOUR, MARK, dress
+from .drawing import COLOUR, MARK, dress, legend
 from .figure import Row
-from .planes import leaks_less, recovers
+from .planes import leaks_less, more_points, recovers
 from .points import Points, leakage_bound, relevance_bound
 from .runs import Runs
 from .sensitivity import SEPARATOR
@@ -29,6 +29,8 @@ def scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") 
     ended = points.ended()
     label = solver if kind == "baseline" else f"{solver}, {kind}"
     style = dict(MARK[kind])
+    if solver.endswith("v"):
+        style["s"] *= 1.9  # hollow, around the other solver's mark at the same place
     if "facecolors" not in style:
         style["color"] = COLOUR[solver]
     else:
@@ -55,7 +57,7 @@ def plane(ax: Axes, title: str, right: float, top: float) -> None:
     dress(ax, title, "I(X;Z)  [bits]", "I(Y;Z)  [bits]")
     ax.set_xlim(-0.02 * right, 1.03 * right)
     ax.set_ylim(-0.03 * top, 1.06 * top)
-    ax.legend(fontsize="x-small", frameon=False, loc="best")
+    legend(ax, ncols=3)
 
 
 def plane_table(runs: Runs) -> list[Row]:
@@ -102,3 +104,9 @@ def against_merging(runs: Runs, way: str, title: str, solver: str, high: float) 
     """Whether a solver reaches Merge-Two's points, and leaks less between them."""
     name = f"{title}: {solver}, {way}"
     return with_evidence(recovers(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high), runs, name)
+
+
+def more_than_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver has more points of the plane than Merge-Two."""
+    name = f"{title}: {solver}, {way}"
+    return with_evidence(more_points(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high), runs, name)

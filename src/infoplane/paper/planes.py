@@ -48,20 +48,23 @@ def leaks_less(ours: Points, theirs: Points, names: tuple[str, str], low: float 
 def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: float = np.inf) -> Finding:
     """Whether every Merge-Two point in [low, high] is met or beaten by a run, and less leaks in between.
 
-    Met: some run has at most `VISIBLE` less utility and at most `VISIBLE` more leakage. The trivial point (0, 0) does not count.
+    One tolerance for both axes: met is a point if some run has at most `VISIBLE` less utility and at most `VISIBLE` more leakage, and
+    between the points too runs are compared at `VISIBLE` less utility. The trivial point (0, 0) does not count.
     """
     ours = ours.ended()
-    seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high)
+    seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high + VISIBLE)
     utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
+    if not len(utility):
+        return Finding(None, f"Merge-Two has no point with I(X;Z) in [{low:g}, {high:g}]")
     met = least_leakage(ours.ixz, ours.iyz, utility - VISIBLE) <= leakage + VISIBLE
     u = np.linspace(max(low, VISIBLE), min(high, float(utility.max())), UTILITIES)
-    difference = least_leakage(merges["ixz"], merges["iyz"], u) - least_leakage(ours.ixz, ours.iyz, u)
+    difference = least_leakage(merges["ixz"], merges["iyz"], u) - least_leakage(ours.ixz, ours.iyz, u - VISIBLE)
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan
     worst = float(difference[reached].min()) if reached.any() else np.nan
     missed = ", ".join(f"{one:.2f}" for one in utility[~met][:SHOWN]) + (", ..." if (~met).sum() > SHOWN else "")
     return Finding(
-        bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE),
+        bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE) if len(ours) else None,
         f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points"
         + (f" (misses I(X;Z) = {missed})" if missed else "")
         + f", reaches {reached.mean():.0%} of the range"
@@ -73,8 +76,26 @@ def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: fl
     )
 
 
+def more_points(ours: Points, merges: Arrays, name: str, low: float, high: float) -> Finding:
+    """Whether a solver has more points of the plane with I(X;Z) in [low, high] than Merge-Two, told apart by `VISIBLE` on both axes."""
+    ours = ours.ended().between(low, high)
+    seen = (merges["ixz"] >= low) & (merges["ixz"] <= high)
+    counts = [
+        len({(round(x / VISIBLE), round(y / VISIBLE)) for x, y in zip(ixz, iyz, strict=True)})
+        for ixz, iyz in ((ours.ixz, ours.iyz), (merges["ixz"][seen], merges["iyz"][seen]))
+    ]
+    return Finding(
+        counts[0] > counts[1] if len(ours) else None,
+        f"points of the plane with I(X;Z) in [{low:g}, {high:g}], {VISIBLE:g} bits apart: {name} {counts[0]}, Merge-Two {counts[1]}",
+        {"ours": float(counts[0]), "merge_two": float(counts[1])},
+    )
+
+
 def stuck(points: Points, certified: Points, family: str, name: str, low: float, high: float) -> Finding:
-    """Whether the best run with I(X;Z) in [low, high] is farther than `SLIGHT` from the proven bound; None if there is no run."""
+    """Whether runs with I(X;Z) in [low, high] end farther than `VISIBLE` from the proven bound; None if there is no run there.
+
+    Every run counts by itself, as every one is a point in the paper's figures, where `VISIBLE` can be told apart.
+    """
     near = points.ended().between(low, high)
     if not len(near):
         return Finding(None, f"no converged run of {name} has I(X;Z) in [{low:g}, {high:g}]")
@@ -82,12 +103,33 @@ def stuck(points: Points, certified: Points, family: str, name: str, low: float,
     row = int(np.argmin(distances))
     least = float(distances[row])
     side = "above the least leakage" if family == "funnel" else "below the greatest relevance"
-    off = int((distances > SLIGHT).sum())
+    off = int((distances > VISIBLE).sum())
     return Finding(
-        least > SLIGHT,
-        f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] the best lies {abs(least):.4f} bits {side} proven "
-        f"possible (parameter {near.parameter[row]:.4g}, start {near.start[row]:.0f}), {off} more than {SLIGHT:g}",
-        {"distance_bits": least, "runs": float(len(near))},
+        off > 0,
+        f"of {len(near)} converged runs of {name} with I(X;Z) in [{low:g}, {high:g}] {off} lie more than {VISIBLE:g} bits {side} proven "
+        f"possible, the farthest {float(distances.max()):.4f}, the nearest {abs(least):.4f} (parameter {near.parameter[row]:.4g}, start "
+        f"{near.start[row]:.0f})",
+        {"distance_bits": least, "farthest_bits": float(distances.max()), "off": float(off), "runs": float(len(near))},
+    )
+
+
+def higher(ours: Points, theirs: Points, names: tuple[str, str], low: float, high: float) -> Finding:
+    """Whether the first's best run has more I(Y;Z) than the second's, by more than `SLIGHT`, somewhere with I(X;Z) in [low, high]."""
+    ours, theirs = ours.ended().between(low, high), theirs.ended().between(low, high)
+    if not len(ours) or not len(theirs):
+        missing = " and ".join(one for one, points in zip(names, (ours, theirs), strict=True) if not len(points))
+        return Finding(None, f"no converged run of {missing} has I(X;Z) in [{low:g}, {high:g}]")
+    gains = []
+    for x, y in zip(ours.ixz, ours.iyz, strict=True):
+        allowed = theirs.iyz[theirs.ixz <= x + SLIGHT]
+        if len(allowed):
+            gains.append(float(y - allowed.max()))
+    most = max(gains, default=float("nan"))
+    return Finding(
+        most > SLIGHT if gains else None,
+        f"with I(X;Z) in [{low:g}, {high:g}] the best run of {names[0]} has {signed(most)} bits of I(Y;Z) more than any "
+        f"of {names[1]} with no more I(X;Z)",
+        {"most_bits": most},
     )
 
 
@@ -113,32 +155,36 @@ def spans_more(
 
 
 def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, str], by: float) -> Finding:
-    """Whether the best run of the first is above the optimum at some parameter, and the second at the optimum in all of those.
+    """Whether runs of the first end above the optimum, and none of the second does at those parameters.
 
-    At the optimum: within ``by`` bits of the proven lower bound.
+    Every converged run counts by itself, as every one is a point in the paper's figures. Above: by more than ``by`` bits.
     """
     certified = certified.where(np.isclose(certified.parameter[:, None], theirs.parameter).any(axis=1))
-    gaps = []
+    if not len(ours.ended()):
+        return Finding(None, f"no run of {names[1]} converged")
+    shares = []
     for points in (theirs.ended(), ours.ended()):
-        gap = np.full(len(certified), np.inf)
+        share = np.full(len(certified), np.nan)
         for row, parameter in enumerate(certified.parameter):
             losses = points.loss[np.isclose(points.parameter, parameter)]
-            gap[row] = losses.min(initial=np.inf) - certified.lower_bound[row]
-        gaps.append(gap)
-    caught = gaps[0] > by
-    there = gaps[1][caught]
-    where = ", ".join(f"{one:.4g}" for one in certified.parameter[caught])
-    if not caught.any():
-        return Finding(False, f"{names[0]} is at the optimum (within {by:g} bits) at every parameter", {"trapped": 0.0})
+            if len(losses):
+                share[row] = float((losses - certified.lower_bound[row] > by).mean())
+        shares.append(share)
+    caught = shares[0] > 0.0
+    free = shares[1][caught] == 0.0
+    said = (
+        f"of the converged runs of {names[0]} {np.nanmean(shares[0]):.0%} end more than {by:g} bits above the optimum, some at "
+        f"{int(caught.sum())} of {len(certified)} parameters; of {names[1]} {np.nanmean(shares[1]):.0%} do, and none at "
+        f"{int(free.sum())} of those parameters"
+    )
     return Finding(
-        bool((there <= by).all()),
-        f"{names[0]} ends above the optimum at {int(caught.sum())} of {len(certified)} parameters ({where}; by up to "
-        f"{_shown(gaps[0][caught].max())} bits); {names[1]} is at the optimum at {int((there <= by).sum())} of those "
-        f"(worst {_shown(there.max())}), and above it at {int((gaps[1] > by).sum())} in all",
+        bool(caught.any() and free.all()),
+        said,
         {
             "trapped": float(caught.sum()),
-            "worst_bits": float(gaps[0][caught].max()),
-            "kept": float((there <= by).sum()),
+            "free": float(free.sum()),
+            "theirs": float(np.nanmean(shares[0])),
+            "ours": float(np.nanmean(shares[1])),
         },
     )
 
@@ -146,7 +192,3 @@ def trapped(theirs: Points, ours: Points, certified: Points, names: tuple[str, s
 def signed(bits: float) -> str:
     """Four digits after the point, with their sign, and never -0.0000."""
     return f"{round(bits, 4) + 0.0:+.4f}"
-
-
-def _shown(value: float) -> str:
-    return f"{value:.1e}" if np.isfinite(value) else "no converged run"

@@ -30,6 +30,8 @@ class Points:
     """1 where the run ended by its method's own rule, else 0."""
     stationary: Array
     """1 where primal, dual and stationarity residual are all small, else 0."""
+    stationarity: Array
+    """The stationarity residual max |W - fixed_point(W)|; 0 where the Lagrangian is stationary."""
     iterations: Array
     lower_bound: Array
     """Proven lower bound of the loss at that parameter; NaN where nothing was proven."""

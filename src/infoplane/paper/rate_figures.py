@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..information import NATS_PER_BIT
 from ..solution import fit_rate
-from .drawing import LINE, dress, logarithmic
+from .drawing import LINE, dress, legend, logarithmic
 from .figure import Row
 from .rates import linear_tails
 from .runs import Runs
@@ -33,18 +33,23 @@ def label(runs: Runs, name: str) -> str:
     return f"{name} ({c}alpha {method.relaxation:g})"
 
 
-def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str) -> None:
-    """|loss - loss at the end| against the iteration, divided by the run's number of iterations so that all runs fit on one axis."""
+def common_limit(runs: Runs, names: Sequence[str]) -> float:
+    """L*: the lowest loss of all these runs, in bits."""
+    return min(float(runs[name]["loss"].min()) for name in names)
+
+
+def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str, limit: float) -> None:
+    """Loss - L* against the iteration, both logarithmic; L* is the same for all runs of the figure."""
     for name, colour in names.items():
         loss = runs[name]["loss"]
-        distance = np.abs(loss - loss[-1])
+        distance = loss - limit
         seen = np.flatnonzero(distance > SHOWN)
         kind = name.rpartition(", ")[2]
         said = f"{label(runs, name)}: {len(loss):,} iterations"
-        ax.plot((seen + 1) / len(loss), distance[seen], LINE[kind], color=colour, linewidth=1.4, label=said)
-    logarithmic(ax)
-    dress(ax, title, "iteration, as a share of the run", "|loss - end of the run|  [bits]")
-    ax.legend(fontsize="x-small", frameon=False)
+        ax.plot(seen + 1, distance[seen], LINE.get(kind, "-"), color=colour, linewidth=1.4, label=said)
+    logarithmic(ax, x=True)
+    dress(ax, title, "iteration", "loss - L*  [bits]")
+    legend(ax)
 
 
 def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
@@ -73,15 +78,24 @@ def linear(runs: Runs, names: list[str]) -> Finding:
     return with_evidence(linear_tails({name: runs[name]["loss"] * NATS_PER_BIT for name in names}), runs, *names)
 
 
-def minimum(runs: Runs, names: list[str], said: float, loss: float, bound: float) -> Finding:
-    """Whether the loss that the paper calls the minimum is the optimum: within half a unit of its last digit of the proven one."""
+def minimum(said: float, lowest: Mapping[str, float], loss: float, bound: float) -> Finding:
+    """Whether the loss that the paper calls the minimum among its solvers is the lowest that they meet here, to its last digit.
+
+    ``lowest`` has the lowest loss or augmented Lagrangian under each setting that the paper leaves open. The proven optimum is our finding,
+    told beside it, not what the claim is judged by.
+    """
     digits = 10.0 ** -len(str(said).partition(".")[2])
-    lowest = min(float(runs[name]["end"].min()) for name in names)
+    met = {name: value for name, value in lowest.items() if abs(said - value) <= digits / 2}
+    found = ", ".join(f"{name}: {value:.4f}" for name, value in lowest.items())
     in_nats = bound * NATS_PER_BIT
-    unit = "read as nats no encoder could have it: " if said < in_nats - digits / 2 else "read as nats: "
+    unit = "; read as nats no encoder could have it" if said < in_nats - digits / 2 else ""
     return Finding(
-        abs(said - loss) <= digits / 2,
-        f"the proven optimum is {loss:.4f} bits (lower bound {bound:.6f}); {said:g} is {said - loss:+.4f} bits away; "
-        f"{unit}the optimum is {in_nats:.4f} nats; these runs end at {lowest:.4f} bits at best",
-        {"optimum_bits": loss, "difference_bits": said - loss, "lowest_here_bits": lowest},
+        bool(met),
+        f"the lowest loss or augmented Lagrangian of these runs, in bits: {found}; the paper's is {said:g}{unit}. Our finding beside it: "
+        f"the proven optimum over all encoders is {loss:.4f} bits (lower bound {bound:.6f}; {in_nats:.4f} nats)",
+        {
+            "optimum_bits": loss,
+            "lowest_bits": min(lowest.values()),
+            **{f"{name}, bits": one for name, one in lowest.items()},
+        },
     )

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .. import datasets
 from ..certificate.funnel.privacy import perfect_privacy
 from ..information import NATS_PER_BIT, plane_points
 from ..solvers.starts import make_starts, seed_sequence
+from .joints import load
 from .merge_two import merge_two_ends
 from .piece import Arrays
 from .settings import SEED
@@ -35,7 +35,7 @@ class Private(Instant):
 
     def run(self) -> Arrays:
         """``utility``: what the best release has, and a bound that no release without leakage exceeds."""
-        found = perfect_privacy(datasets.load(self.joint))
+        found = perfect_privacy(load(self.joint))
         return {"utility": np.array([found.utility, found.upper_bound]) / NATS_PER_BIT}
 
 
@@ -51,7 +51,7 @@ class Starts(Instant):
 
     def run(self) -> Arrays:
         """``ixz`` and ``iyz``, one entry per start."""
-        joint = datasets.load(self.joint)
+        joint = load(self.joint)
         starts = make_starts(joint, self.clusters, self.trials, seed_sequence(self.seed), "random")
         ixz, iyz = np.array(plane_points(joint, list(starts)), dtype=float).T / NATS_PER_BIT
         return {"ixz": ixz, "iyz": iyz}
@@ -66,5 +66,5 @@ class Merges(Instant):
 
     def run(self) -> Arrays:
         """``ixz`` and ``iyz``, one entry per distinct end."""
-        ixz, iyz = merge_two_ends(datasets.load(self.joint))
+        ixz, iyz = merge_two_ends(load(self.joint))
         return {"ixz": ixz, "iyz": iyz}

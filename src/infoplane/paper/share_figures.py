@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from .convergence import interval, share, smaller_penalty
-from .drawing import COLOUR, LINE, dress
+from .drawing import COLOUR, LINE, dress, legend
 from .figure import Row
 from .methods import Method, StepKind
 from .runs import Runs
@@ -98,7 +98,8 @@ def share_table(runs: Runs, curves: list[Curve], lower_bound: float) -> list[Row
 
 def compare(runs: Runs, ours: Curve, theirs: Curve, names: tuple[str, str], enough: float) -> Finding:
     """Whether the first curve reaches a share at a smaller c than the second."""
-    found = smaller_penalty(ours.shares(runs), theirs.shares(runs), enough, names)
+    trials = min(len(runs.points(one.name(c))) for one in (ours, theirs) for c in one.shares(runs))
+    found = smaller_penalty(ours.shares(runs), theirs.shares(runs), enough, names, trials)
     calls = ours.name(found.numbers["first"]), theirs.name(found.numbers["second"])
     return with_evidence(found, runs, *(name for name in calls if name in runs.pieces))
 
@@ -120,4 +121,4 @@ def draw_shares(ax: Axes, runs: Runs, curves: list[Curve], title: str, enough: f
     ax.axhline(enough, color="#8a8a8a", linewidth=0.8)
     dress(ax, title, "penalty c", "share of trials that converge")
     ax.set_ylim(-0.03, 1.05)
-    ax.legend(fontsize="x-small", frameon=False, handlelength=4)
+    legend(ax, handlelength=4, ncols=2)

@@ -9,10 +9,10 @@ from typing import Literal
 
 import numpy as np
 
-from .. import datasets
 from ..frontier.frontier import Frontier
 from ..information import NATS_PER_BIT, Array
 from ..sweep.sweep import sweep
+from .joints import call, load
 from .methods import FAMILIES, Method
 from .piece import Arrays, no_penalty_warnings
 from .points import Points
@@ -23,9 +23,9 @@ SAMPLE_LIMIT = 1_000
 
 
 def near_deterministic(trials: int, clusters: int, letters: int, seed: int = SEED) -> Array:
-    """Encoders that put each letter into one cluster, drawn at random; 1e-3 is added to every entry, and the columns are normalised."""
+    """Encoders that put each letter into one cluster, drawn at random; 1e-5 is added to every entry, and the columns are normalised."""
     rng = np.random.default_rng(seed)
-    W = np.full((trials, clusters, letters), 1e-3)
+    W = np.full((trials, clusters, letters), 1e-5)
     for trial in range(trials):
         W[trial, rng.integers(clusters, size=letters), np.arange(letters)] += 1.0
     W /= W.sum(axis=1, keepdims=True)
@@ -52,7 +52,7 @@ class Sweep:
 
     def run(self) -> Arrays:
         """`infoplane.sweep` as the columns of `Points`."""
-        joint = datasets.load(self.joint)
+        joint = load(self.joint)
         method = self.method
         init: str | Array = self.init
         if self.init != "random":
@@ -103,7 +103,7 @@ class Certified:
 
     def run(self) -> Arrays:
         """`infoplane.sweep` with ``certify=True`` as the columns of `Points`."""
-        found = sweep(datasets.load(self.joint), FAMILIES[self.family], self.parameters, certify=True, rng=SEED)
+        found = sweep(load(self.joint), FAMILIES[self.family], self.parameters, certify=True, rng=SEED)
         return _columns(found, [run.status.converged for run in found.runs])
 
     def estimate(self) -> float:
@@ -114,7 +114,7 @@ class Certified:
 
     def call(self) -> str:
         """The Python that repeats it."""
-        return f"ip.sweep(ip.datasets.{self.joint}(), ip.{self.family}, {_grid(self.parameters)}, certify=True, rng={SEED})"
+        return f"ip.sweep({call(self.joint)}, ip.{self.family}, {_grid(self.parameters)}, certify=True, rng={SEED})"
 
 
 def _grid(parameters: tuple[float, ...]) -> str:
@@ -142,6 +142,7 @@ def _columns(found: Frontier, converged: list[bool]) -> Arrays:
         loss=np.array([run.loss for run in runs]) / NATS_PER_BIT,
         converged=np.array(converged, dtype=float),
         stationary=np.array([run.status.converged for run in runs], dtype=float),
+        stationarity=np.array([run.residuals.stationarity for run in runs]),
         iterations=np.array([run.iterations for run in runs], dtype=float),
         lower_bound=np.array(bounds) / NATS_PER_BIT,
     ).columns()

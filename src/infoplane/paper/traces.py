@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from .. import datasets
 from ..information import NATS_PER_BIT, Array
 from ..joint.support import Support
 from ..solution import Solution
@@ -16,6 +15,7 @@ from ..solvers.splitting.solver import DouglasRachford
 from ..solvers.starts import make_starts, seed_sequence
 from ..solvers.stopping import Stopping
 from ..status import Status
+from .joints import load
 from .methods import FAMILIES, Method
 from .piece import Arrays, no_penalty_warnings
 from .settings import SEED
@@ -37,9 +37,9 @@ class Descent:
     seed: int = SEED
 
     def run(self) -> Arrays:
-        """``loss`` after every iteration of the ``chosen`` method; of each method ``iterations``, ``converged`` and loss at the ``end``.
+        """``loss`` after every iteration of the ``chosen`` method; of each ``iterations``, ``converged``, loss at the ``end``, ``lowest``.
 
-        Losses are in bits; ``chosen`` is an index into the methods.
+        Losses are in bits; ``lowest`` is the lowest loss or augmented Lagrangian of a run; ``chosen`` is an index into the methods.
         """
         ends = [self._solve(method) for method in self.methods]
         converged = [method.converged(end) for method, end in zip(self.methods, ends, strict=True)]
@@ -54,6 +54,7 @@ class Descent:
             "iterations": np.array([end.iterations for end in ends]),
             "converged": np.array(converged, dtype=float),
             "end": np.array([end.loss for end in ends]) / NATS_PER_BIT,
+            "lowest": np.array([_lowest(end) for end in ends]) / NATS_PER_BIT,
         }
 
     def _solve(self, method: Method) -> Solution:
@@ -63,7 +64,7 @@ class Descent:
             options = replace(options, acceleration=False)
         with no_penalty_warnings():
             end = solve(
-                datasets.load(self.joint),
+                load(self.joint),
                 FAMILIES[self.family](self.parameter),
                 options,
                 clusters=self.clusters,
@@ -91,6 +92,12 @@ class Descent:
         return (time.perf_counter() - began) * len(self.methods)
 
 
+def _lowest(end: Solution) -> float:
+    """The lowest value that a run met: of the loss, or of the augmented Lagrangian where the method has one."""
+    trace = end.trace
+    return end.loss if trace is None else float(np.nanmin([trace.loss, trace.augmented]))
+
+
 def _trace(end: Solution) -> Array:
     if end.trace is None:
         raise KeyboardInterrupt
@@ -113,8 +120,8 @@ class Iterates:
     seed: int = SEED
 
     def run(self) -> Arrays:
-        """``step``, ||w^{k+1} - w^k|| for every k; ``converged``, 1 if the method's tol was reached."""
-        joint = datasets.load(self.joint)
+        """``step``, ||w^{k+1} - w^k|| for every k; ``augmented``, L_c in nats; ``converged``, 1 if the method's tol was reached."""
+        joint = load(self.joint)
         support = Support(joint)
         problem = FAMILIES[self.family](self.parameter)
         options = self.method.options()
@@ -122,7 +129,7 @@ class Iterates:
             raise TypeError(f"only splittings have iterates; found {options!r}")
         start = make_starts(joint, self.clusters, 1, seed_sequence(self.seed), "random")
         stopping = Stopping(tol=self.method.tol, max_iter=self.method.max_iter)
-        batch = options.begin(support, [problem], start, stopping, False)
+        batch = options.begin(support, [problem], start, stopping, True)
         state = batch.state
 
         def point() -> Array:
@@ -138,7 +145,12 @@ class Iterates:
             now = point()
             steps.append(float(np.linalg.norm(now - before)))
             before = now
-        return {"step": np.array(steps), "converged": np.array([float(batch.runs()[0].status.converged)])}
+        (run,) = batch.runs()
+        return {
+            "step": np.array(steps),
+            "augmented": run.trace.augmented if run.trace is not None else np.empty(0),
+            "converged": np.array([float(run.status.converged)]),
+        }
 
     def estimate(self) -> float:
         """One second, an upper estimate."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -10,13 +10,13 @@ from .runs import Runs
 
 
 class Judgement(Enum):
-    """What the runs say of a claim."""
+    """What the runs say of a claim in one way of running, or in several."""
 
     HOLDS = "holds"
-    HOLDS_WHERE_DECIDED = "holds with"
-    HOLDS_ONLY = "holds only with"
+    HOLDS_WITH_SOME = "holds with"
     DOES_NOT_HOLD = "does not hold"
     UNDECIDED = "not decided by these runs"
+    NOT_ASKED = "not asked"
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class Claim:
     """Something the paper says, and how to ask runs whether it is so.
 
     ``ask(runs, way)`` answers for one way of running. ``ways`` has the ways to ask for, each with the words that follow
-    "holds only with" in a verdict; the first is the paper's.
+    "holds with" in a verdict; the first is the paper's, the others are ours.
     """
 
     key: str
@@ -66,33 +66,46 @@ class Verdict:
     """Answers for the paper's way under other open settings."""
 
     @property
-    def judgement(self) -> Judgement:
-        """Yes for every way: HOLDS. Yes for some: it depends on whether the others are no or undecided. No yes: one no decides."""
-        answers = {finding.holds for finding in self.findings.values()}
-        if True in answers:
-            if False in answers:
-                return Judgement.HOLDS_ONLY
-            return Judgement.HOLDS_WHERE_DECIDED if None in answers else Judgement.HOLDS
-        return Judgement.DOES_NOT_HOLD if False in answers else Judgement.UNDECIDED
+    def paper(self) -> Judgement:
+        """What the runs in the paper's own way say: the headline."""
+        return _judgement([next(iter(self.findings.values())).holds])
 
     @property
-    def words(self) -> str:
-        """The judgement as a reader sees it, with the ways of running for which it holds."""
-        words: str = self.judgement.value
-        if self.judgement in (Judgement.HOLDS_ONLY, Judgement.HOLDS_WHERE_DECIDED):
-            words += f" {self._ways(True)}"
-        if self.judgement is Judgement.HOLDS_WHERE_DECIDED:
-            words += f"; not decided with {self._ways(None)}"
-        return words
+    def improved(self) -> Judgement:
+        """What the runs with our improved steps and penalties say."""
+        return _judgement([finding.holds for finding in self._ours.values()])
+
+    @property
+    def improved_words(self) -> str:
+        """The same as a reader sees it, with the ways of running for which it holds and for which it does not."""
+        if self.improved is not Judgement.HOLDS_WITH_SOME:
+            return str(self.improved.value)
+        others = [("not with", False), ("not decided with", None)]
+        more = [f"; {words} {self._ways(answer)}" for words, answer in others if self._ways(answer)]
+        return f"{self.improved.value} {self._ways(True)}{''.join(more)}"
+
+    @property
+    def _ours(self) -> dict[str, Finding]:
+        """The findings of all ways but the paper's."""
+        return dict(list(self.findings.items())[1:])
 
     def _ways(self, answer: bool | None) -> str:
-        return ", ".join(self.claim.ways[way] for way, finding in self.findings.items() if finding.holds is answer)
+        return ", ".join(self.claim.ways[way] for way, finding in self._ours.items() if finding.holds is answer)
 
     @property
     def hangs_on(self) -> list[str]:
         """Open settings under which the answer for the paper's way is another."""
         base = next(iter(self.findings.values())).holds
         return [setting for setting, finding in self.varied.items() if finding.holds is not base]
+
+
+def _judgement(answers: Sequence[bool | None]) -> Judgement:
+    """All yes: HOLDS. Some yes: HOLDS_WITH_SOME. No yes: one no decides."""
+    if not answers:
+        return Judgement.NOT_ASKED
+    if True in answers:
+        return Judgement.HOLDS if set(answers) == {True} else Judgement.HOLDS_WITH_SOME
+    return Judgement.DOES_NOT_HOLD if False in answers else Judgement.UNDECIDED
 
 
 def with_evidence(finding: Finding, runs: Runs, *names: str) -> Finding:

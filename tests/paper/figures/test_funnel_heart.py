@@ -13,6 +13,7 @@ from tiny import claim, made_points, made_runs
         (made_points([1.0], [0.001]), made_points([1.0], [0.1]), False),
         (made_points([0.001], [0.0]), made_points([1.0], [0.0]), False),
         (made_points([1.0], [0.0]), made_points([1.0], [0.0], converged=[0]), None),
+        (made_points([1.0], [0.001]), made_points([0.25], [0.001]), False),  # where it began
     ],
 )
 def test_perfect_privacy(pf_2, pf_2v, expected):
@@ -27,4 +28,4 @@ def test_perfect_privacy(pf_2, pf_2v, expected):
     )
     found = claim("funnel-heart", "perfect-privacy").ask(runs, "gradient")
     assert found.holds is expected
-    assert "random starts themselves have utility 0.250 and leakage 0.0080" in found.said
+    assert "random starts themselves have utility 0.250 (at most 0.250) and leakage 0.0080" in found.said

@@ -11,10 +11,10 @@ def test_rates_of_iterates():
     columns = {}
     for solver, steps in (("ib-1", 0.98**k), ("ib-2", 1.0 / (k + 1.0) ** 4), ("pf-2", np.ones(20))):
         for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
-            columns[linear_rates.name(solver, alpha)] = {"step": steps, "converged": np.ones(1)}
+            columns[linear_rates.name(solver, alpha)] = made(steps)
     for solver in ("ib-1v", "pf-2v"):
         for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
-            columns[linear_rates.name(solver, alpha)] = {"step": 0.5 ** k[:60], "converged": np.ones(1)}
+            columns[linear_rates.name(solver, alpha)] = made(0.5 ** k[:60])
     runs = made_runs("linear-rates", columns)
     q = {way: claim("linear-rates", "q-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
     r = {way: claim("linear-rates", "r-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
@@ -22,3 +22,25 @@ def test_rates_of_iterates():
     assert r["ib-2"] is False
     assert (q["pf-2"], r["pf-2"]) == (None, None)
     assert (q["ib-1v"], q["pf-2v"]) == (True, True)
+
+
+def made(steps):
+    """A run whose L_c - L_c* is the square of its steps: exponent 1/2."""
+    return {"step": steps, "augmented": -1.0 + steps**2, "converged": np.ones(1)}
+
+
+def test_exponent_one_half():
+    k = np.arange(300)
+    columns = {
+        linear_rates.name(solver, alpha): made(0.9**k)
+        for solver in linear_rates.SOLVERS
+        for alpha in (*linear_rates.UNDER, *linear_rates.OVER)
+    }
+    columns[linear_rates.name("ib-2", 1.0)] = {
+        "step": 0.9**k,
+        "augmented": -1.0 + 0.9 ** (k / 0.8),  # exponent 0.8
+        "converged": np.ones(1),
+    }
+    runs = made_runs("linear-rates", columns)
+    answers = {way: claim("linear-rates", "exponent-one-half").ask(runs, way).holds for way in ("ib-1", "ib-2")}
+    assert answers == {"ib-1": True, "ib-2": False}

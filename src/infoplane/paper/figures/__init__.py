@@ -15,6 +15,7 @@ from . import (
     iterations,
     linear_rates,
     penalty_threshold,
+    published_shares,
 )
 
 FIGURES: dict[str, Figure] = {
@@ -31,8 +32,9 @@ FIGURES: dict[str, Figure] = {
         bottleneck_heart,
         linear_rates,
         penalty_threshold,
+        published_shares,
     )
 }
-"""In the paper's order; the last two are its theorems."""
+"""In the paper's order; then its theorems, and its authors' scripts."""
 
 __all__ = ["FIGURES"]

@@ -11,7 +11,7 @@ from ..figure import WAYS, Figure, Row
 from ..methods import KINDS, Method
 from ..piece import Piece
 from ..points import optimum
-from ..rate_figures import draw_descents, linear, minimum, rate_table
+from ..rate_figures import common_limit, draw_descents, linear, minimum, rate_table
 from ..runs import Runs
 from ..scale import Scale
 from ..sweeps import Certified
@@ -51,9 +51,12 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 def draw(runs: Runs) -> Drawing:
     """Both relaxations in all ways of running."""
-    figure, (ax,) = panels(1, width=7.4)
-    names = {name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in KINDS}
-    draw_descents(ax, runs, names, f"Loss decrease of pf-2, beta = {BETA:g}, heart data")
+    figure, axes = panels(2, height=5.4)
+    ways = {"(a) the paper's way": ("gradient",), "(b) exact steps": ("exact", "auto")}
+    limit = common_limit(runs, [name(alpha, kind) for alpha in ALPHAS for kind in KINDS])
+    for ax, (words, kinds) in zip(axes, ways.items(), strict=True):
+        names = {name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in kinds}
+        draw_descents(ax, runs, names, f"{words}: pf-2, beta = {BETA:g}, heart data", limit)
     return figure
 
 
@@ -69,11 +72,11 @@ def is_linear(runs: Runs, way: str) -> Finding:
 
 
 def is_minimum(runs: Runs, way: str) -> Finding:
-    """The paper's minimum against the proven optimum."""
+    """The paper's minimum against the lowest that these runs meet."""
     names = [name(alpha, way) for alpha in ALPHAS]
-    return with_evidence(
-        minimum(runs, names, MINIMUM, *optimum(runs.points("certified"), BETA)), runs, *names, "certified"
-    )
+    lowest = {one: float(runs[one]["lowest"].min()) for one in names}
+    found = minimum(MINIMUM, lowest, *optimum(runs.points("certified"), BETA))
+    return with_evidence(found, runs, *names, "certified")
 
 
 FIGURE = Figure(
@@ -87,10 +90,12 @@ FIGURE = Figure(
         Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", "Section V-B", is_linear, WAYS),
         Claim(
             "minimum-funnel",
-            f"the loss that distances are measured from, {MINIMUM:g}, is the minimum at beta = {BETA:g}",
+            f"the minimum loss, augmented Lagrangian included, is {MINIMUM:g} at beta = {BETA:g}",
             "Section V-B",
             is_minimum,
             {"gradient": WAYS["gradient"]},
         ),
     ),
+    see="The paper's way stops after few iterations near where it began, or goes on without end; exact steps at its c crawl, and the "
+    "automatic penalty comes down to L*, the lowest loss of all runs.",
 )

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..drawing import COLOUR, dress, logarithmic, panels
+from ..drawing import COLOUR, dress, legend, logarithmic, panels
 from ..figure import Figure, Row
 from ..methods import Method
 from ..piece import Piece
-from ..rates import STRAIGHT, straightness, worst_ratio
+from ..rates import STRAIGHT, lojasiewicz_exponent, straightness, worst_ratio
 from ..runs import Runs
 from ..scale import Scale
 from ..traces import Iterates
@@ -38,6 +38,8 @@ UNDER, OVER = (0.25, 0.5, 0.75), (1.0, 1.25, 1.5, 1.618, 1.75, 2.0)
 INNER = 30
 """Majorise-minimise steps per argmin: many, because the theorems speak of exact argmins."""
 BELOW_ONE = 1.0 - 1e-6
+NEAR = 0.05
+"""How far a fitted exponent may lie from 1/2."""
 
 
 def name(solver: str, alpha: float) -> str:
@@ -77,7 +79,7 @@ def draw(runs: Runs) -> Drawing:
         "relaxation alpha",
         "1 - max Delta(k+1) / Delta(k)",
     )
-    ax.legend(fontsize="x-small", frameon=False)
+    legend(ax, ncols=5)
     return figure
 
 
@@ -96,6 +98,7 @@ def table(runs: Runs) -> list[Row]:
             "settled": float(_settled(runs, solver, alpha)),
             "worst_ratio": worst_ratio(runs[name(solver, alpha)]["step"]),
             "r_squared": straightness(runs[name(solver, alpha)]["step"]),
+            **dict(zip(("exponent", "exponent_r_squared"), _exponent(runs, solver, alpha), strict=True)),
         }
         for solver in SOLVERS
         for alpha in (*UNDER, *OVER)
@@ -129,6 +132,24 @@ def r_linear(runs: Runs, way: str, alphas: tuple[float, ...]) -> Finding:
     )
 
 
+def _exponent(runs: Runs, solver: str, alpha: float) -> tuple[float, float]:
+    one = runs[name(solver, alpha)]
+    return lojasiewicz_exponent(one["step"], one["augmented"])
+
+
+def half(runs: Runs, way: str) -> Finding:
+    """Whether the Lojasiewicz exponent is 1/2: the slope at every alpha within 0.05 of it, with a straight fit."""
+    settled = [alpha for alpha in (*UNDER, *OVER) if _settled(runs, way, alpha)]
+    fits = {alpha: _exponent(runs, way, alpha) for alpha in settled}
+    fits = {alpha: fit for alpha, fit in fits.items() if np.isfinite(fit[0])}
+    said = ", ".join(f"{slope:.3f} (r^2 {fit:.3f}) at {alpha:g}" for alpha, (slope, fit) in fits.items())
+    return Finding(
+        all(abs(slope - 0.5) <= NEAR and fit >= STRAIGHT for slope, fit in fits.values()) if fits else None,
+        f"{way}: slope of log |step| against log(L_c - L_c*) {said or 'not measured, the tails are too short'}",
+        {f"{way}, alpha {alpha:g}": slope for alpha, (slope, _) in fits.items()},
+    )
+
+
 FORMULATIONS = {solver: solver for solver in SOLVERS}
 
 FIGURE = Figure(
@@ -154,5 +175,13 @@ FIGURE = Figure(
             partial(r_linear, alphas=UNDER),
             FORMULATIONS,
         ),
+        Claim(
+            "exponent-one-half",
+            "the augmented Lagrangian has the Lojasiewicz exponent 1/2 around its limits",
+            "Section III, Lemmas on the K-L exponent",
+            half,
+            FORMULATIONS,
+        ),
     ),
+    see="The higher, the faster: one minus the worst factor by which the remaining path shrinks in the tail.",
 )
