@@ -58,7 +58,7 @@ def test_a_full_run_says_how_long_and_ends_with_the_verdicts(reproduce, tmp_path
     pytest.importorskip("matplotlib")
     said = reproduce("iterations", "--out", tmp_path / "new" / "out")
     assert said.exit_code == 0
-    assert "8 pieces to run: about" in said.stderr
+    assert "11 pieces to run: about" in said.stderr
     assert "estimated from timed samples" in said.stderr
     for claim in FIGURES["iterations"].claims:
         assert claim.text in " ".join(said.stdout.split())
@@ -85,7 +85,7 @@ def test_interrupted_is_130_and_the_same_call_goes_on(reproduce, monkeypatch, tm
     monkeypatch.setattr(Sweep, "run", twice)
     said = reproduce("iterations", "--quick", "--out", tmp_path)
     assert said.exit_code == 130
-    assert "Interrupted: 2 of 8 pieces are kept" in said.stderr
+    assert "Interrupted: 2 of 11 pieces are kept" in said.stderr
     assert f"To go on: infoplane reproduce iterations --quick --out {tmp_path}" in said.stderr
     assert not (tmp_path / "report.md").exists()
 
@@ -94,8 +94,8 @@ def test_interrupted_is_130_and_the_same_call_goes_on(reproduce, monkeypatch, tm
     monkeypatch.setattr(Sweep, "run", lambda piece: done.append(piece.name) or run(piece))
     said = reproduce("iterations", "--quick", "--out", tmp_path)
     assert said.exit_code == 0
-    assert "2 of 8 pieces are done already" in said.stderr
-    assert len(done) == 6
+    assert "2 of 11 pieces are done already" in said.stderr
+    assert len(done) == 9
     assert not set(first) & set(done)
     assert (tmp_path / "report.md").exists()
 

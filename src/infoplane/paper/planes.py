@@ -54,10 +54,8 @@ def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: fl
     ours = ours.ended()
     seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high + VISIBLE)
     utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
-    if not len(utility):
-        return Finding(None, f"Merge-Two has no point with I(X;Z) in [{low:g}, {high:g}]")
     met = least_leakage(ours.ixz, ours.iyz, utility - VISIBLE) <= leakage + VISIBLE
-    u = np.linspace(max(low, VISIBLE), min(high, float(utility.max())), UTILITIES)
+    u = np.linspace(max(low, VISIBLE), min(high, float(merges["ixz"].max())), UTILITIES)
     difference = least_leakage(merges["ixz"], merges["iyz"], u) - least_leakage(ours.ixz, ours.iyz, u - VISIBLE)
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan
@@ -65,7 +63,7 @@ def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: fl
     missed = ", ".join(f"{one:.2f}" for one in utility[~met][:SHOWN]) + (", ..." if (~met).sum() > SHOWN else "")
     return Finding(
         bool(met.all() and reached.all() and mean > SLIGHT and worst >= -VISIBLE) if len(ours) else None,
-        f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points"
+        f"{name} meets or beats {int(met.sum())} of Merge-Two's {len(utility)} points there"
         + (f" (misses I(X;Z) = {missed})" if missed else "")
         + f", reaches {reached.mean():.0%} of the range"
         + (

@@ -96,7 +96,7 @@ OPEN = (
         "iteration limit",
         f"{LIMIT:,}; {LONG_LIMIT:,} in the bottleneck's convergence shares and thresholds, with {FEW_TRIALS} trials of exact steps; "
         f"{SHORT_LIMIT:,} for exact steps at the paper's c elsewhere; {SHARE_LIMIT:,} in the funnel's convergence share",
-        "default of the published scripts for planes; more iterations change nothing in the bottleneck's shares; the shorter ones bound the time",
+        "default of the published scripts for planes; in the bottleneck's shares more change nothing; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
     ),
     Open(

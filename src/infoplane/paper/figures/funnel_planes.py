@@ -117,7 +117,7 @@ FIGURE = Figure(
         ),
         Claim(
             "funnel-recovers-uniform",
-            "pf-2 recovers Merge-Two's points in [0, 0.9] bits on the uniform data and leaks less elsewhere",
+            "pf-2 leaks less than Merge-Two in [0, 0.9] bits on the uniform data",
             "Section V-B",
             partial(against_merging, title="uniform", solver="pf-2", high=0.9),
             WAYS,

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.stats import fisher_exact
 
 from ..convergence import interval, share
 from ..drawing import COLOUR, dress, legend, panels
@@ -115,11 +116,10 @@ def table(runs: Runs) -> list[Row]:
 
 
 def _agree(converged: np.ndarray, published: float) -> bool:
-    """Whether two shares differ by no more than two standard errors of their difference."""
-    here, n = float(converged.mean()), len(converged)
-    pooled = (here * n + published * SEEDS) / (n + SEEDS)
-    error = np.sqrt(max(pooled * (1.0 - pooled), 1.0 / (n + SEEDS)) * (1.0 / n + 1.0 / SEEDS))
-    return bool(abs(here - published) <= 2.0 * error)
+    """Whether the two shares may be the same: Fisher's exact test does not refuse it at the level of 5%."""
+    here, there = int(converged.sum()), round(published * SEEDS)
+    both = np.array([[here, len(converged) - here], [there, SEEDS - there]])
+    return bool(fisher_exact(both).pvalue >= 0.05)
 
 
 def agrees(runs: Runs, _way: str) -> Finding:
@@ -136,7 +136,7 @@ def agrees(runs: Runs, _way: str) -> Finding:
     return with_evidence(
         Finding(
             not apart,
-            f"{len(agreeing)} of {len(cells)} shares agree within two standard errors"
+            f"{len(agreeing)} of {len(cells)} shares agree within sampling error (Fisher's exact test, 5%)"
             + (f" ({'; '.join(apart)})" if apart else "")
             + f"; of the converged runs with |Z| <= 3 {near:.0%} end between {MINIMUM[0]:g} and {MINIMUM[1]:g} bits",
             {"agreeing": float(len(agreeing)), "at_the_papers_minimum": near},
