@@ -246,6 +246,24 @@ def has_posterior_form(problem: MarkovLagrangian) -> bool:
     return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
 
 
+def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:
+    """The problem with posterior form that is nowhere above this one: L - S H(Z|X), where S = rho_z + rho_zx + rho_zy > 0.
+
+    H(Z|X) >= 0, with equality for deterministic encoders, so that a lower bound of the one is a lower bound of the other. The deterministic
+    and the generalised bottleneck at gamma have the bottleneck at gamma below them. Where S < 0 there is none (Z of n equally likely
+    letters, independent of X, has L = S log n): the problem itself is returned, as it is where S = 0.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> posterior_form_below(ip.deterministic_bottleneck(0.25)).rho == ip.bottleneck(0.25).rho
+    True
+    """
+    if has_posterior_form(problem) or sum(problem.rho) < 0.0:
+        return problem
+    return MarkovLagrangian(problem.rho_z, -problem.rho_z - problem.rho_zy, problem.rho_zy)
+
+
 def is_bottleneck(problem: MarkovLagrangian) -> bool:
     """Whether L is a positive multiple of gamma I(X;Z) - I(Y;Z), gamma > 0."""
     return has_posterior_form(problem) and problem.rho_zx < 0.0 < problem.rho_zy

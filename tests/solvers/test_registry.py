@@ -56,7 +56,13 @@ def test_what_cannot_be_proven_is_refused():
     with pytest.raises(ip.UnsupportedProblemError):
         resolve_with_proof("columns", BOTTLENECK, certify=True)
     with pytest.raises(ip.UnsupportedProblemError, match="a global certificate needs"):
-        resolve_with_proof("drs", ip.deterministic_bottleneck(0.3), certify=True)
+        resolve_with_proof("drs", ip.MarkovLagrangian(-1.0, -0.2, 0.5), certify=True)
+
+
+def test_a_problem_with_a_bottleneck_below_it_is_answered_by_the_default_and_bounded_by_the_envelope():
+    chosen, proof = resolve_with_proof(None, ip.deterministic_bottleneck(0.3), certify=1e-4)
+    assert chosen is resolve_with_proof(None, ip.deterministic_bottleneck(0.3), certify=False)[0]
+    assert proof == ip.Envelope(tol=1e-4)
 
 
 @pytest.fixture

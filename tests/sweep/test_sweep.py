@@ -161,7 +161,7 @@ def test_the_best_run_has_its_encoder_whatever_became_certified(claiming, tmp_pa
 
 def test_a_problem_without_certificate_is_refused():
     with pytest.raises(ip.UnsupportedProblemError, match="a global certificate needs"):
-        ip.sweep(UNIFORM, ip.deterministic_bottleneck, [0.3], certify=True)
+        ip.sweep(UNIFORM, lambda rho: ip.MarkovLagrangian(-rho, -0.2, 0.5), [1.0], certify=True)
     with pytest.raises(ip.InvalidOptionError, match="certify must be"):
         swept(certify=-1.0)
 

@@ -1,11 +1,14 @@
 """`certify`: how far an encoder is from the global optimum, proven; and `certifier`, the solver that ends in such a proof.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
-p(x|z), and every affine function below that function proves a bound: `envelope` for the bottleneck, `funnel/` for the funnel.
+p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel. Where
+the sum is positive, as of the deterministic and the generalised bottleneck, the problem less its multiple of H(Z|X) >= 0 has that form,
+and its bound holds for both; it is met by deterministic encoders only.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..checks import number
@@ -13,7 +16,14 @@ from ..encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
 from ..joint.joint import check_joint
-from ..problem import MarkovLagrangian, check_problem, is_bottleneck, is_funnel
+from ..problem import (
+    MarkovLagrangian,
+    check_problem,
+    has_posterior_form,
+    is_bottleneck,
+    is_funnel,
+    posterior_form_below,
+)
 from .bottleneck.bound import certify_bottleneck
 from .certificate import Certificate, Limits
 from .funnel.bound import certify_funnel
@@ -36,7 +46,8 @@ def certify(
     Parameters
     ----------
     joint, problem, encoder
-        p(x, y); a bottleneck or a funnel, or any multiple of one; p(z|x) as (|Z|, |X|).
+        p(x, y); a bottleneck or a funnel, or any multiple of one, or a Lagrangian that has one below it (`posterior_form_below`), such as
+        a deterministic bottleneck: its bound holds, and is in general not tight; p(z|x) as (|Z|, |X|).
     tol
         Gap in nats that counts as certified; the search ends once it is reached.
     max_cells, max_seconds
@@ -54,11 +65,17 @@ def certify(
     check_problem(problem)
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
-    if is_bottleneck(problem):
-        return certify_bottleneck(joint, problem, W, limits)
-    if is_funnel(problem):
-        return certify_funnel(joint, problem, W, limits)
-    raise UnsupportedProblemError(no_certificate(problem))
+    bounded = posterior_form_below(problem)
+    if is_bottleneck(bounded):
+        found = certify_bottleneck(joint, bounded, W, limits)
+    elif is_funnel(bounded):
+        found = certify_funnel(joint, bounded, W, limits)
+    else:
+        raise UnsupportedProblemError(no_certificate(problem))
+    if has_posterior_form(problem):
+        return found
+    # What improves on the encoder below need not improve on it here, and the multipliers are of the problem below.
+    return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None, multipliers=None)
 
 
 def tolerance(certify: bool | float) -> float | None:
@@ -71,7 +88,13 @@ def tolerance(certify: bool | float) -> float | None:
 def no_certificate(problem: MarkovLagrangian) -> str:
     """Why a problem has none."""
     rho_z, rho_zx, rho_zy = problem.rho
+    found = f"found rho_z = {rho_z:g}, rho_zx = {rho_zx:g}, rho_zy = {rho_zy:g}, with sum {sum(problem.rho):g}."
+    if sum(problem.rho) < 0.0 and not has_posterior_form(problem):
+        return (
+            "a global certificate needs rho_z + rho_zx + rho_zy >= 0: below that the loss falls without limit as Z gets more letters that "
+            f"say nothing of X; {found}"
+        )
     return (
-        "a global certificate needs rho_z + rho_zx + rho_zy = 0 and rho_zx, rho_zy of opposite signs, as bottleneck and funnel have; "
-        f"found rho_z = {rho_z:g}, rho_zx = {rho_zx:g}, rho_zy = {rho_zy:g}, with sum {sum(problem.rho):g}."
+        "a global certificate needs a bottleneck or a funnel, or one of them plus a positive multiple of H(Z|X): "
+        f"rho_z + rho_zx + rho_zy >= 0, and rho_z + rho_zy and rho_zy of equal signs; {found}"
     )

@@ -3,6 +3,8 @@
 No random start: the bottleneck is convex in the mixture of its decoders (`mixture`), and branch and bound finds the decoders that local
 climbs miss. The answer is polished by an ordinary solver, which can only lower its loss, and comes with its lower bound. That bound is of
 all encoders: with a cap on |Z| below the optimum's, the answer is the best found with so many, and the gap says what the cap costs.
+
+Of a problem that has a bottleneck below it (`posterior_form_below`), such as the deterministic one, that bottleneck's bound is proven.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from ..certificate.bottleneck.proof import Proof, estimate_cells, refusal
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, has_posterior_form, posterior_form_below
 from ..solution import Run
 from ..status import proven
 from .base import PathSolver, Solver
@@ -62,13 +64,13 @@ class Envelope(PathSolver, Limits):
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return refusal(problem)
+        return refusal(posterior_form_below(problem))
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """That the proof will probably not end within the limits, and what will be returned instead; or None."""
         letters = support.p_y.size
         expected = estimate_cells(letters, hard=True)
-        if expected <= self.max_cells or contraction_bound(support, problem) >= -self.tol:
+        if expected <= self.max_cells or contraction_bound(support, posterior_form_below(problem)) >= -self.tol:
             return None
         return (
             f"a certificate for |Y| = {letters} may take {expected:.0e} cells, more than max_cells = {self.max_cells:,}, and is hopeless "
@@ -86,11 +88,12 @@ class Envelope(PathSolver, Limits):
         """One Run a problem, in order; None after every piece of work."""
         known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
         for problem in problems:
-            proof = Proof(support, problem, known, self)
+            below = posterior_form_below(problem)
+            proof = Proof(support, below, known, self)
             for _ in prove(proof):
                 yield None
             known = proof.mixture
-            W = merged(support, problem, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
+            W = merged(support, below, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
             batch = POLISH.begin(support, [problem], W[None], stopping, False)
             while batch.advance(200):
                 yield None
@@ -107,5 +110,5 @@ class Envelope(PathSolver, Limits):
                 died=max(starts.shape[1] - len(polished.encoder), 0),
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
-                multipliers=proof.multipliers,
+                multipliers=proof.multipliers if has_posterior_form(problem) else None,
             )

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ..certificate.certify import no_certificate, tolerance
 from ..errors import InvalidOptionError, UnsupportedProblemError
-from ..problem import MarkovLagrangian, family_of
+from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
@@ -156,7 +156,8 @@ def resolve_with_proof(
     A solver that proves is asked once, within the limits that its own options give: ``certify=True`` keeps its tolerance, a number
     replaces it. Any other solver is followed by the problem's `certifier`; without a solver the certifier runs alone. ``max_cells`` and
     ``max_seconds`` replace the limits of whichever solver proves. A proof is of all encoders: where |Z| is ``capped``, the answer is the
-    default solver's, and the proof says how far below it the unrestricted optimum may lie.
+    default solver's, and the proof says how far below it the unrestricted optimum may lie. So it is where the bound is of the problem below
+    (`posterior_form_below`), since an encoder that meets it is no answer to this one.
     """
     gap = tolerance(certify)
     given = {"max_cells": max_cells, "max_seconds": max_seconds}
@@ -175,12 +176,14 @@ def resolve_with_proof(
     resolve(proof, *problems)
     if named is not None and named is not prover:
         return named, proof
-    return (resolve(None, *problems, along_a_path=along_a_path, capped=True) if capped else proof), proof
+    if capped or not all(has_posterior_form(problem) for problem in problems):
+        return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
+    return proof, proof
 
 
 def certifier(problem: MarkovLagrangian) -> Envelope | Columns:
     """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
-    name = family_of(problem).certifier
+    name = family_of(posterior_form_below(problem)).certifier
     if name is None:
         raise UnsupportedProblemError(no_certificate(problem))
     return cast(Envelope | Columns, SOLVERS[name])
