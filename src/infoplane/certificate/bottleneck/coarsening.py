@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...information import Array, mutual_information
+from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
@@ -28,8 +28,8 @@ from .bounds import imbalance
 from .mixture import Mixture
 from .proof import Proof
 
-GROUPS = 4
-"""Letters that Y' has."""
+GROUPS, WIDEST = 4, 24
+"""Letters that Y' has, unless a group would have more than so many."""
 
 LOOKS = 10
 """Steps of the search for the share s."""
@@ -57,7 +57,8 @@ def prove(proof: Proof) -> Iterator[None]:
         if due and (halfway if going else not proof.complete):
             due = False
             if cells >= FEW and spent < 0.9:
-                rest = Limits(proof.tol, cells // 2, 0.5 * (limits.max_seconds - proof.seconds))
+                # All of what is left, if the direct search has given up.
+                rest = Limits(proof.tol, cells // 2, (0.5 if going else 0.95) * (limits.max_seconds - proof.seconds))
                 bound, used = yield from coarsened_bound(proof.whole, proof.gamma, rest)
                 bound = proof.problem.rho_zy * bound - imbalance(proof.whole, proof.problem)
                 proof.lower_bound = max(proof.lower_bound, bound)
@@ -66,31 +67,39 @@ def prove(proof: Proof) -> Iterator[None]:
             yield
 
 
-def groups_of(P: Array, groups: int = GROUPS) -> list[list[int]]:
-    """Letters of Y merged greedily, the pair that costs I(X;Y) least first; no group much larger than the average."""
+def groups_of(P: Array, groups: int | None = None) -> list[list[int]]:
+    """Letters of Y merged greedily, the pair that costs I(X;Y) least first; no group much larger than the average.
+
+    `GROUPS` of them, or as many as it takes for none to be much larger than `WIDEST`. Two columns a, b of P with masses A, B cost
+    H(a + b) - H(a) - H(b) - H(A + B) + H(A) + H(B), H the sum of -t log t.
+    """
     n_y = P.shape[1]
+    groups = max(GROUPS, math.ceil(n_y / WIDEST)) if groups is None else groups
     most = math.ceil(n_y / groups) + 1
+    columns = np.ascontiguousarray(P.T)
     found = [[y] for y in range(n_y)]
-    columns = [P[:, y] for y in range(n_y)]
-    while len(found) > groups:
-        pairs = [
-            (_cost(columns[i], columns[j]), i, j)
-            for i in range(len(found))
-            for j in range(i)
-            if len(found[i]) + len(found[j]) <= most
-        ]
-        if not pairs:
-            break
-        _, i, j = min(pairs)
-        found[j], columns[j] = found[j] + found[i], columns[j] + columns[i]
-        del found[i], columns[i]
-    return [sorted(group) for group in found]
+    costs = np.full((n_y, n_y), np.inf)
+    for y in range(n_y):
+        costs[y, :y] = _costs(columns[y], columns[:y])
+    left = n_y
+    while left > groups and costs.min() < np.inf:
+        i, j = (int(place) for place in np.unravel_index(costs.argmin(), costs.shape))  # j < i
+        found[j], found[i] = found[j] + found[i], []
+        columns[j] += columns[i]
+        left -= 1
+        fits = np.array([0 < len(one) <= most - len(found[j]) for one in found])
+        fits[j] = False
+        costs[[i, j]], costs[:, [i, j]] = np.inf, np.inf
+        others = np.flatnonzero(fits)
+        costs[np.maximum(others, j), np.minimum(others, j)] = _costs(columns[j], columns[others])
+    return [sorted(group) for group in found if group]
 
 
-def _cost(one: Array, two: Array) -> float:
-    """The fall of I(X;Y) when two letters become one."""
-    table = np.column_stack([one, two])
-    return mutual_information(table / table.sum()) * float(table.sum())
+def _costs(one: Array, others: Array) -> Array:
+    """The fall of I(X;Y) when a letter becomes one with each of some others."""
+    rows = entr(one + others).sum(axis=1) - entr(one).sum() - entr(others).sum(axis=1)
+    mass, masses = one.sum(), others.sum(axis=1)
+    return np.asarray(rows - entr(mass + masses) + entr(np.asarray(mass)) + entr(masses))
 
 
 @dataclass
@@ -106,13 +115,13 @@ class _Part:
         support = Support(Joint.from_counts(table))
         return cls(float(table.sum()), support, Mixture(np.ones(1), support.p_y[None]))
 
-    def value(self, gamma: float) -> Generator[None, None, float]:
-        """An estimate of L*(gamma), from above; in pieces."""
+    def value(self, gamma: float, seconds: float) -> Generator[None, None, float]:
+        """An estimate of L*(gamma), from above, in about so many seconds; in pieces."""
         if gamma <= 0.0:
             return -mutual_information(self.support.P)
         if gamma >= 1.0:
             return 0.0
-        proof = Proof(self.support, bottleneck(gamma), self.known, Limits(1e-5))
+        proof = Proof(self.support, bottleneck(gamma), self.known, Limits(1e-5, max_seconds=seconds))
         yield from proof.estimate()
         self.known = proof.mixture
         return min(proof.value(), 0.0)
@@ -133,15 +142,20 @@ def coarsened_bound(
 ) -> Generator[None, None, tuple[float, int]]:
     """A lower bound of gamma I(X;Z) - I(Y;Z) over all encoders, by way of groups of Y's letters, and the cells it took; in pieces."""
     began = time.perf_counter()
+
+    def left() -> float:
+        return max(limits.max_seconds - (time.perf_counter() - began), 1e-3)
+
     P = support.P
     groups = groups_of(P) if groups is None else groups
     merged = _Part.of(np.column_stack([P[:, group].sum(axis=1) for group in groups]))
     within = [_Part.of(P[:, group]) for group in groups if len(group) > 1]
+    look = 0.5 * left() / ((LOOKS + 3) * (len(within) + 1))
 
     def value(s: float) -> Generator[None, None, float]:
-        total = (1.0 - s) * (yield from merged.value((gamma - s) / (1.0 - s)))
+        total = (1.0 - s) * (yield from merged.value((gamma - s) / (1.0 - s), look))
         for part in within:
-            total += part.weight * (yield from part.value(s))
+            total += part.weight * (yield from part.value(s, look))
         return total
 
     low, high = 0.0, min(gamma, 1.0 - 1e-6)
@@ -150,7 +164,7 @@ def coarsened_bound(
     at_one = yield from value(one)
     at_two = yield from value(two)
     for _ in range(LOOKS):
-        if time.perf_counter() - began > 0.5 * limits.max_seconds:
+        if left() < 0.5 * limits.max_seconds:
             break
         if at_one >= at_two:
             high, two, at_two = two, one, at_one
@@ -163,12 +177,10 @@ def coarsened_bound(
     at_zero = yield from value(0.0)
     s = max([(at_one, one), (at_two, two), (at_zero, 0.0)])[1]
     half, parts = max(limits.max_cells // 2, 1), max(len(within), 1)
-    coarse, cells = yield from merged.proven(
-        (gamma - s) / (1.0 - s), Limits(limits.tol, half, limits.max_seconds / 4.0)
-    )
+    coarse, cells = yield from merged.proven((gamma - s) / (1.0 - s), Limits(limits.tol, half, 0.5 * left()))
     total = (1.0 - s) * coarse
-    share = Limits(limits.tol, max(half // parts, 1), limits.max_seconds / 4.0 / parts)
-    for part in within:
+    for number, part in enumerate(within):
+        share = Limits(limits.tol, max(half // parts, 1), left() / (parts - number))
         bound, more = yield from part.proven(s, share)
         total += part.weight * bound
         cells += more

@@ -12,6 +12,8 @@ those above 1, and again. Peaks that a climb misses are left to branch and bound
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -77,8 +79,8 @@ def likelihoods(support: Support, gamma: float, decoders: Array) -> tuple[Array,
     return np.exp(log_k - top), top
 
 
-def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mixture:
-    """The best weights of the decoders at hand, to D <= 1 + tol on them; decoders of no use are dropped.
+def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until: float = math.inf) -> Mixture:
+    """The best weights of the decoders at hand, to D <= 1 + tol on them, or until a moment of `perf_counter`; useless ones are dropped.
 
     Newton: the quadratic model of J is |A p' - 2 sqrt(p_x)|^2 + (sum p')^2 over p' >= 0 with A = sqrt(p_x) k / m, a non-negative
     least-squares problem.
@@ -91,7 +93,7 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float) -> Mix
     for _ in range(100):
         m = p @ k
         D = k @ (support.p_x / m)
-        if D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol:
+        if (D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol) or time.perf_counter() > until:
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
         aim = np.append(2.0 * root, 0.0)
@@ -163,8 +165,11 @@ def peaks_above(support: Support, gamma: float, lam: Array, starts: Array, floor
     """The distinct peaks of D that climbs from the starts reach above `floor` nats, and the height of the highest peak met."""
     peaks, heights = climb(support, gamma, lam, starts)
     order = np.argsort(-heights, kind="stable")
-    new: list[Array] = []
-    for peak in peaks[order[heights[order] > floor]]:
-        if all(np.abs(peak - other).max() > SAME for other in new):
-            new.append(peak)
-    return np.array(new).reshape(len(new), support.p_y.size), float(heights.max())
+    high = peaks[order[heights[order] > floor]]
+    kept = np.empty_like(high)
+    count = 0
+    for peak in high:
+        if (np.abs(kept[:count] - peak).max(axis=1) > SAME).all():
+            kept[count] = peak
+            count += 1
+    return kept[:count], float(heights.max())

@@ -48,6 +48,9 @@ MEMORY = 1_000_000_000
 CELLS_AT_TWO, CELLS_A_LETTER, CELLS_A_LETTER_HARD = 48.0, 1.57, 2.73
 """Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4, and the hardest growth (docs/benchmarks/certificate.md)."""
 
+MOST_LETTERS = 64
+"""Letters of Y beyond which no box is looked at: Newton's method on 2 |Y| multipliers would take seconds for one, to no avail."""
+
 PIECE = 400_000
 """Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
 
@@ -157,6 +160,8 @@ class Proof:
         new = cover(self.support)
         for _ in range(ESCAPES):
             lam, height = yield from self._improve(new)
+            if self.support.p_y.size > MOST_LETTERS:
+                return
             escape = yield from self._search(lam, min(-self.tol / 2.0, -2.0 * height))
             if escape is None:
                 return
@@ -169,7 +174,8 @@ class Proof:
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new = starts[:0]
         for _ in range(ROUNDS):
-            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma)
+            until = self.began + self.limits.max_seconds
+            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma, until)
             lam = self.mixture.multipliers(support, gamma)
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
             starts = starts[:0]

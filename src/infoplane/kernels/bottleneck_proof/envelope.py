@@ -18,6 +18,7 @@ from .ranges import propagate, reduce
 
 NEWTON_STEPS = 8  # a round
 ROUNDS = 6  # of range reduction, a box
+STILL = 1e-11  # a climb's step in u that ends it: its height is then off by no more than rounding
 WORTH = 0.85  # a round must bring the gap below this share of itself for another to follow
 
 
@@ -174,5 +175,5 @@ def climb(dual: Dual, decoders: Array, heights: Array, steps: int) -> None:
                 after = mean(w, dual.T[y])
                 moved = max(moved, abs(after - decoders[z, y]))
                 decoders[z, y] = after
-            if moved <= 1e-13:
+            if moved <= STILL:
                 break

@@ -19,6 +19,8 @@ from .cell_bound import THIN, UNIT, Dual, Work
 
 MOST_TILT = 400.0  # theta |T - c|: what exp has rounded to zero in w stays negligible
 TILTS = 4  # values of theta tried where the distribution of T under w is far from normal
+PROMISING = 0.8  # an end is worth a look if this share of a normal distribution's reach would move it ...
+NOTICEABLE = 0.03  # ... by this share of the box
 
 
 @part
@@ -87,7 +89,7 @@ def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: flo
         far, share = reach(dual, work, y, theta, rho)
         if far < best:
             best = far
-        if not (share > 2.0 or share < 0.5):
+        if not (share > 4.0 or share < 0.25):
             break
         factor = min(max(1.0 / math.sqrt(max(share, 1e-6)), 0.03), 30.0)
         if abs(theta) >= most and factor >= 1.0:
@@ -108,11 +110,12 @@ def reduce(dual: Dual, work: Work, gap: float) -> bool:
         deviation = math.sqrt(2.0 * rho * max(spread(work.w, dual.T[y], centre), 0.0))
         most = MOST_TILT / max(centre, 1.0 - centre)
         theta = min(2.0 * rho / deviation, most) if deviation > 0.0 else most
-        if centre + 0.5 * deviation < work.high[y]:
+        expected, worth = PROMISING * deviation, NOTICEABLE * (work.high[y] - work.low[y])
+        if centre + expected < work.high[y] - worth:
             high = centre + farthest(dual, work, y, theta, most, rho)
             if high < work.high[y]:
                 work.high[y] = max(high, THIN)
-        if centre - 0.5 * deviation > work.low[y]:
+        if centre - expected > work.low[y] + worth:
             low = centre - farthest(dual, work, y, -theta, most, rho)
             if low > work.low[y]:
                 work.low[y] = low
