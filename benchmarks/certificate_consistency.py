@@ -2,10 +2,10 @@
 
     python benchmarks/certificate_consistency.py --out consistency.json --table docs/benchmarks/consistency.md
 
-Joints of five kinds, |X| <= 12 (every seventh: 30), |Y| <= 10, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its lower bound must lie
-below the loss of every solver from 20 random starts, and of every deterministic encoder where |X| <= 7 allows to list them. Attacks:
-multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped after 1, 3 and 10 iterations, and a constant Z at
-the critical gamma, which must not be certified unless they are optimal. Finished joints are kept in the JSON file.
+Joints of five kinds, |X| <= 12 (every seventh: 30), |Y| <= 10, gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6 nats. Its
+lower bound must lie below the loss of every solver from 20 random starts, and of every deterministic encoder where |X| <= 7 allows to list
+them. Attacks: multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped after 1, 3 and 10 iterations, and
+a constant Z at the critical gamma, which must not be certified unless they are optimal. Finished joints are kept in the JSON file.
 """
 
 from __future__ import annotations
@@ -110,8 +110,9 @@ def table(results: dict[str, dict[str, object]]) -> str:
     lines = [
         "# No false certificate",
         "",
-        "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 12 (every seventh: 30), |Y| <= 10 and gamma in [0.02, 1], the",
-        f"bottleneck's optimum certified to {TOL:g} nats. **{total} joints, {certified} certified, {wrong} contradicted** by any of:",
+        "Printed by `benchmarks/certificate_consistency.py`: random joints with |X| <= 12 (every seventh: 30), |Y| <= 10 and",
+        f"gamma in [0.02, 1], the bottleneck's optimum certified to {TOL:g} nats.",
+        f"**{total} joints, {certified} certified, {wrong} contradicted** by any of:",
         f"{STARTS} random starts of each solver, all deterministic maps where |X| <= 7, perturbed multipliers, encoders stopped early, a",
         "constant Z at the critical gamma. Margin: the smallest distance of any of their losses to the lower bound. Then the share of",
         f"joints at which {STARTS} random starts of a solver stay more than 1e-6 nats above the certified optimum ("

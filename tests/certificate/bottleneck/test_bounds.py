@@ -15,6 +15,7 @@ from infoplane.certificate.bottleneck.mixture import Mixture
 from infoplane.certificate.bottleneck.proof import Proof
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
+from infoplane.information import mutual_information
 from infoplane.joint.support import Support
 from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints
@@ -143,6 +144,39 @@ def test_groups_hold_every_letter_once_and_none_is_too_large():
     assert len(found) == 4
     assert sorted(y for group in found for y in group) == list(range(10))
     assert max(len(group) for group in found) <= 4
+
+
+def test_groups_are_those_of_greedy_merging_done_slowly():
+    """The obvious twin: every pair weighed anew before every merger, by the information that it costs."""
+    P = np.random.default_rng(4).dirichlet(np.full(9, 0.4), size=6)
+    P /= P.sum()
+    found, most = [[y] for y in range(9)], 4
+
+    def information(groups):
+        return mutual_information(np.column_stack([P[:, group].sum(axis=1) for group in groups]))
+
+    def merged(i, j):
+        return [group for k, group in enumerate(found) if k not in (i, j)] + [found[i] + found[j]]
+
+    while len(found) > 3:
+        pairs = [(i, j) for i in range(len(found)) for j in range(i) if len(found[i]) + len(found[j]) <= most]
+        found = merged(*max(pairs, key=lambda pair: information(merged(*pair))))
+    assert sorted(sorted(group) for group in found) == sorted(groups_of(P, 3))
+
+
+def test_very_many_letters_are_bounded_without_a_single_box():
+    """Boxes of 70 letters would take seconds each: groups of them, each with few, are looked at instead."""
+    rng = np.random.default_rng(5)
+    P = np.exp(-((np.linspace(0, 1, 12)[:, None] - np.linspace(0, 1, 70)) ** 2) / 0.02) + 1e-3 * rng.random((12, 70))
+    support, problem = Support(ip.Joint.from_counts(P)), ip.bottleneck(0.3)
+    assert max(len(group) for group in groups_of(support.P)) <= coarsening.WIDEST + 1
+    proof = Proof(support, problem, Mixture(np.ones(1), support.p_y[None]), Limits(1e-4, max_cells=4_000))
+    for _ in prove(proof):
+        pass
+    assert not proof.complete
+    assert proof.cuts == 0 < proof.cells_beside
+    loss = problem.value(support.joint, proof.mixture.encoder(support, 0.3))
+    assert contraction_bound(support, problem) <= proof.lower_bound < loss
 
 
 def test_when_cells_run_out_the_best_of_all_bounds_stands():

@@ -104,3 +104,11 @@ def test_a_cover_of_many_letters_is_short_and_spread():
     nearest = np.abs(support.T.T[:, None] - found[None]).sum(axis=2).min(axis=1)
     apart = np.abs(found[:, None] - found[None]).sum(axis=2)[np.triu_indices(65, 1)]
     assert nearest.max() <= apart.min() + 1e-12
+
+
+def test_balancing_ends_when_its_time_has_come():
+    support = Support(ip.datasets.heart())
+    mixture = Mixture.of(support, np.eye(16))
+    at_once = balance(support, 0.1, mixture, 1e-12, until=-np.inf)
+    np.testing.assert_array_equal(at_once.weights, mixture.weights / mixture.weights.sum())
+    assert len(balance(support, 0.1, mixture, 1e-12).weights) < 16
