@@ -251,7 +251,7 @@ def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:
 
     H(Z|X) >= 0, with equality for deterministic encoders, so that a lower bound of the one is a lower bound of the other. The deterministic
     and the generalised bottleneck at gamma have the bottleneck at gamma below them. Where S < 0 there is none (Z of n equally likely
-    letters, independent of X, has L = S log n): the problem itself is returned, as it is where S = 0.
+    letters, independent of X, has L = S log n): the problem itself is returned, as it is where S = 0 or nothing else would be left.
 
     Examples
     --------
@@ -259,7 +259,7 @@ def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:
     >>> posterior_form_below(ip.deterministic_bottleneck(0.25)).rho == ip.bottleneck(0.25).rho
     True
     """
-    if has_posterior_form(problem) or sum(problem.rho) < 0.0:
+    if has_posterior_form(problem) or sum(problem.rho) < 0.0 or problem.rho_z == problem.rho_zy == 0.0:
         return problem
     return MarkovLagrangian(problem.rho_z, -problem.rho_z - problem.rho_zy, problem.rho_zy)
 

@@ -23,7 +23,7 @@ NONUNIFORM = ip.datasets.paper_nonuniform()
 def test_the_problem_below_is_below_and_touches_at_deterministic_encoders(rho, seed, clusters):
     problem, rng = ip.MarkovLagrangian(*rho), np.random.default_rng(seed)
     below = posterior_form_below(problem)
-    if sum(rho) < 0.0:
+    if sum(rho) < 0.0 or rho[0] == rho[2] == 0.0:
         assert below is problem
         return
     assert has_posterior_form(below)
