@@ -28,7 +28,7 @@ ROOMS = (
     ("frontier",),
     ("sweep",),
     ("compare",),
-    ("plot",),
+    ("plot", "chart"),
     ("report",),
     ("paper",),
     ("cli", "__main__"),

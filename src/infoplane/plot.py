@@ -107,7 +107,7 @@ def plot_plane(
         raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
     if ax is None:
         width, height = _inches(size)
-        ax = _new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+        ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
     scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
     ixz = np.array([bits(run.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
@@ -149,7 +149,7 @@ def plot_plane(
     if not all(run.status.converged for run in frontier.runs):
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
     if title is not None:
-        ax.set_title(title, **_TITLE)
+        ax.set_title(title, **TITLE)
     if legend is not None:
         place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
         if legend == "outside":
@@ -209,10 +209,10 @@ def plot_planes(
     """
     if not planes:
         raise InvalidOptionError("there is no plane to draw.")
-    figure = _figure(6.2 * len(planes), 4.6)
+    figure = new_figure(6.2 * len(planes), 4.6)
     for index, (title, frontier) in enumerate(planes):
         ax = figure.add_subplot(1, len(planes), index + 1)
-        plot_plane(frontier, ax, transitions, **options).set_title(title, **_TITLE)
+        plot_plane(frontier, ax, transitions, **options).set_title(title, **TITLE)
     if path is not None:
         save_figure(figure, path)
     return figure
@@ -226,7 +226,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     if solution.trace is None:
         raise InvalidOptionError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
     if ax is None:
-        ax = _new_axes(6.4, 4.2)
+        ax = new_axes(6.4, 4.2)
     trace = solution.trace
     iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
     lines: tuple[tuple[str, Array, str, float], ...] = (
@@ -243,7 +243,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **_TITLE)
+    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
     _tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -272,17 +272,19 @@ def require_matplotlib() -> None:
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
 
-_TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
+TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
 
 
-def _figure(width: float, height: float) -> Figure:
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, which a notebook shows as its picture."""
     require_matplotlib()
     made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
     return made
 
 
-def _new_axes(width: float, height: float) -> Axes:
-    figure = _figure(width, height)
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of so many inches."""
+    figure = new_figure(width, height)
     made: Axes = figure.add_subplot(axes_class=_classes()[1])
     return made
 
@@ -325,7 +327,7 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     ax.set_xlabel("I(X;Z)  [bits]")
     ax.set_ylabel("I(Y;Z)  [bits]")
     families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
-    ax.set_title(f"Information plane: {', '.join(families)}", **_TITLE)
+    ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
     _tidy(ax)
 
 
@@ -407,15 +409,14 @@ def _place(ax: Axes, systems: Any, scale: float) -> None:
     ax.scatter(x, y, s=26 * scale, marker="D", facecolors=colour, edgecolors="white", linewidths=0.6, zorder=22)
     if len(x) <= NAMED:
         for at, name in enumerate(systems["system"]):
-            # On the far side of the line, so that it does not cross the letters.
-            right, up = x[at] >= ends[0][at], y[at] >= ends[1][at]
+            # Beside its line, which is all but upright.
             ax.annotate(
                 label_text(name, 24),
                 (x[at], y[at]),
-                xytext=(4 if right else -4, 3 if up else -3),
+                xytext=(5, 0),
                 textcoords="offset points",
-                ha="left" if right else "right",
-                va="bottom" if up else "top",
+                ha="left",
+                va="center",
                 fontsize="x-small",
                 color=INK,
                 zorder=23,

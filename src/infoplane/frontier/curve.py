@@ -18,16 +18,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
+from ..certificate.bottleneck.letters import Letters
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import Family, MarkovLagrangian, family_of
 from ..solution import Solution
 from ..status import STATIONARY_TOL, Residuals, Status, judge
+from .enclosure import Line, known_lines, supporting_line
 from .hull import FrontierPoint, corners
 
 TIE = 1e-12
@@ -35,9 +38,6 @@ TIE = 1e-12
 
 EDGE = 0.02
 """Share of its bracket by which a guessed slope stays away from the ends."""
-
-SAME_LETTERS = 12
-"""Decimals to which the p(y|x) of two letters agree if they count as equal."""
 
 SMALLEST = 1e-12
 """Where the slope 0 stands in a problem, which needs a positive gamma and a finite beta."""
@@ -69,8 +69,8 @@ class KnownCurve:
         """Slopes at which an optimum has been looked for, ascending."""
         self.runs: list[Solution] = []
         """What was found there."""
-        self.proven: list[tuple[float, float]] = []
-        """(slope t, bound): t u - w is at least the bound, for every encoder."""
+        self.proven: list[Line] = []
+        """Lines that no encoder crosses, one for each bound that was proven."""
         letters = joint.shape[0]
         constant, everything = (0.0, -1.0) if self.hides_y else (1.0, 0.0)
         self._keep(constant, self.made(constant, np.ones((1, letters)), "constant"))
@@ -98,10 +98,6 @@ class KnownCurve:
         inside = min(slope, -SMALLEST) if self.hides_y else max(slope, SMALLEST)
         return self.make(self.parameter(inside))
 
-    def excess(self, slope: float, loss: float, line: EncoderLine) -> float:
-        """How far t u - w lies above a loss, or a bound of it, of the problem with this slope; in nats of I(Y;Z)."""
-        return -line.at(slope) - loss / (self.parameter(slope) if self.hides_y else 1.0)
-
     # -- what is known -------------------------------------------------------------------------------------------------
 
     def made(self, slope: float, W: Array, name: str) -> Solution:
@@ -124,7 +120,7 @@ class KnownCurve:
         """The answer at a slope; whether the hull has changed."""
         self.runs.append(run)
         if run.lower_bound is not None:
-            self.proven.append((slope, -self.excess(slope, run.lower_bound, EncoderLine(0.0, 0.0))))
+            self.proven.append(supporting_line(run.problem, run.lower_bound))
         if self.line(run).at(slope) <= self.best_at(slope) + TIE:
             self.solved = sorted({*self.solved, slope})
             return False
@@ -186,8 +182,12 @@ class KnownCurve:
         )
 
     def proven_excess(self, line: EncoderLine) -> float:
-        """The smallest proven bound on how far a point lies below the frontier; infinite if nothing is proven."""
-        return min((slope * line.u - line.w - bound for slope, bound in self.proven), default=math.inf)
+        """The smallest proven bound on how far a point lies below the frontier; there are some that need no proof."""
+        return min(float(one.at(np.array(line.u))) for one in (*self.proven, *self._always)) - line.w
+
+    @cached_property
+    def _always(self) -> list[Line]:
+        return known_lines(self.joint, self.hides_y)
 
     # -- where to look next --------------------------------------------------------------------------------------------
 
@@ -211,8 +211,8 @@ class KnownCurve:
 
 def _sufficient(support: Support) -> Array:
     """The hard map that joins letters of equal p(y|x)."""
-    rows = support.rows.toarray() if support.sparse else support.P
-    _, group = np.unique((rows / support.p_x[:, None]).round(SAME_LETTERS), axis=0, return_inverse=True)
-    W = np.zeros((int(group.max()) + 1, len(support.p_x)))
-    W[group.ravel(), np.arange(len(support.p_x))] = 1.0
-    return support.lift(W)
+    classes = Letters(support).classes
+    letters = np.arange(len(support.p_x))
+    return support.lift(
+        np.eye(len(letters) if classes is None else int(classes.max()) + 1)[:, letters if classes is None else classes]
+    )

@@ -32,7 +32,7 @@ from ..solve import solve
 from ..solvers.stopping import Stopping
 from ..systems import System, read_systems
 from .climbing import optimum
-from .curve import KnownCurve, EncoderLine
+from .curve import EncoderLine, KnownCurve
 from .frontier import Frontier
 from .hull import vertices
 
@@ -266,12 +266,12 @@ class Search:
         if proof is not None:
             while self.solves <= self.max_solves:
                 slope, _ = curve.nearest(line)
-                if slope == 0.0 or any(one == slope for one, _ in curve.proven):
+                if slope == 0.0 or any(one.slope == slope for one in curve.proven):
                     break
                 if not self._proven(slope, proof):
                     break
                 self._narrow(system, line)
-        return self._placement(system, line)
+        return self._placement(system, line, proven=proof is not None or bool(curve.proven))
 
     def _narrow(self, system: System, line: EncoderLine) -> None:
         """Solve slopes until both sides of epsilon meet."""
@@ -315,7 +315,7 @@ class Search:
         curve.add(slope, found)
         return curve.best_at(slope) > before + self.tol
 
-    def _placement(self, system: System, line: EncoderLine) -> Placement:
+    def _placement(self, system: System, line: EncoderLine, proven: bool) -> Placement:
         curve = self.curve
         slope, excess = curve.nearest(line)
         best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
@@ -336,7 +336,7 @@ class Search:
             bracket=(low, high),
             epsilon=excess,
             low=achieved,
-            high=curve.proven_excess(line),
+            high=curve.proven_excess(line) if proven else math.inf,
             gnid=gnid(curve.joint, system.encoder, best.encoder),
             optimum=best,
             solves=self.solves,

@@ -1,0 +1,69 @@
+"""Colour naming: how efficient are systems of 3 to 11 terms, and what would the best ones look like?
+
+Hard systems are made by clustering the chips in CIELAB, and spoiled by turning them a quarter around the circle of hues. Writes
+colours_plane.png, the systems below the frontier, and colours_charts.png: some systems on the chart of chips, the same turned, and the
+optimal system at the trade-off that each comes closest to. Needs the extra [plot].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+import infoplane as ip
+from infoplane.chart import plot_charts
+from infoplane.chips import chips, cielab
+
+SHOWN = (3, 5, 8, 11)
+"""Numbers of terms of the systems that are drawn on the chart."""
+
+
+def clustered(terms: int, rounds: int = 100) -> np.ndarray:
+    """Chips grouped around so many centres in CIELAB (k-means), begun from chips that lie far apart: a term for each chip."""
+    lab = cielab()
+    chosen = [int(np.abs(lab[:, 0] - 50.0).argmin())]
+    while len(chosen) < terms:
+        distance = ((lab[:, None] - lab[chosen]) ** 2).sum(axis=2).min(axis=1)
+        chosen.append(int(distance.argmax()))
+    centres = lab[chosen]
+    for _ in range(rounds):
+        term = ((lab[:, None] - centres) ** 2).sum(axis=2).argmin(axis=1)
+        centres = np.array([lab[term == z].mean(axis=0) for z in range(terms)])
+    return term
+
+
+def turned(term: np.ndarray, by: int = 10) -> np.ndarray:
+    """The same system with every hue called what the hue so many columns further is called; greys keep their terms."""
+    number = {chip.label: at for at, chip in enumerate(chips())}
+    further = [f"{chip.row}{(chip.column - 1 + by) % 40 + 1 if chip.column else 0}" for chip in chips()]
+    return term[[number[label] for label in further]]
+
+
+def main() -> None:
+    joint = ip.datasets.colours()
+    systems = {}
+    for k in range(3, 12):
+        systems[f"{k}"] = clustered(k)
+        systems[f"{k}t"] = turned(systems[f"{k}"])
+    # 3 to 11 terms have few bits, and so lie at betas a little above 1.
+    frontier = ip.sweep(joint, ip.bottleneck, np.geomspace(1.02, 1.3, 9), notation="beta")
+    frame = frontier.place(systems, tol=1e-4)
+    columns = ["system", "ixz_bits", "iyz_bits", "beta", "epsilon_bits", "gnid", "optimum_clusters"]
+    print(frame[columns].round(4).to_string(index=False))
+
+    labels = {"annealing": "optimal"}
+    ax = frontier.plot(systems=frame, title="Colour systems of 3 to 11 terms, and the same turned (t)", labels=labels)
+    ax.set_xlim(0.0, 1.15 * frame["ixz_bits"].max())
+    ax.set_ylim(0.0, 1.15 * frame["optimum_iyz_bits"].max())
+    ax.figure.savefig("colours_plane.png", dpi=130)
+
+    by_name, charts = frame.set_index("system"), []
+    for k in SHOWN:
+        for name, said in ((f"{k}", f"{k} terms"), (f"{k}t", f"{k} terms, turned")):
+            charts.append((f"{said}: {by_name.epsilon_bits[name]:.3f} bits below the frontier", systems[name]))
+        best = by_name.optimum[f"{k}"]
+        charts.append((f"optimal at β = {1.0 / best.parameter:.3f}: {best.clusters} clusters", best))
+    plot_charts(charts, "colours_charts.png", columns=3)
+
+
+if __name__ == "__main__":
+    main()
