@@ -19,6 +19,7 @@ CASES = {
     "ib-1": ip.bottleneck(0.2),
     "ib-2": ip.bottleneck(0.2),
     "ib-1v": ip.bottleneck(0.2),
+    "pf-1": ip.funnel(2.5),
     "pf-2": ip.funnel(2.5),
     "pf-2v": ip.funnel(2.5),
 }

@@ -33,8 +33,9 @@ SCRIPTS = {
     "certificate": "bench_certificate.py",
     "consistency": "certificate_consistency.py",
     "columns": "bench_columns.py",
+    "theory": "bench_theory.py",
 }
-IN_PAGES = {"columns": DOCS / "exact_funnel.md"}
+IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
 
 

@@ -1,9 +1,15 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.joint.support import Support
+from infoplane.kernels.splitting.penalty import retune
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.penalty import SETTLED
 from infoplane.solvers.splitting.solver import DouglasRachford
+from infoplane.solvers.stopping import Stopping
 from recursions import problem_for
 
 
@@ -20,3 +26,23 @@ def test_automatic_penalty_lowers_the_augmented_lagrangian_nearly_always(formula
     )
     steps = np.diff(solution.trace.augmented)
     assert (steps <= 1e-10).mean() > 0.95
+
+
+def test_once_settled_a_penalty_only_grows():
+    """Targets are kappa |h| / mass = 2: a row far above keeps its c unless it may fall, one far below is raised in either case."""
+    split = SimpleNamespace(h=np.array([-0.5]))
+    mass, boost = np.full((3, 1), 0.5), np.ones((3, 1))
+    for may_fall, expected in ((True, [2.0, 2.0, 2.0]), (False, [9.0, 2.0, 2.0])):
+        c = np.array([[9.0], [2.0], [0.1]])
+        getattr(retune, "py_func", retune)(split, mass, c, boost, 2.0, 0.0, may_fall)
+        np.testing.assert_allclose(c[:, 0], expected)
+
+
+def test_only_formulations_that_the_descent_theorem_covers_settle():
+    joint = ip.datasets.paper_uniform()
+    for name, formulation in FORMULATIONS.items():
+        start = np.full((1, 3, 3), 1 / 3)
+        batch = DouglasRachford(name).begin(
+            Support(joint), [problem_for(name)], start, Stopping(max_iter=20_000), False
+        )
+        assert batch.setting.settled == (SETTLED if formulation.descends else 20_000)

@@ -88,9 +88,11 @@ def test_empty_encoder_entries_have_no_threshold():
 
 def test_a_penalty_below_the_theorem_warns_and_auto_does_not(recwarn):
     joint = ip.datasets.paper_uniform()
-    with pytest.warns(ip.PenaltyWarning, match=r"c = 16 lies below .* Theorem 4"):
+    with pytest.warns(
+        ip.PenaltyWarning, match=r"c = 16 lies below [\d.]+, the paper's threshold \(Theorem 4\), for ib-1"
+    ):
         ip.solve(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-1", penalty=16.0), starts=1, max_iter=5)
-    with pytest.warns(ip.PenaltyWarning, match=r"c = 2 lies below .* the threshold of the descent theorem for pf-1"):
+    with pytest.warns(ip.PenaltyWarning, match=r"c = 2 lies below .* from which L_c provably falls, for pf-1"):
         ip.solve(joint, ip.funnel(4.0), ip.DouglasRachford("pf-1", penalty=2.0), starts=1, max_iter=5)
     with pytest.warns(ip.PenaltyWarning, match="no theorem covers ib-2"):
         ip.solve(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-2", relaxation=2.0), starts=1, max_iter=5)

@@ -51,7 +51,7 @@ def descent_threshold(alpha: float, *, sigma: float, L: float) -> float:
 
 
 def over_relaxed(alpha: float, *, sigma: float, L: float) -> tuple[float, float]:
-    """The penalties between which L_c falls in every iteration, for 0 < alpha < 4: Themelis and Patrinos (2020), Theorem 4.1.
+    """The penalties between which L_c falls in every iteration, for 0 < alpha < 4: Themelis and Patrinos (2020).
 
     The followed block is L-smooth with curvature at least sigma. Below alpha = 2, c > max{L, -2 sigma/(2 - alpha)}; from 2 on the block
     must be strongly convex, alpha < 4/(1 + sqrt(1 - sigma/L)), and c lies between the roots of (alpha - 2) c^2 - alpha sigma c + 2 sigma L.
@@ -95,7 +95,7 @@ THEOREMS: dict[str, tuple[str, _Constants]] = {
     "2": ("Theorem 2", theorem_2),
     "3": ("Theorem 3", theorem_3),
     "descent": ("the descent theorem", descent_threshold),
-    "over-relaxed": ("Themelis and Patrinos, Theorem 4.1", _over_relaxed_threshold),
+    "over-relaxed": ("Themelis and Patrinos (2020)", _over_relaxed_threshold),
 }
 
 

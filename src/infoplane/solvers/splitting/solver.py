@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -132,21 +132,26 @@ class DouglasRachford(Solver):
         return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
-        """What no theorem covers: Solver II at relaxation 2, or a penalty below the paper's threshold (pf-1: the descent theorem's)."""
+        """What no theorem covers: Solver II at relaxation 2, or a penalty below the paper's threshold, or below what is proven."""
         formulation = self._formulation(problem)
         if formulation.order == 2 and self.relaxation == 2.0:
             return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; they cover alpha < 2."
         if self.penalty == "auto" or start.min() <= 0:
             return None
-        smallest = theorem_threshold if formulation.theorem is None else penalty_threshold
-        threshold = smallest(
-            support.joint, problem, support.lift(start), formulation=formulation.name, relaxation=self.relaxation
-        )
-        if self.penalty >= threshold.c:
+        where = (support.joint, problem, support.lift(start))
+        named: dict[str, Any] = {"formulation": formulation.name, "relaxation": self.relaxation}
+        lines = []
+        if formulation.theorem is not None:
+            paper = penalty_threshold(*where, **named)
+            lines.append((paper.c, f"the paper's threshold ({paper.theorem})"))
+        if formulation.descends:
+            lines.append((theorem_threshold(*where, **named).c, "the smallest c from which L_c provably falls"))
+        low = [f"{c:.4g}, {what}" for c, what in lines if self.penalty < c]
+        if not low:
             return None
         return (
-            f"penalty c = {self.penalty:g} lies below {threshold.c:.4g}, the threshold of {threshold.theorem} for {formulation.name} at "
-            "the start's masses. Smaller penalties often converge, too; penalty='auto' needs no tuning."
+            f"penalty c = {self.penalty:g} lies below {', and below '.join(low)}, for {formulation.name} at the start's masses. "
+            "Smaller penalties often converge, too; penalty='auto' needs no tuning."
         )
 
     def begin(

@@ -1,0 +1,142 @@
+"""pf-1 against pf-2, and how many iterations of real runs the descent theorem covers: the tables of docs/theory.md.
+
+    python benchmarks/bench_theory.py --out benchmarks/results/theory.json --page docs/theory.md
+
+Random starts, automatic penalty, relaxation 1.618, tol 1e-8. Adult 225 x 10 is not part of the repository (`joints.DATA`); without it its
+rows are left out. About five minutes on one core.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import numpy as np
+
+import infoplane as ip
+import joints
+from infoplane.joint.support import Support
+from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.watching import watched
+from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.stopping import Stopping
+from page import write_block
+
+BETAS = (1.5, 2.5, 5.0, 10.0)
+STARTS, LIMIT = 20, 6_000
+ADULT_CLUSTERS, ADULT_STARTS, ADULT_LIMIT = 32, 4, 3_000
+COVERED_STARTS, COVERED_LIMIT = 10, 300
+
+
+def raced(joint: ip.Joint, beta: float, name: str, clusters: int | None, starts: int, limit: int) -> dict[str, float]:
+    """Share of starts that end stationary, median iterations, best and median loss."""
+    support, problem = Support(joint), ip.funnel(beta)
+    W = make_starts(joint, clusters, starts, seed_sequence(0), "random")
+    batch = ip.DouglasRachford(name).begin(support, [problem] * starts, W, Stopping(1e-8, limit), False)
+    while batch.advance(500):
+        pass
+    runs = batch.runs()
+    losses = [problem.value(joint, support.lift(run.encoder)) for run in runs]
+    return {
+        "share": float(np.mean([run.status is ip.Status.STATIONARY for run in runs])),
+        "iterations": float(np.median([run.iterations for run in runs])),
+        "best_nats": float(np.min(losses)),
+        "median_nats": float(np.median(losses)),
+    }
+
+
+def race() -> list[dict[str, object]]:
+    """pf-1 and pf-2 from the same starts."""
+    cases = [(name, joint, None, STARTS, LIMIT) for name, joint in joints.built_in().items()]
+    if joints.outside(joints.ADULT["small"], "Adult 225 x 10"):
+        cases.append(("Adult 225 x 10", joints.adult("small"), ADULT_CLUSTERS, ADULT_STARTS, ADULT_LIMIT))
+    rows: list[dict[str, object]] = []
+    for name, joint, clusters, starts, limit in cases:
+        for beta in BETAS:
+            for solver in ("pf-1", "pf-2"):
+                rows.append(
+                    {"joint": name, "beta": beta, "solver": solver}
+                    | raced(joint, beta, solver, clusters, starts, limit)
+                )
+                print(rows[-1], flush=True)
+    return rows
+
+
+def covered() -> list[dict[str, object]]:
+    """Of the iterations that the theorem speaks of, how many it covers in every row; and in how many kappa d^2 is positive in total."""
+    rows: list[dict[str, object]] = []
+    for name, joint in joints.built_in().items():
+        support = Support(joint)
+        W = make_starts(joint, None, COVERED_STARTS, seed_sequence(0), "random")
+        for solver, formulation in FORMULATIONS.items():
+            if not formulation.descends:
+                continue
+            problem = ip.bottleneck(0.2) if solver.startswith("ib") else ip.funnel(2.5)
+            options = ip.DouglasRachford(solver, acceleration=False)
+            every = total = spoken = late = late_covered = 0
+            for start in W:
+                batch = options.begin(support, [problem], start[None].copy(), Stopping(1e-8, COVERED_LIMIT), False)
+                for number, step in enumerate(watched(batch)):
+                    if step is None:
+                        continue
+                    spoken, every, total = spoken + 1, every + step.covered, total + (step.promised >= 0.0)
+                    if number >= 50:
+                        late, late_covered = late + 1, late_covered + step.covered
+            rows.append(
+                {
+                    "joint": name,
+                    "solver": solver,
+                    "iterations": spoken,
+                    "every_row": every / spoken,
+                    "in_total": total / spoken,
+                    "after_50": late_covered / late if late else None,
+                }
+            )
+            print(rows[-1], flush=True)
+    return rows
+
+
+def main() -> None:
+    """Measure, and write the JSON and the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", type=Path)
+    options = parser.parse_args()
+    found = {"covered": covered(), "race": race()}
+    if options.out:
+        options.out.write_text(json.dumps(found, indent=1) + "\n")
+    if options.page:
+        write_block(options.page, "race", race_table(found["race"]))
+        write_block(options.page, "covered", covered_table(found["covered"]))
+
+
+def race_table(rows: list[dict[str, object]]) -> list[str]:
+    lines = [
+        "| joint | beta | pf-1: share; iterations | best; median loss, nats | pf-2: share; iterations | best; median loss, nats |",
+        "|---|---|---|---|---|---|",
+    ]
+    for one, two in zip(rows[::2], rows[1::2], strict=True):
+        cells = [
+            f"{row['share']:.2f}; {row['iterations']:.0f} | {row['best_nats']:.4f}; {row['median_nats']:.4f}"
+            for row in (one, two)
+        ]
+        lines.append(f"| {one['joint']} | {one['beta']:g} | {cells[0]} | {cells[1]} |")
+    return lines
+
+
+def covered_table(rows: list[dict[str, object]]) -> list[str]:
+    lines = [
+        "| joint | formulation | iterations | covered in every row | kappa d² > 0 in total | covered, after the first 50 |",
+        "|---|---|---|---|---|---|",
+    ]
+    for row in rows:
+        late = "-" if row["after_50"] is None else f"{row['after_50']:.3f}"
+        lines.append(
+            f"| {row['joint']} | {row['solver']} | {row['iterations']} | {row['every_row']:.3f} | {row['in_total']:.3f} | {late} |"
+        )
+    return lines
+
+
+if __name__ == "__main__":
+    main()
