@@ -3,11 +3,15 @@
 import datetime
 import json
 import os
+import signal
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
-from infoplane.files import to_json, write_whole
+from infoplane.errors import InvalidOptionError
+from infoplane.files import check_regular, path_of, to_json, write_whole
 
 
 def test_json_values_have_no_nan_and_keep_labels_readable():
@@ -53,3 +57,46 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     umask = os.umask(0)
     os.umask(umask)
     assert path.stat().st_mode & 0o777 == 0o666 & ~umask
+
+
+KILLED = """
+import os, pathlib, signal, sys
+from infoplane.files import write_whole
+def write(file):
+    file.write(b"half")
+    file.flush()
+    os.kill(os.getpid(), signal.SIGKILL)
+write_whole(pathlib.Path(sys.argv[1]), write)
+"""
+
+
+def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
+    path = tmp_path / "[f].txt"
+    assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -signal.SIGKILL
+    assert len(os.listdir(tmp_path)) == 1
+
+    def beside_another(file):
+        """What another writes at the same time is left alone."""
+        write_whole(path, lambda other: other.write(b"second"))
+        assert path.read_bytes() == b"second"
+        file.write(b"first")
+
+    write_whole(path, beside_another)
+    assert os.listdir(tmp_path) == [path.name]
+    assert path.read_bytes() == b"first"
+
+
+def test_only_files_are_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(OSError, match="a pipe or a device"):
+        check_regular(tmp_path / "pipe")
+    with pytest.raises(IsADirectoryError):
+        check_regular(tmp_path)
+    with pytest.raises(FileNotFoundError):
+        check_regular(tmp_path / "missing")
+
+
+@pytest.mark.parametrize("given", [3, None, b"runs.db", "", "a\0b"])
+def test_a_path_is_a_text(given):
+    with pytest.raises(InvalidOptionError, match="store must be a path"):
+        path_of("store", given)

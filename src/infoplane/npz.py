@@ -42,11 +42,17 @@ class Member(NamedTuple):
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
+    by_columns: bool = False
 
     @property
     def bytes(self) -> int:
         """Room that its numbers take."""
         return math.prod(self.shape) * self.dtype.itemsize
+
+    def of(self, data: bytes) -> Any:
+        """The array with these numbers, row by row and in this machine's byte order."""
+        values = np.frombuffer(data, dtype=self.dtype).reshape(self.shape, order="F" if self.by_columns else "C")
+        return values.astype(self.dtype.newbyteorder("="), order="C")
 
 
 class NumberArchive:
@@ -90,7 +96,7 @@ class NumberArchive:
         with damage_said(), self._zip.open(f"{name}.npy") as file:
             _skip_header(file)
             data = file.read()  # no more than the directory says, and that was compared with the header
-        return np.frombuffer(data, dtype=member.dtype).reshape(member.shape).astype(member.dtype.newbyteorder("="))
+        return member.of(data)
 
     def _header(self, info: zipfile.ZipInfo) -> Member:
         if info.compress_type not in METHODS or info.flag_bits & ENCRYPTED:
@@ -98,18 +104,16 @@ class NumberArchive:
         with damage_said(), self._zip.open(info) as file:
             shape, by_columns, dtype = _skip_header(file)
             start = file.tell()
-        if by_columns and len(shape) > 1:
-            raise ValueError(f"{info.filename!r} is stored column by column, which is not expected")
-        return _checked(info.filename, Member(dtype, shape), info.file_size - start)
+        return _checked(info.filename, Member(dtype, shape, by_columns), info.file_size - start)
 
 
 def read_npy(path: str | os.PathLike[str]) -> Any:
     """The array of a .npy file; a ValueError, before any room is made for it, unless it is one, whole, and holds numbers or text."""
     with open(path, "rb") as file, damage_said():
         shape, by_columns, dtype = _skip_header(file)
-        member = _checked(os.fspath(path), Member(dtype, shape), os.fstat(file.fileno()).st_size - file.tell())
-        array = np.frombuffer(file.read(), dtype=dtype)
-    return array.reshape(member.shape, order="F" if by_columns else "C").astype(dtype.newbyteorder("="))
+        size = os.fstat(file.fileno()).st_size - file.tell()
+        member = _checked(os.fspath(path), Member(dtype, shape, by_columns), size)
+        return member.of(file.read())
 
 
 def _checked(name: str, member: Member, size: int) -> Member:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Hashable
 
 
@@ -19,6 +20,28 @@ def label_text(label: Hashable, longest: int = 120) -> str:
     """A label as text, at most so many characters of it: the values of a tuple with commas between them."""
     text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
     return shortened(text, longest)
+
+
+def shown(text: object) -> str:
+    r"""Text from elsewhere, such as a label or the name of a file, as it may be printed: what commands a terminal is spelled out.
+
+    Those are the control characters (``\x1b`` begins most commands), and the invisible ones that reorder text or hide in it. A line break
+    or a tab becomes visible too, since it would break a table.
+
+    Examples
+    --------
+    >>> print(shown("age\x1b[2J"))
+    age\x1b[2J
+    """
+    said = str(text)
+    return said if said.isprintable() else "".join(map(_visible, said))
+
+
+def _visible(character: str) -> str:
+    # `isprintable` counts every separator but the space as unprintable; these are wide or narrow spaces, and do no harm.
+    if character.isprintable() or unicodedata.category(character) == "Zs":
+        return character
+    return character.encode("unicode_escape").decode()
 
 
 def shortened(text: str, longest: int = 120) -> str:

@@ -1,8 +1,10 @@
 """`Frontier.save` and `Frontier.load`: every bit comes back, bad files are refused, and half a file is never seen."""
 
 import dataclasses
+import io
 import json
 import os
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -221,6 +223,112 @@ BAD = (
     objects,
     pickled,
 )
+
+
+def edited(**changes):
+    """A file with some arrays replaced: None leaves one out, a function makes another of it."""
+
+    def write(path, good):
+        with np.load(path) as archive:
+            arrays = dict(archive)
+        for name, change in changes.items():
+            arrays[name] = change(arrays[name].copy()) if callable(change) else change
+        with path.open("wb") as file:
+            np.savez(file, **{name: array for name, array in arrays.items() if array is not None})
+
+    return write
+
+
+def meta(**changes):
+    return edited(meta=lambda text: np.array(json.dumps(json.loads(str(text)) | changes)))
+
+
+def spoiled(value):
+    def spoil(array):
+        array.flat[0] = value
+        return array
+
+    return spoil
+
+
+def repacked(path, good):
+    """Packed by a method that numpy does not use."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_BZIP2) as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+
+
+def vast(path, good):
+    """A header that declares 10^18 numbers."""
+    with zipfile.ZipFile(path) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    header = io.BytesIO()
+    np.lib.format.write_array_header_1_0(header, {"descr": "<f8", "fortran_order": False, "shape": (10**9, 10**9)})
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in (members | {"encoders.npy": header.getvalue()}).items():
+            archive.writestr(name, data)
+
+
+SPOILED = {
+    "an unknown member": edited(more=np.zeros(3)),
+    "a member missing": edited(counts=None),
+    "an unknown packing": repacked,
+    "a vast shape": vast,
+    "deep JSON": edited(meta=np.array("[" * 100_000)),
+    "an encoder of NaN": edited(encoders=spoiled(np.nan)),
+    "an encoder above 1": edited(encoders=spoiled(1.5)),
+    "an encoder below 0": edited(encoders=lambda W: -W),
+    "an encoder missing": edited(encoders=lambda W: W[1:]),
+    "an encoder of text": edited(encoders=lambda W: W.astype(str)),
+    "an encoder of other letters": edited(encoders=lambda W: W[:, 1:]),
+    "numbers of half precision": edited(rho=lambda rho: rho.astype("f2")),
+    "a run less of rho": edited(rho=lambda rho: rho[1:]),
+    "an infinite coefficient": edited(rho=spoiled(np.inf)),
+    "an infinite loss": edited(plane=spoiled(np.inf)),
+    "a negative count": edited(counts=spoiled(-1)),
+    "vast counts": edited(counts=lambda counts: counts + 2**62),
+    "mass outside of the joint": edited(p_row=lambda row: row + 100),
+    "mass of NaN": edited(p_value=spoiled(np.nan)),
+    "a vast joint": meta(shape=[10**9, 10**9]),
+    "no labels": meta(x_labels=[]),
+    "a status that is none": meta(statuses=["BEST"] * 4),
+    "too few statuses": meta(statuses=["STALLED"]),
+    "solvers that are no names": meta(solvers=[None] * 4),
+    "bounds that are no numbers": meta(lower_bounds=["-1"] * 4),
+    "certified without a bound": meta(statuses=["CERTIFIED"] * 4),
+    "certified with a wide gap": meta(
+        statuses=["CERTIFIED"] * 4, lower_bounds=[-10.0] * 4, provenance={"certify_nats": 1e-6}
+    ),
+}
+
+
+@pytest.mark.parametrize("write", SPOILED.values(), ids=SPOILED)
+def test_a_file_that_was_tampered_with_is_refused(small, tmp_path, write):
+    path = tmp_path / "f.npz"
+    small.save(path)
+    write(path, path.read_bytes())
+    with pytest.raises(InvalidOptionError, match=r"f\.npz is not a frontier that infoplane saved"):
+        ip.Frontier.load(path)
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "f.npz")
+    with pytest.raises(InvalidOptionError, match="a pipe or a device"):
+        ip.Frontier.load(tmp_path / "f.npz")
+
+
+@pytest.mark.parametrize("path", [3, None, b"f.npz", "", "f\0.npz"])
+def test_what_is_no_path_is_refused(path):
+    with pytest.raises(InvalidOptionError, match="must be a path"):
+        ip.Frontier.load(path)
+
+
+def test_encoders_stored_by_columns_come_back(small, tmp_path):
+    small.save(tmp_path / "f.npz")
+    edited(encoders=np.asfortranarray)(tmp_path / "f.npz", b"")
+    assert_same(ip.Frontier.load(tmp_path / "f.npz"), small)
 
 
 @pytest.mark.parametrize("write", BAD, ids=lambda write: write.__name__)

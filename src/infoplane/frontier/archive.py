@@ -3,24 +3,71 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-import zipfile
-import zlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse
 
 from ..errors import InvalidOptionError
-from ..files import to_json, write_whole
+from ..files import check_regular, path_of, to_json, write_whole
 from ..joint.joint import Joint
+from ..npz import Member, NumberArchive
 from ..problem import MarkovLagrangian
 from ..solution import Solution, Trace
-from ..status import Residuals, Status
+from ..status import Residuals, Status, proven
+from ..words import shown
 from .frontier import Frontier
 from .lazy_solution import LazySolution
+
+
+class Expected(NamedTuple):
+    """The kind of an array's values, as in ``numpy.dtype.kind``, of 8 bytes if they are numbers; and its shape, None for any length."""
+
+    kind: str
+    shape: tuple[int | None, ...]
+
+    def fits(self, member: Member) -> bool:
+        """Whether an array of that type and shape is meant."""
+        kind, size = member.dtype.kind, member.dtype.itemsize
+        alike = (
+            kind == self.kind and (kind not in "if" or size == 8)
+        ) or 0 in member.shape  # without values any type will do
+        return (
+            alike
+            and len(member.shape) == len(self.shape)
+            and all(want in (None, length) for want, length in zip(self.shape, member.shape, strict=True))
+        )
+
+
+MEMBERS = {
+    "meta": Expected("U", ()),
+    **dict.fromkeys(("p_row", "p_column", "x_counts", "y_counts"), Expected("i", (None,))),
+    "p_value": Expected("f", (None,)),
+    "rho": Expected("f", (None, 3)),
+    "numbers": Expected("f", (None, 5)),
+    "plane": Expected("f", (None, 3)),
+    "counts": Expected("i", (None, 4)),
+    "kept": Expected("b", (None,)),
+    "encoders": Expected("f", (None, None)),
+    "trace_lengths": Expected("i", (None,)),
+    "traces": Expected("f", (None, 7)),
+    "multipliers": Expected("f", (None, None)),
+    "multiplier_rows": Expected("i", (None,)),
+}
+"""Everything that a file may hold."""
+
+UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
+"""What reading a file that was not made by `save` may end in."""
+
+MOST_BYTES = 2**33
+"""Of all arrays of a file together, unpacked: a file of 8 MB cannot be packed from more."""
+
+LARGEST_DENSE = 2**28
+"""Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is."""
 
 FORMAT = 4
 """1 had an encoder for every run, and no provenance; 2 had no traces, 3 no multipliers."""
@@ -33,14 +80,31 @@ def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
 
 def load(path: str | os.PathLike[str]) -> Frontier:
     """Read a frontier; see `Frontier.load`."""
+    where = path_of("the file of a frontier", path)
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            arrays = {name: archive[name] for name in archive.files}
-        return _from_arrays(arrays)
+        return _from_arrays(_members(where))
     except FileNotFoundError:
         raise
-    except (OSError, ValueError, LookupError, TypeError, EOFError, zipfile.BadZipFile, zlib.error) as error:
-        raise InvalidOptionError(f"{os.fspath(path)} is not a frontier that infoplane saved: {error}.") from error
+    except UNREADABLE as error:
+        said = str(error) or type(error).__name__
+        raise InvalidOptionError(
+            f"{shown(where)} is not a frontier that infoplane saved: {said.rstrip('.')}."
+        ) from error
+
+
+def _members(path: Path) -> dict[str, Any]:
+    """The arrays of a file; nothing is unpacked unless all are known, of the kind and dimensions expected, and not too large together."""
+    check_regular(path)
+    with NumberArchive(path) as archive:
+        for name, member in archive.members.items():
+            expected = MEMBERS.get(name)
+            if expected is None:
+                raise ValueError(f"it has a member {shown(name)} that no frontier has")
+            if not expected.fits(member):
+                raise ValueError(f"its {name} have type {member.dtype} and shape {member.shape}")
+        if sum(member.bytes for member in archive.members.values()) > MOST_BYTES:
+            raise ValueError(f"its arrays would take more than {MOST_BYTES:,} bytes")
+        return {name: archive.read(name) for name in archive.members}
 
 
 def joint_meta(joint: Joint) -> dict[str, Any]:
@@ -63,8 +127,16 @@ def joint_arrays(joint: Joint) -> dict[str, Any]:
 
 
 def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
-    """The joint again, to the bit."""
-    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=tuple(meta["shape"]))
+    """The joint again, to the bit; ValueError or InvalidJointError if it is none."""
+    shape = tuple(meta["shape"])
+    if [len(meta["x_labels"]["tuple"]), len(meta["y_labels"]["tuple"])] != list(shape):
+        raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
+    if not meta["sparse"] and math.prod(shape) > LARGEST_DENSE:
+        raise ValueError(f"its joint of shape {shape} is too large for a dense table")
+    for name, length in (("x_counts", shape[0]), ("y_counts", shape[1])):
+        if name in arrays and (arrays[name].shape != (length,) or (arrays[name] < 0).any()):
+            raise ValueError(f"its {name} do not fit its joint")
+    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=shape)
     joint = Joint.from_matrix(
         P.tocsr() if meta["sparse"] else P.toarray(),
         x_labels=_labels(meta["x_labels"]),
@@ -101,9 +173,11 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "rho": np.array([run.problem.rho for run in runs]).reshape(-1, 3),
         "numbers": np.array([(run.parameter, run.seconds, *run.residuals) for run in runs]).reshape(-1, 5),
         "plane": np.array([(run.loss, run.ixz, run.iyz) for run in runs]).reshape(-1, 3),
-        "counts": np.array([(run.start, run.iterations, run.died, run.clusters) for run in runs]).reshape(-1, 4),
+        "counts": np.array(
+            [(run.start, run.iterations, run.died, run.clusters) for run in runs], dtype=np.int64
+        ).reshape(-1, 4),
         "kept": np.array(kept, dtype=bool),
-        "encoders": np.concatenate(encoders or [np.empty((0, joint.shape[0]))]),
+        "encoders": np.ascontiguousarray(np.concatenate(encoders or [np.empty((0, joint.shape[0]))])),
         "trace_lengths": np.array([0 if trace is None else len(trace) for trace in traces], dtype=np.int64),
         "traces": np.concatenate([np.empty((0, 7)), *(_numbered(trace) for trace in traces if trace is not None)]),
         "multipliers": np.array(list(multipliers.values())).reshape(-1, joint.shape[0]),
@@ -132,6 +206,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     joint = joint_from(meta, arrays)
     counts = arrays["counts"]
     kept = arrays.get("kept", np.ones(len(counts), dtype=bool))
+    _check_runs(meta, arrays, kept, joint)
     rows = np.cumsum([0, *np.where(kept, counts[:, 3], 0).tolist()])
     traces = arrays.get("traces", np.empty((0, 7)))
     lengths = arrays.get("trace_lengths", np.zeros(len(counts), dtype=np.int64))
@@ -167,7 +242,52 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
         else:
             loss, ixz, iyz = (float(number) for number in arrays["plane"][index])
             runs.append(LazySolution.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
-    return Frontier(joint, runs, complete=meta["complete"], provenance=meta.get("provenance"))
+    provenance = meta.get("provenance") or {}
+    _check_certified(runs, provenance.get("certify_nats"))
+    return Frontier(joint, runs, complete=meta["complete"] is True, provenance=provenance)
+
+
+LISTS: dict[str, tuple[type, ...]] = {
+    "families": (str,),
+    "problem_parameters": (float, int, type(None)),
+    "solvers": (str,),
+    "statuses": (str,),
+    "lower_bounds": (float, int, type(None)),
+    "cluster_caps": (int, type(None)),
+}
+"""What the text of a file lists, one value for each run."""
+
+
+def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, joint: Joint) -> None:
+    """ValueError unless there is one of everything for each run, numbers are finite where they must be, and encoders are encoders."""
+    counts, encoders = arrays["counts"], arrays["encoders"]
+    for name in ("rho", "numbers", "plane", "kept"):
+        if name in arrays and len(arrays[name]) != len(counts):
+            raise ValueError(f"it has {len(counts)} runs, and {len(arrays[name])} rows of {name}")
+    for name, kinds in LISTS.items():
+        if name in meta and (len(meta[name]) != len(counts) or not all(isinstance(one, kinds) for one in meta[name])):
+            raise ValueError(f"its {name} do not fit its {len(counts)} runs")
+    finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays.get("plane", np.zeros(1)).flat]
+    if not np.isfinite(finite).all() or (counts < 0).any() or (counts[:, 3] > 2**40).any():
+        raise ValueError("it has numbers of runs that no run has")
+    if encoders.shape != (counts[kept, 3].sum(), joint.shape[0]) or (counts[kept, 3] == 0).any():
+        raise ValueError(f"its encoders, of shape {encoders.shape}, do not fit its runs and its joint")
+    if not (np.isfinite(encoders).all() and (encoders >= 0.0).all()):
+        raise ValueError("its encoders are not probabilities")
+    if kept.any():
+        first = np.cumsum(counts[kept, 3]) - counts[kept, 3]
+        if np.abs(np.add.reduceat(encoders, first, axis=0) - 1.0).max() > 1e-9:
+            raise ValueError("the columns of its encoders do not sum to 1")
+
+
+def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:
+    """ValueError if a run is called CERTIFIED without a bound, or with a wider gap than the sweep was asked for."""
+    for run in runs:
+        if (
+            run.status is Status.CERTIFIED
+            and proven(run.gap, tol or math.inf, run.residuals, run.status) is not run.status
+        ):
+            raise ValueError(f"it calls a run certified that has a gap of {run.gap} nats")
 
 
 def _label(label: Any) -> Any:

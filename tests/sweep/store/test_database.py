@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import infoplane as ip
+from infoplane.errors import InvalidOptionError
 from infoplane.sweep import engine
 from infoplane.sweep.store import writer
 from infoplane.sweep.store.database import SCHEMA, StoreError, is_being_written
@@ -112,6 +113,40 @@ def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch
     with pytest.raises(KeyError):
         swept(tmp_path / "runs.db")
     assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    "write", [lambda path: path.write_bytes(b"garbage " * 100), os.mkfifo], ids=["garbage", "pipe"]
+)
+def test_a_lock_that_is_none_is_left_and_named(write, tmp_path):
+    write(tmp_path / "runs.db-lock")
+    with pytest.raises(StoreError, match=r"runs\.db-lock should be the lock|a pipe or a device"):
+        swept(tmp_path / "runs.db")
+    assert os.listdir(tmp_path) == ["runs.db-lock"]
+    assert not is_being_written(tmp_path / "runs.db")
+
+
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "runs.db")
+    for use in (swept, read_store, store_status):
+        with pytest.raises(StoreError, match=r"runs\.db cannot be read: it is a pipe or a device"):
+            use(tmp_path / "runs.db")
+
+
+@pytest.mark.parametrize("path", ["", 3, b"runs.db", "runs\0.db"])
+def test_what_is_no_path_is_refused(path):
+    for use in (swept, read_store, store_status):
+        if path != 3 or use is not swept:
+            with pytest.raises(InvalidOptionError, match="store must be a path"):
+                use(path)
+
+
+def test_what_a_kill_left_while_a_store_was_made_is_removed(tmp_path):
+    for ending in ("-new", "-new-journal", "-lock"):
+        (tmp_path / f"runs.db{ending}").write_bytes(b"")
+    (tmp_path / "runs.db-new").write_bytes(b"half")
+    swept(tmp_path / "runs.db", max_iter=1)
+    assert os.listdir(tmp_path) == ["runs.db"]
 
 
 # -- others, meanwhile ---------------------------------------------------------------------------------------------------

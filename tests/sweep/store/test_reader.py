@@ -2,22 +2,29 @@ import pytest
 
 import infoplane as ip
 from infoplane.sweep.store import database
-from infoplane.sweep.store.database import StoreError
+from infoplane.sweep.store.database import COLUMNS, StoreError
 from infoplane.sweep.store.reader import read_store, store_status
 from storing import change, swept
 from sweeping import assert_same_runs
 
 
-def test_a_store_of_the_former_schema_is_read_but_not_continued(store, expected):
-    change(store, "DROP TABLE traces", "PRAGMA user_version = 1")
+@pytest.mark.parametrize("schema", [1, 2])
+def test_a_store_of_a_former_schema_is_read_but_not_continued(store, expected, schema):
+    change(
+        store, *(f"ALTER TABLE {table} DROP COLUMN checksum" for table in COLUMNS), f"PRAGMA user_version = {schema}"
+    )
+    if schema == 1:
+        change(store, "DROP TABLE traces")
     before = store.read_bytes()
     found = read_store(store)
     assert found.to_frame().equals(read_store(store).to_frame())
     assert [run.loss for run in found.runs] == [run.loss for run in expected.runs]
-    assert all(run.trace is None for run in found.runs)
+    assert schema > 1 or all(run.trace is None for run in found.runs)
     assert found.encoder(found.best_rows()[0]).tobytes() == expected.encoder(expected.best_rows()[0]).tobytes()
     assert store_status(store).complete
-    with pytest.raises(StoreError, match=r"has schema 1.* read and exported, but not continued.*name another file"):
+    with pytest.raises(
+        StoreError, match=rf"has schema {schema}.* read and exported, but not continued.*name another file"
+    ):
         swept(store)
     assert store.read_bytes() == before
 

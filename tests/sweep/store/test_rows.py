@@ -3,9 +3,9 @@ import pytest
 from scipy import sparse
 
 import infoplane as ip
-from infoplane.sweep.store.database import StoreError
+from infoplane.sweep.store.database import COLUMNS, StoreError, checksum
 from infoplane.sweep.store.reader import read_store, store_status
-from storing import change, swept
+from storing import change, forge, swept
 from sweeping import assert_same_runs
 
 
@@ -13,10 +13,65 @@ from sweeping import assert_same_runs
     "spoil", ["data = x'00'", "length = length + 1", "length = 0", "length = -1", "data = zeroblob(9)"]
 )
 def test_a_damaged_trace_is_refused(spoil, store):
-    change(store, f"UPDATE traces SET {spoil}")
+    forge(store, f"UPDATE traces SET {spoil}")
     found = read_store(store)
     with pytest.raises(StoreError, match="is damaged"):
         _ = found.runs[found.best_rows()[0]].trace
+
+
+@pytest.mark.parametrize("spoil", ["x'00'", "x''", "zeroblob(72)", f"x'{'000000000000f87f' * 9}'", "'text'", "1.5"])
+def test_an_encoder_that_is_none_is_refused(spoil, store):
+    forge(store, f"UPDATE encoders SET data = {spoil}")
+    found = read_store(store)
+    with pytest.raises(StoreError, match="is damaged"):
+        found.encoder(found.best_rows()[0])
+
+
+EDITS = {
+    "manifest": "value = replace(value, '0.25', '0.26')",
+    "arrays": "data = zeroblob(length(data))",
+    "parameters": "rho_z = rho_z - 1e-9",
+    "runs": "loss = loss - 1e-9",
+    "encoders": "data = zeroblob(length(data))",
+    "traces": "data = zeroblob(length(data))",
+}
+
+
+@pytest.mark.parametrize("table", EDITS)
+def test_a_changed_row_does_not_have_its_checksum(table, store):
+    assert EDITS.keys() == COLUMNS.keys()
+    change(store, f"UPDATE {table} SET {EDITS[table]}")
+
+    def look():
+        found = read_store(store)
+        best = found.runs[found.best_rows()[0]]
+        return best.encoder, best.trace
+
+    with pytest.raises(StoreError, match=f"a row of {table} does not have its checksum"):
+        look()
+
+
+def test_a_changed_row_is_not_continued_from(store):
+    change(store, "UPDATE runs SET loss = loss - 1e-9 WHERE start = 1")
+    with pytest.raises(StoreError, match="a row of runs does not have its checksum"):
+        swept(store)
+
+
+@pytest.mark.parametrize("row", [(1, 0.5, "a", b"x", None), (1.0, 0.5, "a", b"x", float("nan"))])
+def test_a_checksum_is_of_what_sqlite_gives_back(row):
+    assert checksum(row) == checksum((1, 0.5, "a", b"x", None))
+    assert checksum((-0.0,)) == checksum((0,))
+    assert len({checksum(one) for one in ((1,), ("1",), (b"1",), (None,), (1, 1))}) == 5
+
+
+def test_another_joint_is_refused_by_its_digest(store):
+    forge(store, "UPDATE arrays SET data = (SELECT data FROM arrays WHERE name = 'p_column') WHERE name = 'p_row'")
+    with pytest.raises(StoreError, match="damaged"):
+        read_store(store)
+    manifest = "UPDATE manifest SET value = replace(value, 'a', 'b') WHERE key = 'joint_sha256'"
+    forge(store, manifest)
+    with pytest.raises(StoreError, match="damaged"):
+        read_store(store)
 
 
 def test_a_trace_that_was_dropped_meanwhile_is_none(store):
@@ -44,7 +99,7 @@ def test_joints_come_back_with_their_labels(joint, tmp_path):
 
 
 def test_a_status_that_is_none_is_a_damaged_store(store):
-    change(store, "UPDATE runs SET status = '__import__' WHERE start = 1")
+    forge(store, "UPDATE runs SET status = '__import__' WHERE start = 1")
     for use in (swept, read_store, store_status):
         with pytest.raises(StoreError, match="damaged"):
             use(store)

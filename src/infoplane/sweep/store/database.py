@@ -12,16 +12,17 @@ import os
 import sqlite3
 import struct
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ...errors import InfoplaneError
+from ...files import check_regular
 
 APPLICATION_ID = int.from_bytes(b"ipln", "big")
-SCHEMA = 2
+SCHEMA = 3
 
 TABLES_1 = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -39,14 +40,36 @@ TABLES_1 = (
     "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
 )
 
-TABLES = (
+TABLES_2 = (
     *TABLES_1,
     "CREATE TABLE traces (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, length INTEGER NOT NULL, "
     "data BLOB NOT NULL, PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
 )
 
-SCHEMAS = {1: TABLES_1, SCHEMA: TABLES}
-"""Tables by schema; the first had no traces."""
+COLUMNS = {
+    "manifest": ("key", "value"),
+    "arrays": ("name", "dtype", "data"),
+    "parameters": ("place", "value", "family", "parameter", "rho_z", "rho_zx", "rho_zy"),
+    "runs": (
+        *("place", "solver", "start", "loss", "ixz", "iyz", "clusters", "status", "found_by", "iterations", "seconds"),
+        *("primal", "dual", "stationarity", "died", "lower_bound", "chunk"),
+    ),
+    "encoders": ("place", "solver", "start", "data"),
+    "traces": ("place", "solver", "start", "length", "data"),
+}
+"""The tables whose rows are results, or what results follow from, with their columns: each row has a checksum of them. The other tables
+say when calls began and ended."""
+
+
+def _with_checksum(table: str) -> str:
+    name = table.removeprefix("CREATE TABLE ").partition(" ")[0]
+    return table.replace("(", "(checksum INTEGER NOT NULL, ", 1) if name in COLUMNS else table
+
+
+TABLES = tuple(map(_with_checksum, TABLES_2))
+
+SCHEMAS = {1: TABLES_1, 2: TABLES_2, SCHEMA: TABLES}
+"""Tables by schema; the first had no traces, the second no checksums."""
 
 T = TypeVar("T")
 
@@ -65,6 +88,7 @@ class StoreError(InfoplaneError, OSError):
 def check_header(path: Path) -> None:
     """Refuse a file that is no store, or one of a newer schema, from its first 100 bytes and its size; SQLite is not asked."""
     try:
+        check_regular(path)
         with path.open("rb") as file:
             header = file.read(100)
             size = os.fstat(file.fileno()).st_size
@@ -97,6 +121,42 @@ def _check_tables(path: Path, connection: sqlite3.Connection) -> None:
         raise StoreError(f"{path} has other tables than a store of infoplane; it was left as it is.")
 
 
+# -- rows with their checksums -----------------------------------------------------------------------------------------
+
+
+def checksum(row: Sequence[Any]) -> int:
+    """Of a row's values, as SQLite gives them back."""
+    return zlib.crc32(repr([_as_kept(one) for one in row]).encode())
+
+
+def _as_kept(value: Any) -> Any:
+    """SQLite has no NaN and no -0.0, and may return a whole number for a float; bytes are summed up first."""
+    if isinstance(value, (int, float)):
+        return float(value) + 0.0 if value == value else None
+    return (len(value), zlib.crc32(value)) if isinstance(value, bytes) else value
+
+
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:
+    """Add rows to a table of `COLUMNS`, each with its checksum."""
+    columns = COLUMNS[table]
+    connection.executemany(
+        f"INSERT INTO {table} ({', '.join(columns)}, checksum) VALUES ({', '.join('?' * (len(columns) + 1))})",
+        ((*row, checksum(row)) for row in rows),
+    )
+
+
+def rows_of(
+    connection: sqlite3.Connection, table: str, which: str = "", values: Sequence[Any] = ()
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of a table of `COLUMNS`, with all its columns; a ValueError at the first that does not have its checksum."""
+    summed = schema_of(connection) > 2
+    columns = (*COLUMNS[table], *(["checksum"] if summed else []))
+    for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} {which}", values):
+        if summed and row[-1] != checksum(row[:-1]):
+            raise ValueError(f"a row of {table} does not have its checksum")
+        yield row[:-1] if summed else row
+
+
 # -- readers -----------------------------------------------------------------------------------------------------------
 
 
@@ -112,9 +172,11 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
                 connection.execute("BEGIN")
                 _check_tables(path, connection)
                 found = look(connection)
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, ValueError) as error:
             if resting and (_stamp(path) != before or _beside(path, "-wal").exists()):
                 continue
+            if isinstance(error, ValueError):
+                raise
             raise unreadable(path, error) from error
         if not resting or _stamp(path) == before:
             return found
@@ -130,7 +192,7 @@ def damage_refused(path: Path) -> Iterator[None]:
     """Contents that make no sense are reported as a damaged store."""
     try:
         yield
-    except (LookupError, TypeError, ValueError, zlib.error) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError, RecursionError, zlib.error) as error:
         raise StoreError(f"{path} is damaged: {type(error).__name__}, {error}. It was left as it is.") from error
 
 
@@ -211,18 +273,19 @@ def sqlite_errors(path: Path, what: str, resumable: bool = False) -> Iterator[No
     except (sqlite3.Error, OSError) as error:
         if isinstance(error, StoreError):
             raise
-        kept = (
-            " What was finished before is kept: make room, or make it writable, and repeat the call."
-            if resumable
-            else ""
-        )
+        # A disk, or the right to write, can be mended; a row that SQLite refuses cannot.
+        outside = isinstance(error, (sqlite3.OperationalError, OSError))
+        advice = ": make room, or make it writable, and repeat the call" if outside else ""
+        kept = f" What was finished before is kept{advice}." if resumable else ""
         raise StoreError(f"{path} cannot be {what}: {error}.{kept}", resumable=resumable) from error
 
 
 def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
     new = _beside(path, "-new")
     with sqlite_errors(path, "made"):
-        new.unlink(missing_ok=True)
+        # What a call that was killed here has left.
+        for left in (new, _beside(new, "-journal"), _beside(new, "-wal"), _beside(new, "-shm")):
+            left.unlink(missing_ok=True)
         try:
             with closing(_connect(new, "mode=rwc")) as connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
@@ -243,6 +306,8 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
     beside = _beside(path, "-lock")
     while True:
         with sqlite_errors(path, "written"):
+            if beside.exists():
+                check_regular(beside)
             # `is_being_written` holds the lock for a moment; a writer holds it for as long as it writes.
             lock = sqlite3.connect(beside, isolation_level=None, timeout=1.0)
         with closing(lock):
@@ -261,6 +326,10 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
                         f"{path} is being written by another sweep; wait for it, or use another file."
                     ) from error
                 raise StoreError(f"{path} cannot be written: {error}.") from error
+            except sqlite3.DatabaseError as error:
+                raise StoreError(
+                    f"{beside} should be the lock of this store, and is another file ({error}); it was left as it is. Remove it."
+                ) from error
             try:
                 yield
             finally:
@@ -271,13 +340,13 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
 def is_being_written(path: Path) -> bool:
     """Whether some process holds the right to write."""
     beside = _beside(path, "-lock")
-    if not beside.exists():
+    if not beside.is_file():
         return False
     try:
         with closing(
             sqlite3.connect(f"file:{quote(os.fspath(beside.absolute()))}?mode=ro", uri=True, timeout=0.0)
         ) as lock:
             lock.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         return "locked" in str(error)
     return False

@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ...files import path_of
 from ...frontier.archive import joint_from
 from ...frontier.frontier import Frontier
 from ...joint.joint import Joint
@@ -20,7 +21,7 @@ from ...problem import MarkovLagrangian
 from ...status import Status
 from ..ledger import readable
 from ..plan import RootSeed
-from .database import damage_refused, is_being_written, read
+from .database import damage_refused, is_being_written, read, rows_of
 from .rows import Reading, manifest_of, runs_of
 
 T = TypeVar("T")
@@ -40,15 +41,14 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     ...     read_store(f"{folder}/runs.db")
     Frontier(2 parameters, 2 runs, 2 converged)
     """
-    where = Path(path)
+    where = path_of("store", path)
 
     def look(connection: sqlite3.Connection) -> Frontier:
         manifest = manifest_of(connection)
         joint = _joint(connection, manifest)
-        columns = "place, value, family, parameter, rho_z, rho_zx, rho_zy"
         fields = {
             place: {"joint": joint, "parameter": value, "problem": MarkovLagrangian(z, zx, zy, family, parameter)}
-            for place, value, family, parameter, z, zx, zy in connection.execute(f"SELECT {columns} FROM parameters")
+            for place, value, family, parameter, z, zx, zy in rows_of(connection, "parameters")
         }
         done = [
             place
@@ -58,7 +58,7 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
         if manifest["points"] is not None:
             done.sort(key=lambda place: (fields[place]["parameter"], place))
         caps = manifest.get("cluster_caps", ())
-        reading = Reading(where, joint.shape[0])
+        reading = Reading(where, joint)
         runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], caps, reading)
         values = [fields[place]["parameter"] for place in sorted(fields)]
         return Frontier(joint, runs, complete=_is_complete(connection), provenance=readable(manifest, values))
@@ -100,7 +100,7 @@ class StoreStatus:
 
 def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     """How far a sweep has come, while it runs or after."""
-    where = Path(path)
+    where = path_of("store", path)
 
     def look(connection: sqlite3.Connection) -> StoreStatus:
         def one(question: str, *values: Any) -> tuple[Any, ...]:
@@ -152,12 +152,12 @@ def read_manifest(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Joint]:
         manifest = manifest_of(connection)
         return manifest, _joint(connection, manifest)
 
-    return _read(Path(path), look)
+    return _read(path_of("store", path), look)
 
 
 def seed_of(path: str | os.PathLike[str]) -> RootSeed | None:
     """The seed that a store was begun with; None if there is no such file yet."""
-    where = Path(path)
+    where = path_of("store", path)
     if not where.exists():
         return None
     manifest = _read(where, manifest_of)
@@ -173,9 +173,12 @@ def _read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
 def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:
     arrays = {
         name: np.frombuffer(data, dtype={"<i8": "<i8", "<f8": "<f8"}[dtype])
-        for name, dtype, data in connection.execute("SELECT name, dtype, data FROM arrays")
+        for name, dtype, data in rows_of(connection, "arrays")
     }
-    return joint_from(manifest["joint"], arrays)
+    joint = joint_from(manifest["joint"], arrays)
+    if joint.fingerprint != manifest["joint_sha256"]:
+        raise ValueError("its joint is another than the one whose digest it has")
+    return joint
 
 
 def _is_complete(connection: sqlite3.Connection) -> bool:

@@ -13,17 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from ...encoder import check_encoder
 from ...frontier.lazy_solution import LazySolution
 from ...information import Array
+from ...joint.joint import Joint
 from ...solution import Solution, Trace
 from ...status import Residuals, Status, proven
 from ..record import RunRecord
-from .database import StoreError, damage_refused, read, schema_of
-
-RUN_COLUMNS = (
-    "place, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, primal, dual, stationarity, died, "
-    "lower_bound, chunk"
-)
+from .database import StoreError, damage_refused, read, rows_of, schema_of
 
 TRACE_COLUMNS = (6, 7)
 """Of a whole trace, and of a thinned one, which has the iterations' numbers too."""
@@ -51,7 +48,7 @@ def trace_bytes(trace: Trace) -> bytes:
 
 def manifest_of(connection: sqlite3.Connection) -> dict[str, Any]:
     """What was run, by key."""
-    return {key: json.loads(value) for key, value in connection.execute("SELECT key, value FROM manifest")}
+    return {key: json.loads(value) for key, value in rows_of(connection, "manifest")}
 
 
 def runs_of(
@@ -75,7 +72,7 @@ def runs_of(
             connection.execute("SELECT place, max(lower_bound) FROM runs WHERE lower_bound IS NOT NULL GROUP BY place")
         )
     )
-    for row in connection.execute(f"SELECT {RUN_COLUMNS} FROM runs ORDER BY place, solver, start"):
+    for row in rows_of(connection, "runs", "ORDER BY place, solver, start"):
         index, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, *rest = row
         if index in found:
             primal, dual, stationarity, died, own_bound, _ = rest
@@ -113,29 +110,32 @@ class Reading:
     """Where the encoders and traces of a store's runs are read from, by (index, solver, start)."""
 
     path: Path
-    letters: int
+    joint: Joint
 
     def encoder(self, key: tuple[int, int, int]) -> Array:
         """The encoder of a run."""
-        row = self._row("data FROM encoders", key)
+        row = self._row("encoders", key)
         if row is None:
             raise StoreError(
                 f"{self.path} no longer has this encoder: a better run was found meanwhile. Read the store again."
             )
         with damage_refused(self.path):
-            return np.frombuffer(row[0], dtype="<f8").astype(float).reshape(-1, self.letters)
+            return check_encoder(
+                self.joint, np.frombuffer(row[-1], dtype="<f8").astype(float).reshape(-1, self.joint.shape[0])
+            )
 
     def trace(self, key: tuple[int, int, int]) -> Trace | None:
         """The trace of a run; None if a better run was found meanwhile, and the trace dropped."""
-        row = self._row("length, data FROM traces", key)
+        row = self._row("traces", key)
         if row is None:
             return None
         with damage_refused(self.path):
-            return _trace_from(*row)
+            return _trace_from(*row[-2:])
 
-    def _row(self, what: str, key: tuple[int, int, int]) -> Any:
-        question = f"SELECT {what} WHERE place = ? AND solver = ? AND start = ?"
-        return read(self.path, lambda connection: connection.execute(question, key).fetchone())
+    def _row(self, table: str, key: tuple[int, int, int]) -> Any:
+        which = "WHERE place = ? AND solver = ? AND start = ?"
+        with damage_refused(self.path):
+            return read(self.path, lambda connection: next(rows_of(connection, table, which, key), None))
 
 
 def _trace_from(length: int, data: bytes) -> Trace:

@@ -17,6 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from ...files import path_of
 from ...frontier.archive import joint_arrays, joint_meta
 from ...frontier.frontier import Frontier
 from ...status import Status
@@ -25,15 +26,15 @@ from ..ledger import Tally, finished_indices, provenance
 from ..plan import ParameterGrid, Plan, Unit
 from ..record import RunRecord
 from ..worker import ChunkResult
-from .database import StoreError, damage_refused, open_for_writing, sqlite_errors, transaction
-from .rows import RUN_COLUMNS, Reading, encoder_bytes, manifest_of, run_row, runs_of, trace_bytes
+from .database import StoreError, damage_refused, insert, open_for_writing, rows_of, sqlite_errors, transaction
+from .rows import Reading, encoder_bytes, manifest_of, run_row, runs_of, trace_bytes
 
 
 class Store:
     """The ledger of a sweep, on disk. A context manager; inside it this process is the only one that writes."""
 
     def __init__(self, path: str | os.PathLike[str], plan: Plan, grid: ParameterGrid, engine: str = "threads") -> None:
-        self.path, self.plan, self.grid, self.engine = Path(path), plan, grid, engine
+        self.path, self.plan, self.grid, self.engine = path_of("store", path), plan, grid, engine
         self.manifest = {
             "version": __version__,
             **grid.described(),
@@ -76,23 +77,16 @@ class Store:
         """A new store: what is to be run, on which joint."""
         joint = self.plan.joint
         manifest = {**self.manifest, "joint": joint_meta(joint), "asked": {"clusters": self.plan.clusters}}
-        rows = [(key, json.dumps(value)) for key, value in manifest.items()]
-        connection.executemany("INSERT INTO manifest (key, value) VALUES (?, ?)", rows)
+        insert(connection, "manifest", [(key, json.dumps(value)) for key, value in manifest.items()])
         for name, array in joint_arrays(joint).items():
             portable = array.astype(array.dtype.newbyteorder("<"))
-            connection.execute(
-                "INSERT INTO arrays (name, dtype, data) VALUES (?, ?, ?)",
-                (name, portable.dtype.str, portable.tobytes()),
-            )
+            insert(connection, "arrays", [(name, portable.dtype.str, portable.tobytes())])
 
     def _load(self) -> None:
         """What earlier calls have done."""
-        self.values = [value for (value,) in self.connection.execute("SELECT value FROM parameters ORDER BY place")]
-        columns = "place, solver, start, loss, ixz, iyz, status, lower_bound"
-        for index, solver, start, loss, ixz, iyz, status, bound in self.connection.execute(
-            f"SELECT {columns} FROM runs"
-        ):
-            record = RunRecord(index, solver, start, loss, ixz, iyz, Status[status], bound)
+        self.values = [row[1] for row in rows_of(self.connection, "parameters", "ORDER BY place")]
+        for index, solver, start, loss, ixz, iyz, _, status, *rest in rows_of(self.connection, "runs"):
+            record = RunRecord(index, solver, start, loss, ixz, iyz, Status[status], rest[-2])
             self.done.add(record.key)
             self.tally.add(record)
 
@@ -117,12 +111,12 @@ class Store:
         known, now = self.values, self.grid.values
         if now[: len(known)] != known[: len(now)]:
             raise StoreError(f"{self.path} was refined at other parameters than this call finds; begin another store.")
-        for index in range(len(known), len(now)):
-            problem = self.grid.problems[index]
-            self.connection.execute(
-                "INSERT INTO parameters (place, value, family, parameter, rho_z, rho_zx, rho_zy) VALUES (?, ?, ?, ?, ?, ?, ?)",
-                (index, now[index], problem.family, problem.parameter, *problem.rho),
-            )
+        new = [(index, now[index], self.grid.problems[index]) for index in range(len(known), len(now))]
+        insert(
+            self.connection,
+            "parameters",
+            [(index, value, problem.family, problem.parameter, *problem.rho) for index, value, problem in new],
+        )
         self.values = known if len(known) > len(now) else list(now)
 
     def record(self, number: int, result: ChunkResult) -> None:
@@ -134,10 +128,7 @@ class Store:
             self.connection.execute(
                 "UPDATE chunks SET ended = ?, seconds = ? WHERE chunk = ?", (time.time(), result.seconds, number)
             )
-            self.connection.executemany(
-                f"INSERT INTO runs ({RUN_COLUMNS}) VALUES ({', '.join('?' * 17)})",
-                [run_row(one, number) for one in result.records],
-            )
+            insert(self.connection, "runs", [run_row(one, number) for one in result.records])
             self._keep_best(result.records)
 
     def _keep_best(self, records: Sequence[RunRecord]) -> None:
@@ -155,19 +146,14 @@ class Store:
 
     def _keep(self, one: RunRecord) -> None:
         W = self.plan.support.lift(one.ended.encoder)
-        self.connection.execute(
-            "INSERT INTO encoders (place, solver, start, data) VALUES (?, ?, ?, ?)", (*one.key, encoder_bytes(W))
-        )
+        insert(self.connection, "encoders", [(*one.key, encoder_bytes(W))])
         if one.trace is not None:
-            self.connection.execute(
-                "INSERT INTO traces (place, solver, start, length, data) VALUES (?, ?, ?, ?, ?)",
-                (*one.key, len(one.trace), trace_bytes(one.trace)),
-            )
+            insert(self.connection, "traces", [(*one.key, len(one.trace), trace_bytes(one.trace))])
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished; their encoders and traces are read when they are asked for."""
         self.outcome = "complete" if complete else "interrupted"
-        with sqlite_errors(self.path, "read"):
+        with sqlite_errors(self.path, "read"), damage_refused(self.path):
             runs = runs_of(
                 self.connection,
                 finished_indices(self.plan, self.grid, self.tally),
@@ -178,7 +164,7 @@ class Store:
                 },
                 self.plan.gap,
                 self.plan.cluster_caps,
-                Reading(self.path, self.plan.joint.shape[0]),
+                Reading(self.path, self.plan.joint),
             )
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))
 
