@@ -49,7 +49,7 @@ class Member(NamedTuple):
         """Room that its numbers take."""
         return math.prod(self.shape) * self.dtype.itemsize
 
-    def of(self, data: bytes) -> Any:
+    def of(self, data: Any) -> Any:
         """The array with these numbers, row by row and in this machine's byte order."""
         values = np.frombuffer(data, dtype=self.dtype).reshape(self.shape, order="F" if self.by_columns else "C")
         return values.astype(self.dtype.newbyteorder("="), order="C")
