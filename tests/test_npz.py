@@ -10,12 +10,12 @@ import pytest
 from infoplane.npz import NumberArchive, read_npy
 
 ARRAYS = {
-    "text": np.array("größe {    "by columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
-}"),
+    "text": np.array("größe {}"),
     "table": np.arange(30.0).reshape(5, 6),
     "flags": np.array([True, False]),
     "empty": np.empty((0, 3)),
     "swapped": np.arange(3, dtype=">i8"),
+    "by columns": np.asfortranarray(np.arange(6.0).reshape(2, 3)),
 }
 
 
