@@ -12,9 +12,8 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 import numpy as np
-from numba import njit
 
-from .jit import FLAGS
+from .jit import part
 from .roots import LOG_TINY, TINY
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -34,12 +33,12 @@ L3, L5, L7, L9, L11, L13, L15, L17, L19, L21 = (2.0 / n for n in range(3, 22, 2)
 
 def fused(function: F) -> F:
     """A helper in which a b + c may be rounded once instead of twice."""
-    return njit(fastmath={"contract"}, **FLAGS)(function)  # type: ignore[no-any-return]
+    return part(function, fastmath={"contract"})
 
 
 def regrouped(function: F) -> F:
     """A helper whose sums may also be added in another order, which is what lets the compiler vectorise them."""
-    return njit(fastmath={"contract", "reassoc", "nsz"}, **FLAGS)(function)  # type: ignore[no-any-return]
+    return part(function, fastmath={"contract", "reassoc", "nsz"})
 
 
 @fused

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...information import Array
 from ..common.arrays import Flags, matmul
-from ..common.borrow import borrowed
+from ..common.borrow import borrowed, release
 from ..common.jit import entry, inlined, part
 from ..common.outcomes import FAILED, RUNNING
 from ..common.rows import kept_rows, load, mark_dead_in_both, save
@@ -27,7 +27,7 @@ from .encoder import argmin_encoder
 from .gradient import gradient_encoder, gradient_marginal
 from .marginal import argmin_marginal
 from .measure import stationarity
-from .penalty import FLOOR, remember_raises, retune
+from .penalty import FLOOR, copy_rows, remember_raises, retune
 from .stopping import is_finite, judge, measure, record_iteration
 from .tables import Iterate, Setting, Split, State, Tables, Tail
 
@@ -158,33 +158,37 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
             scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
             split = split_of(tables, setting, r, scale)
             now, tail = _fetched(tables, state, r)
+            c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
             for step in range(trace.shape[1]):
                 if state.iterations[r] >= setting.limit:
                     break
+                old = now
+                before = borrowed(old)
                 if automatic:
-                    mass = now.u if setting.tune_on_encoder else now.v
+                    mass = before.u if setting.tune_on_encoder else before.v
                     may_fall = state.iterations[r] < setting.settled
-                    retune(split, mass, now.c, now.boost, setting.kappa, FLOOR * scale, may_fall)
-                old, c_before = now, now.c.copy()
+                    retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
+                    copy_rows(before.c, c_before)
                 now = iterate(split, setting, old)
+                after = borrowed(now)
                 state.iterations[r] += 1
-                if not is_finite(now):
+                if not is_finite(after):
                     state.outcome[r], now = FAILED, old
                     break
                 if automatic:
-                    remember_raises(now.boost, now.c, c_before)
-                measure(split, setting, state, r, now, old, record)
+                    remember_raises(after.boost, after.c, c_before)
+                measure(split, setting, state, r, after, before, record)
                 if record:
-                    record_iteration(split, setting, now, rho, state.residuals[r], trace[r, step])
-                state.outcome[r] = judge(setting, state, r, now, old)
+                    record_iteration(split, setting, after, rho, state.residuals[r], trace[r, step])
+                state.outcome[r] = judge(setting, state, r, after, before)
+                release(old)
                 if state.outcome[r] != RUNNING:
                     break
-                keep = np.empty(now.W.shape[0], dtype=np.bool_)
-                dead = mark_dead_in_both(now.u, now.v, keep)
+                dead = mark_dead_in_both(after.u, after.v, keep)
                 if dead > 0:
-                    dead -= _keep_last_holders(now.W, keep)
+                    dead -= _keep_last_holders(after.W, keep)
                 if dead > 0:
-                    now, tail = _without_dead(split, now, keep, keep.size - dead)
+                    now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
                 elif setting.accelerate and state.iterations[r] % STRIDE == 0:
                     now, tail = _looked_ahead(split, rho, now, tail)
             if not record:
