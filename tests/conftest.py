@@ -4,6 +4,40 @@ from pathlib import Path
 
 import pytest
 
+FIRST = (
+    "kernels/splitting",
+    "kernels/fixed_point",
+    "kernels/funnel_proof",
+    "kernels/bottleneck_proof",
+    "kernels",
+    "sweep/test_faults.py",
+)
+"""Tests that run first, the others as they are found: those of kernels compile what the others then load from the disk, and the last one
+mostly waits for processes of its own, so that it should not be what the run ends with."""
+
+
+def _rank(file):
+    return next((rank for rank, place in enumerate(FIRST) if file.startswith(f"tests/{place}")), len(FIRST))
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """With `--dist loadfile` a file is run by one process, and so is a folder of kernels: its tests share what they compile."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class ByFile(LoadScopeScheduling):
+        def _split_scope(self, nodeid):
+            file = nodeid.partition("::")[0]
+            return FIRST[_rank(file)] if file.startswith("tests/kernels/") else file
+
+    if config.getvalue("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False  # xdist would begin with the files that have the most tests
+    return ByFile(config, log)
+
 
 @pytest.fixture(autouse=True, scope="session")
 def _control_c_is_heard():

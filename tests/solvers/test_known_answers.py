@@ -42,7 +42,7 @@ def test_funnel_is_never_above_merge_two_and_somewhere_below(name, starts, solve
     margins = []
     for beta in np.geomspace(0.5, 20, 20):
         problem = ip.funnel(beta)
-        found = ip.solve(joint, problem, solver, starts=starts, rng=0, init="random", max_iter=5000)
+        found = ip.solve(joint, problem, solver, starts=starts, rng=0, init="random", max_iter=1000, tol=1e-6)
         margins.append(float(path.losses(problem).min()) - found.loss)
     assert min(margins) > -1e-6
     assert max(margins) > 1e-2
