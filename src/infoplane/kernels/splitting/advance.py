@@ -8,6 +8,9 @@ caller may advance a few hundred iterations at a time, show progress, be interru
 3. `stopping`                residuals, the trace, and whether the run has ended
 4. `_without_dead`           clusters that have lost their mass are dropped; or else
 5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail (`acceleration`)
+
+Between two steps iterates are only read, and so are borrowed: to count references to their six tables would take a twentieth of an
+iteration on a 3 x 3 joint.
 """
 
 from collections.abc import Callable
