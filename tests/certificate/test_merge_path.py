@@ -1,9 +1,7 @@
 """Greedy merging: each merge against all pairs from scratch, each number against p(x, y), the path's manners."""
 
-import doctest
 import itertools
 import math
-from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -17,7 +15,6 @@ from infoplane.errors import InvalidOptionError
 from infoplane.joint.joint import Joint
 from infoplane.kernels import merging as kernel
 from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from infoplane.solvers import merging
 from infoplane.solvers.merging import merge_path
 from strategies import joints
 
@@ -216,29 +213,6 @@ def test_sparse_and_dense_joints_give_the_same_path():
     np.testing.assert_array_equal(dense.iyz, thin.iyz)
 
 
-def test_falls_keep_their_digits_where_information_nearly_vanishes():
-    P = np.array(
-        [
-            [0.25, 0.25],
-            [0.25 + 2.0**-40, 0.25 - 2.0**-40],
-            [1e-30, 3e-30],
-            [1e-50, 0.0],
-            [1e-3, 2e-3],
-            [1e-25, 0.5],
-            [1e-25, 1e-9],
-        ]
-    )
-    c = kernel.singletons(P, remember=False)
-    for i, j in itertools.combinations(range(len(P)), 2):
-        with localcontext(prec=120):
-            p, q = ([Decimal(v) for v in P[x].tolist()] for x in (i, j))
-            both = [u + v for u, v in zip(p, q, strict=True)]
-            terms = [(r, sum(row), sign) for row, sign in ((p, 1), (q, 1), (both, -1)) for r in row if r > 0]
-            fall = float(sum(sign * r * (r / total).ln() for r, total, sign in terms))
-        assert kernel.falls(c.p_zy, c.p_z, i, j)[0] == pytest.approx(fall, rel=1e-8, abs=0)
-        assert kernel.cost(c, 1.0, 0.0, i, j) == pytest.approx(fall, rel=1e-8, abs=0)
-
-
 def test_masses_at_the_edge_of_floating_point_are_merged_all_the_same():
     P = np.array([[0.5, 0.25], [5e-324, 0.0], [1e-300, 1e-320], [0.0, 1e-17], [0.125, 0.125]])
     for a, b in WEIGHTS:
@@ -295,9 +269,3 @@ def test_a_path_cannot_be_altered():
 def test_errors_say_what_was_expected(call, message):
     with pytest.raises(InvalidOptionError, match=message):
         call(Joint.from_counts(np.eye(3)))
-
-
-def test_examples_of_the_docstrings():
-    results = doctest.testmod(merging)
-    assert results.attempted > 0
-    assert results.failed == 0

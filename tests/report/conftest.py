@@ -112,3 +112,8 @@ def opened(chromium):
     yield open_page
     for one in pages:
         one.context.close()
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4], "blahut-arimoto", starts=3, rng=5)

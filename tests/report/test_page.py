@@ -7,53 +7,23 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.frontier.lazy_solution import LazySolution
 from infoplane.report import page as module
-from infoplane.report.contents import Allowance, contents, label_text
-from infoplane.report.encoders import encoder_columns, largest
+from infoplane.report.contents import Allowance, contents
 from infoplane.report.page import LARGEST_PAGE, as_json, report_page
 from infoplane.solution import Solution
-from infoplane.status import Residuals, Status
+from infoplane.status import Status
+from made_up import runs_of
 
 
 def held(page):
     """The contents of a page, read back from its bytes."""
     found = re.search(rb'<script type="application/json" id="contents">(.*?)</script>', page, flags=re.DOTALL)
     return json.loads(found.group(1))
-
-
-def made_up(joint, parameters, starts=1, clusters=4, seed=0):
-    """Runs that no solver made: quick, and as many as wanted."""
-    rng = np.random.default_rng(seed)
-    runs = []
-    for gamma in parameters:
-        W = rng.random((clusters, joint.shape[0])) ** 8
-        W /= W.sum(axis=0)
-        for start in range(starts):
-            runs.append(
-                Solution(
-                    joint=joint,
-                    problem=ip.bottleneck(float(gamma)),
-                    encoder=W,
-                    status=Status.STATIONARY if start % 2 == 0 else Status.ITERATION_LIMIT,
-                    solver="made up",
-                    iterations=start,
-                    seconds=0.25,
-                    residuals=Residuals(0.0, 0.0, 1e-9),
-                    parameter=float(gamma),
-                    start=start,
-                )
-            )
-    return runs
-
-
-@pytest.fixture(scope="module")
-def swept():
-    return ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.4], "blahut-arimoto", starts=3, rng=5)
 
 
 # -- escaping ----------------------------------------------------------------------------------------------------------
@@ -92,11 +62,6 @@ def test_no_address_is_ever_loaded(marked_page):
     policy = re.search(r'Content-Security-Policy" content="([^"]*)"', page).group(1)
     assert policy.startswith("default-src 'none'; script-src 'sha256-")
     assert "unsafe-eval" not in policy
-
-
-def test_long_labels_are_shortened():
-    assert label_text(("a", 1, 2.5)) == "a, 1, 2.5"
-    assert label_text("x" * 500) == "x" * 119 + "…"
 
 
 # -- what is there -----------------------------------------------------------------------------------------------------
@@ -162,7 +127,7 @@ def test_problems_without_a_parameter(swept):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 3), (3, 1)])
 def test_the_smallest_joints(shape):
     joint = ip.Joint.from_counts(np.ones(shape))
-    page = report_page(ip.Frontier(joint, made_up(joint, [0.2, 0.5], clusters=1)))
+    page = report_page(ip.Frontier(joint, runs_of(joint, [0.2, 0.5], clusters=1)))
     assert held(page)["joint"]["ixy_bits"] == 0.0
 
 
@@ -193,7 +158,7 @@ def test_missing_altair_names_the_extra(swept, monkeypatch):
 
 
 def test_thousands_of_runs_stay_small(swept):
-    frontier = ip.Frontier(swept.joint, made_up(swept.joint, np.geomspace(0.01, 1, 300), starts=40))
+    frontier = ip.Frontier(swept.joint, runs_of(swept.joint, np.geomspace(0.01, 1, 300), starts=40))
     page = report_page(frontier)
     assert len(page) <= LARGEST_PAGE
     found = held(page)
@@ -206,7 +171,7 @@ def test_thousands_of_runs_stay_small(swept):
 def test_a_large_alphabet_stays_small():
     rng = np.random.default_rng(1)
     joint = ip.Joint.from_counts(rng.random((5000, 40)) ** 6, x_labels=[f"letter {i} <b>" * 12 for i in range(5000)])
-    frontier = ip.Frontier(joint, made_up(joint, np.geomspace(0.05, 1, 24), clusters=64))
+    frontier = ip.Frontier(joint, runs_of(joint, np.geomspace(0.05, 1, 24), clusters=64))
     page = report_page(frontier)
     assert len(page) <= LARGEST_PAGE
     found = held(page)
@@ -217,15 +182,6 @@ def test_a_large_alphabet_stays_small():
     assert any("columns, the smallest clusters are added up" in note for note in found["notes"])
     for encoder in found["encoders"].values():
         np.testing.assert_allclose(np.sum(encoder["cells"], axis=0), 1000, atol=len(encoder["cells"]))
-
-
-def test_smaller_allowances_end():
-    allowance = Allowance()
-    seen = []
-    while allowance != allowance.smaller():
-        seen.append(allowance)
-        allowance = allowance.smaller()
-    assert 10 < len(seen) < 40
 
 
 def test_encoders_that_were_not_kept_are_left_out(swept):
@@ -253,27 +209,6 @@ def test_encoders_that_were_not_kept_are_left_out(swept):
     assert stored == whole
 
 
-# -- encoders ----------------------------------------------------------------------------------------------------------
-
-
-@settings(max_examples=30, deadline=None)
-@given(seed=st.integers(0, 2**32 - 1), clusters=st.integers(1, 12), most=st.integers(2, 8))
-def test_columns_add_up_whatever_is_merged(seed, clusters, most):
-    rng = np.random.default_rng(seed)
-    joint = ip.Joint.from_counts(rng.random((7, 3)) * (rng.random((7, 3)) < 0.7) + 1e-9)
-    run = made_up(joint, [0.2], clusters=clusters, seed=seed)[0]
-    # Some clusters coincide, some hold nothing.
-    W = np.vstack([0.25 * run.encoder, 0.75 * run.encoder, np.zeros((2, 7))])
-    found = encoder_columns(replace(run, encoder=W), largest(joint.p_x, 5), largest(joint.p_y, 3), most)
-    assert len(found["clusters"]) <= most
-    members = sorted(z for group in found["members"] for z in group)
-    assert len(members) == len(set(members))
-    np.testing.assert_allclose(np.sum(found["cells"], axis=0), 1000, atol=most / 2)
-    np.testing.assert_allclose(np.sum(found["posteriors"], axis=1), 1000, atol=1.5)
-    assert sum(found["p_z"]) == pytest.approx(1.0, abs=2e-3)
-    assert found["differ"] <= clusters
-
-
 # -- traces ------------------------------------------------------------------------------------------------------------
 
 
@@ -298,64 +233,11 @@ def test_where_there_is_no_trace_the_page_says_so(swept):
     assert not any("converged is shown" in note for note in without["notes"])
 
 
-def test_the_traces_of_many_runs_are_limited(swept):
-    found = contents(swept, "t", True, Allowance(traces=2))
-    assert len(found["traces"]) == 2
-    assert "How they converged is shown for 2 of 3 best runs." in found["notes"]
-
-
-def test_a_thinned_trace_shows_its_iterations_numbers(swept):
-    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
-    thin = replace(run, trace=run.trace.thinned(20))
-    found = contents(ip.Frontier(swept.joint, [thin]), "t", True, Allowance(points=10))
-    assert found["traces"][0]["iterations"][-1] == run.iterations > 20
-    assert "Of long traces 20 iterations were kept, spaced evenly." in found["notes"]
-
-
 def test_two_solvers_on_one_plane_both_have_traces(swept):
     both = swept + ip.sweep(swept.joint, ip.bottleneck, [0.15, 0.3], "ib-1", starts=2, rng=1)
     shown = held(report_page(both))
     assert {int(row) for row in shown["traces"]} == set(both.best_rows())
     assert [part["solver"] for part in shown["provenance"]["parts"]] == ["blahut-arimoto", "ib-1"]
-
-
-def test_a_trace_of_its_own_is_thinned_and_kept(swept):
-    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
-    frontier = ip.Frontier(swept.joint, [run])
-    found = contents(frontier, "t", True, Allowance(points=10))["traces"][0]
-    assert found["iterations"][0] == 1
-    assert found["iterations"][-1] == len(run.trace)
-    assert len(found["iterations"]) <= 10
-    assert set(found["lines"]) == {
-        "|loss − final loss|, nats",
-        "primal residual",
-        "dual residual",
-        "stationarity residual",
-    }
-    assert found["lines"]["stationarity residual"][-1] == pytest.approx(run.trace.stationarity[-1], rel=0.01)
-
-
-def test_of_many_letters_each_encoder_shows_those_typical_of_its_clusters():
-    """The most frequent letters, which all clusters share alike, are not among them."""
-    n = 300
-    p_x = np.where(np.arange(n) < 100, 20.0, 1.0)  # the first hundred are stop words
-    joint = ip.Joint.from_counts(np.column_stack([p_x, p_x]) * [1.0, 2.5], x_labels=[f"w{i}" for i in range(n)])
-    hard = (np.arange(n) % 2 == np.arange(2)[:, None]).astype(float)
-    W = np.where(np.arange(n) < 100, 0.5, hard)
-    run = replace(made_up(joint, [0.2])[0], encoder=W)
-    found = contents(ip.Frontier(joint, [run]), "t", False, Allowance())
-    encoder = found["encoders"][0]
-    shown = [found["joint"]["x"]["labels"][i] for i in encoder["rows"]]
-    assert len(shown) == len(encoder["cells"][0]) == 60
-    assert all(int(label[1:]) >= 100 for label in shown)
-    assert sorted({int(label[1:]) % 2 for label in shown}) == [0, 1]
-    assert any("an encoder shows at most 60" in note for note in found["notes"])
-
-
-def test_the_summary_says_what_the_sample_size_explains():
-    joint = ip.Joint.from_samples(list(range(40)), [0, 1] * 20)
-    found = contents(ip.Frontier(joint, made_up(joint, [0.2])), "t", False, Allowance())
-    assert "Caution: I(X;Y) is 1 bits, of which 1 bits are what" in found["summary"]
 
 
 def test_a_cap_on_clusters_that_binds_is_said():

@@ -10,9 +10,6 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.linear import linear_programme, repaired
-from infoplane.certificate.funnel.pricing import Channel
-from infoplane.certificate.funnel.programme import Programme
 from infoplane.joint.support import Support
 from infoplane.solvers.columns import Columns
 from strategies import joints
@@ -234,29 +231,6 @@ def test_a_tiny_cap_ends_with_a_release_and_a_bound(cap):
     assert found.solution.ixz <= found.upper_bound < joint.entropy_x
 
 
-def test_highs_giving_up_leaves_the_best_mixture_so_far(monkeypatch):
-    from infoplane.certificate.funnel import programme as module
-
-    joint, problem, calls = ip.datasets.heart(), ip.funnel(3.5), 0
-
-    def gives_up(*arguments):
-        nonlocal calls
-        calls += 1
-        if calls > 3:
-            raise ip.InfoplaneError("no optimum")
-        return linear_programme(*arguments)
-
-    monkeypatch.setattr(module, "linear_programme", gives_up)
-    found = ip.solve(joint, problem, Columns())
-    assert found.status is not ip.Status.CERTIFIED
-    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
-    assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
-    monkeypatch.setattr(module, "linear_programme", lambda *_: gives_up())
-    plain = ip.solve(joint, problem, Columns())
-    verify.check_solution(joint.p_xy, problem.rho, plain, tol=1e-10)
-    assert plain.lower_bound <= found.loss
-
-
 @pytest.mark.parametrize("seed", range(24))
 def test_no_rival_beats_a_bound_with_many_letters_of_y(seed):
     """Bounds of searches that were cut short, and of whole ones, |Y| up to 10."""
@@ -281,63 +255,3 @@ def test_a_given_encoder_is_where_it_begins():
     warm = ip.solve(joint, problem, Columns(), init=cold.encoder)
     assert warm.iterations < cold.iterations
     assert warm.loss == pytest.approx(cold.loss, abs=1e-6)
-
-
-def test_perturbed_duals_never_prove_more_than_is_true():
-    """The programme's bound from a lambda that somebody spoilt, recomputed by pricing, stays below the optimum."""
-    from infoplane.certificate.funnel.pricing import Pricing
-
-    joint, beta = ip.datasets.paper_uniform(), 3.0
-    support = Support(joint)
-    optimum = ip.solve(joint, ip.funnel(beta), Columns(tol=1e-9)).loss
-    constant = beta * joint.entropy_y - joint.entropy_x
-    programme = Programme(support)
-    lam = programme.at_beta(beta).lam
-    rng = np.random.default_rng(1)
-    for size in (0.0, 1e-8, 1e-4, 1e-2, 1.0):
-        spoilt = lam + size * rng.standard_normal(3)
-        search = Pricing(programme.channel, spoilt, beta, -1e-6)
-        while search.advance(1000):
-            pass
-        assert spoilt @ support.p_x + search.least() + constant <= optimum + 1e-12
-
-
-@pytest.mark.parametrize("seed", range(10))
-def test_descent_reaches_a_local_minimum_and_never_climbs(seed):
-    joint, beta, rng = kinds(seed)
-    support = Support(joint)
-    channel = Channel(support.T)
-    n = len(support.p_x)
-    beta = max(beta, 1.2)
-    lam = -beta * rng.random(n)
-
-    def g(q):
-        u = support.T @ q
-        return -sum(v * np.log(v) for v in q if v > 0) + beta * sum(v * np.log(v) for v in u if v > 0) - lam @ q
-
-    starts = rng.dirichlet(np.full(n, 0.5), 12).T
-    ends, values = channel.descend(lam, beta, starts)
-    np.testing.assert_allclose(ends.sum(axis=0), 1.0, atol=1e-12)
-    for start, end, value in zip(starts.T, ends.T, values, strict=True):
-        assert value == pytest.approx(g(end), abs=1e-10)
-        assert value <= g(start) + 1e-12
-        # No small move between two letters in use goes further down.
-        for i, j in itertools.permutations(np.flatnonzero(end > 1e-6), 2):
-            moved = end.copy()
-            moved[i] -= 1e-7
-            moved[j] += 1e-7
-            assert g(moved) >= value - 1e-9
-
-
-def test_repaired_prices_leave_no_column_below():
-    rng = np.random.default_rng(0)
-    p_x = rng.dirichlet(np.full(5, 0.2))
-    Q = np.column_stack([np.eye(5), rng.dirichlet(np.ones(5), 40).T])
-    costs = rng.standard_normal(45)
-    weights, lam, _ = linear_programme(Q, costs, p_x)
-    np.testing.assert_allclose(Q @ weights, p_x, atol=1e-12)
-    good = repaired(lam, Q, costs, p_x)
-    assert (costs - good @ Q).min() >= -1e-12
-    assert good @ p_x == pytest.approx(costs @ weights, abs=1e-9)
-    spoilt = repaired(lam + 0.1, Q, costs, p_x)
-    assert (costs - spoilt @ Q).min() >= -1e-12

@@ -7,8 +7,10 @@ import pytest
 import exact_boxes as exact
 from exact_boxes import case, joints
 from infoplane.certificate.bottleneck.mixture import dual_of
+from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
+from infoplane.kernels.bottleneck_proof.envelope import search
 
 
 @joints
@@ -47,36 +49,9 @@ def test_the_minorant_is_below_h_on_the_box_and_concave(joint):
             assert all(r[k] * 2 >= r[k - 1] + r[k + 1] - mpmath.mpf(10) ** -40 for k in range(1, 40))
 
 
-def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
-    """Differences of the exact B in every multiplier against E_w F less the edge."""
-    joint = exact.many_letters()
-    rng = np.random.default_rng(5)
-    from infoplane.kernels.bottleneck_proof.ascent import locate, slope_of
-
-    dual, work, _ = case(joint, 0.2, rng)
-    work.v[:8] = rng.normal(size=8)
-    work.v[8:] = rng.uniform(0.2, 0.8, size=8)
-    bound_with(dual, work, work.v)
-    locate(work)
-    T = exact.channel(joint)
-    for j in range(16):
-        sides = []
-        for step in (-1e-7, 1e-7):
-            v = work.v.copy()
-            v[j] += step
-            sides.append((v[j], exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, v)[0]))
-        measured = float((sides[1][1] - sides[0][1]) / (mpmath.mpf(sides[1][0]) - mpmath.mpf(sides[0][0])))
-        assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
-            measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma
-        )
-
-
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_a_bound_that_is_no_number_closes_nothing(bad):
     """Multipliers that are no numbers: the search ends without having proven anything."""
-    from infoplane.certificate.bottleneck.partition import Partition
-    from infoplane.kernels.bottleneck_proof.envelope import search
-
     support = Support(exact.with_zeros())
     lam = np.zeros(5)
     lam[2] = bad

@@ -85,19 +85,6 @@ def test_bounds_and_the_lowest_value_met_enclose_the_minimum(joint):
     assert search_above.met >= lowest - 1e-9
 
 
-def test_places_of_closed_boxes_are_used_again():
-    joint = exact.JOINTS["heart"]()
-    support, gamma = Support(joint), 0.1
-    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
-    partition = Partition(support.T)
-    partition.grow(2_001)
-    search(dual_of(support, gamma, lam), partition.boxes, -0.13, 2_000)
-    places, left, spare, cuts = partition.boxes.counts
-    assert places == left + spare
-    assert left < cuts
-    assert places < 2 * cuts
-
-
 def test_the_same_in_pieces_as_at_once():
     support, gamma = Support(exact.many_letters()), 0.1
     lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)

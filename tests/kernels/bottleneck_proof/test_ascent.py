@@ -1,0 +1,30 @@
+import mpmath
+import numpy as np
+import pytest
+
+import exact_boxes as exact
+from exact_boxes import case
+from infoplane.kernels.bottleneck_proof.ascent import locate, slope_of
+from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
+
+
+def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
+    """Differences of the exact B in every multiplier against E_w F less the edge."""
+    joint = exact.many_letters()
+    rng = np.random.default_rng(5)
+    dual, work, _ = case(joint, 0.2, rng)
+    work.v[:8] = rng.normal(size=8)
+    work.v[8:] = rng.uniform(0.2, 0.8, size=8)
+    bound_with(dual, work, work.v)
+    locate(work)
+    T = exact.channel(joint)
+    for j in range(16):
+        sides = []
+        for step in (-1e-7, 1e-7):
+            v = work.v.copy()
+            v[j] += step
+            sides.append((v[j], exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, v)[0]))
+        measured = float((sides[1][1] - sides[0][1]) / (mpmath.mpf(sides[1][0]) - mpmath.mpf(sides[0][0])))
+        assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
+            measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma
+        )
