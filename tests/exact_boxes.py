@@ -79,7 +79,7 @@ def entropy(p):
 
 
 def channel(joint):
-    """p(y|x) of the table as it is stored, a row an x."""
+    """p(y|x) of the table as it is stored, one row per x."""
     return [[mpf(v) / fsum(row) for v in row] for row in np.asarray(joint.p_xy).tolist()]
 
 

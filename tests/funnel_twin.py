@@ -29,7 +29,7 @@ def h(t):
 
 
 def g(T, lam, beta, q):
-    """H(q) - beta H(Tq) - lam.q, T a row a letter."""
+    """H(q) - beta H(Tq) - lam.q, T with one row per letter."""
     q = [mp(value) for value in q]
     u = [mpmath.fsum(mp(float(T[x, y])) * q[x] for x in range(len(q))) for y in range(T.shape[1])]
     return (
@@ -40,7 +40,7 @@ def g(T, lam, beta, q):
 
 
 def values(T, lam, beta, Q):
-    """g at every column of Q, in floats, T a row a y."""
+    """g at every column of Q, in floats, T with one row per y."""
 
     def H(p):
         return -(p * np.log(np.where(p > 0.0, p, 1.0))).sum(axis=0)

@@ -104,7 +104,7 @@ def log_or_zero(p: Array) -> Array:
 
 
 def posteriors(support: Support, W: Array) -> Array:
-    """q_z = p(x|z), a column a cluster of positive mass."""
+    """q_z = p(x|z), one column per cluster of positive mass."""
     joint = (W * support.p_x).T
     return joint[:, joint.sum(axis=0) > 0.0]
 

@@ -41,7 +41,7 @@ MOST_FOUND = 256
 
 
 class Channel:
-    """T = p(y|x) as the search sees it: a row a letter, equal rows once, and how many letters a posterior needs."""
+    """T = p(y|x) as the search sees it: one row per letter, equal rows once, and how many letters a posterior needs."""
 
     def __init__(self, T: Array) -> None:
         rows = np.ascontiguousarray(T.T)
