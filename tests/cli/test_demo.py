@@ -8,7 +8,7 @@ from infoplane.cli import demo, output
 
 def test_writes_tables_and_a_picture(run, tmp_path, monkeypatch):
     pytest.importorskip("matplotlib")
-    monkeypatch.setattr(demo, "QUICK", (demo.Part("bottleneck", 2, 1, 50), demo.Part("funnel", 2, 1, 5)))
+    monkeypatch.setattr(demo, "QUICK", (demo.DemoSweep("bottleneck", 2, 1, 50), demo.DemoSweep("funnel", 2, 1, 5)))
     said = run("demo", "--quick", "--out", tmp_path / "new" / "pictures")
     assert said.code == 0
     assert "bottleneck frontier of heart: 1 start of annealing" in said.out

@@ -30,7 +30,7 @@ NEXT = """Go on with:
 
 
 @dataclass(frozen=True)
-class Part:
+class DemoSweep:
     """One of the demo's two frontiers; the iteration limit keeps it short, and the table says which runs reached it."""
 
     problem: str
@@ -44,8 +44,8 @@ class Part:
         return Pooling(splitting=0) if self.problem == "funnel" else Annealing()
 
 
-FULL = (Part("bottleneck", 16, 16, 20_000), Part("funnel", 12, 8, 20_000))
-QUICK = (Part("bottleneck", 6, 4, 5_000), Part("funnel", 6, 4, 5_000))
+FULL = (DemoSweep("bottleneck", 16, 16, 20_000), DemoSweep("funnel", 12, 8, 20_000))
+QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
 
 
 @click.command()
