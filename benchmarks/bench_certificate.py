@@ -123,7 +123,7 @@ def measure(joint: ip.Joint, gamma: float, max_seconds: float) -> dict[str, floa
 
 
 def work() -> None:
-    """The process of one version: a point a line in, a result a line out."""
+    """The process of one version: one point per line in, one result per line out."""
     measure(ip.datasets.paper_uniform(), 0.2, MOST_SECONDS)  # compiles
     made: dict[tuple[str, int], ip.Joint | None] = {}
     for line in sys.stdin:
@@ -238,7 +238,7 @@ def certified(found: list[dict[str, float]]) -> int:
 
 
 def comparison(results: dict[str, Any]) -> Iterator[str]:
-    """Before and after, a joint a row."""
+    """Before and after, one row per joint."""
     columns = (
         "joint",
         "points",

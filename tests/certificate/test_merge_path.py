@@ -10,12 +10,11 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 import verify
-from infoplane.certificate.merge_path import agglomerative_bottleneck, merge_two
+from infoplane.certificate.merge_path import agglomerative_bottleneck, merge_path, merge_two
 from infoplane.errors import InvalidOptionError
 from infoplane.joint.joint import Joint
 from infoplane.kernels import merging as kernel
 from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from infoplane.solvers.merging import merge_path
 from strategies import joints
 
 WEIGHTS = [(1.0, 0.0), (1.0, -0.2), (-1.0, 0.0), (-1.0, 0.25), (-0.02, 1.0), (0.0, 1.0), (0.0, -1.0)]

@@ -18,7 +18,7 @@ from strategies import joints
 
 
 def path(joint, gammas, options, start=None, stopping=None):
-    """One run a gamma, by one call of `follow`; and how many pieces it took."""
+    """One run per gamma, by one call of `follow`; and how many pieces it took."""
     support = Support(joint)
     letters = support.p_x.size
     start = near_identity(letters, letters) if start is None else start

@@ -52,7 +52,7 @@ class Merging(Solver):
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
     ) -> MergingBatch:
-        """One run a problem; problems that share a path walk it once."""
+        """One run per problem; problems that share a path compute it once."""
         return MergingBatch(self, support, problems, stopping)
 
     def path(self, joint: Joint, problem: MarkovLagrangian) -> MergePath:
@@ -72,7 +72,7 @@ class MergingBatch:
         self.done: list[Run] = []
 
     def advance(self, _iterations: int) -> bool:
-        """Walk the path of one problem."""
+        """The merge path of one problem."""
         if len(self.done) < len(self.problems):
             self.done.append(self._walk(self.problems[len(self.done)]))
         return len(self.done) < len(self.problems)

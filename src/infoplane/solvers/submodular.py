@@ -68,7 +68,7 @@ class Submodular(Solver):
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
     ) -> SubmodularBatch:
-        """One run a problem."""
+        """One run per problem."""
         return SubmodularBatch(self, support, problems, stopping)
 
 
