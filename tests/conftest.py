@@ -24,6 +24,7 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: _rank(item.nodeid))
 
 
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
     """With `--dist loadfile` a file is run by one process, and so is a folder of kernels: its tests share what they compile."""
     from xdist.scheduler import LoadScopeScheduling
