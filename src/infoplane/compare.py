@@ -15,16 +15,13 @@ from .frontier.frontier import Frontier
 from .information import Array, bits
 from .joint.joint import Joint, check_joint
 from .problem import MarkovLagrangian, check_family
-from .solution import Solution
+from .solution import TIE, Solution
 from .solvers.base import Solver
 from .solvers.registry import SOLVERS, resolve, resolve_with_proof
 from .solvers.starts import Seed
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
-
-TIE = 1e-9
-"""Losses this close, in nats, are equal."""
 
 Family = Callable[[float], MarkovLagrangian]
 Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]

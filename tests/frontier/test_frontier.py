@@ -124,7 +124,7 @@ def test_interruption_keeps_the_parameters_that_were_finished():
 
     grid = [50.0, *np.linspace(5, 20, 40)]  # the first is trivial; the others take long at this tolerance
     found = ip.sweep(
-        ip.datasets.heart(), ip.funnel, grid, "pf-2v", starts=2, rng=0, tol=1e-15, clusters=17, progress=press_control_c
+        ip.datasets.heart(), ip.funnel, grid, "pf-2v", starts=2, rng=0, tol=1e-15, clusters=6, progress=press_control_c
     )
     assert not found.complete
     assert 2 <= len(found) < 82

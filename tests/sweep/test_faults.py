@@ -50,7 +50,7 @@ def wait_for(process, store, runs, seconds=float("inf")):
     ends = time.monotonic() + seconds
     while finished_runs(store) < runs and time.monotonic() < ends:
         assert process.poll() is None, process.communicate()[1]
-        time.sleep(0.002)
+        time.sleep(0.01)
 
 
 def chunks(store):
