@@ -1,6 +1,8 @@
 """Numbers and labels as people read them."""
 
-from infoplane.words import counted, label_text, rounded
+import pytest
+
+from infoplane.words import counted, label_text, rounded, shown, shown_lines
 
 
 def test_one_is_not_a_plural():
@@ -15,3 +17,21 @@ def test_no_minus_sign_before_zeros():
 def test_labels_are_text_and_not_endless():
     assert label_text(("a", 1)) == "a, 1"
     assert label_text("x" * 200, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("größe 日本 \N{GRINNING FACE}", "größe 日本 \N{GRINNING FACE}"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nb\tc\r", r"a\nb\tc\r"),
+        ("\x9b31m", r"\x9b31m"),
+        ("\u202eevil", r"\u202eevil"),
+        ("\ud800", r"\ud800"),
+        ("5\N{NO-BREAK SPACE}km", "5\N{NO-BREAK SPACE}km"),
+    ],
+)
+def test_what_would_command_a_terminal_is_spelled_out(text, expected):
+    assert shown(text) == expected
+    assert label_text((text, 1)) == f"{expected}, 1"
+    assert shown_lines(f"{text}\n.") == f"{expected.replace(chr(92) + 'n', chr(10))}\n."

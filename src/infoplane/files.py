@@ -88,7 +88,9 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
         os.umask(umask)
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private; a result is as readable as any other file
         os.replace(temporary, path)
-    except BaseException:
+    except BaseException as error:
+        if isinstance(error, OSError):
+            error.filename = os.fspath(path)  # not the part's, and a full disk names none
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise

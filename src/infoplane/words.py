@@ -19,7 +19,7 @@ def rounded(value: float, digits: int = 6) -> str:
 def label_text(label: Hashable, longest: int = 120) -> str:
     """A label as text, at most so many characters of it: the values of a tuple with commas between them."""
     text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
-    return shortened(text, longest)
+    return shortened(shown(text), longest)
 
 
 def shown(text: object) -> str:
@@ -35,6 +35,11 @@ def shown(text: object) -> str:
     """
     said = str(text)
     return said if said.isprintable() else "".join(map(_visible, said))
+
+
+def shown_lines(text: str) -> str:
+    """The same for text of several lines, which stay lines."""
+    return text if text.isprintable() else "\n".join(map(shown, text.split("\n")))
 
 
 def _visible(character: str) -> str:

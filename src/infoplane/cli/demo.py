@@ -105,8 +105,8 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
         from ..plot import plot_planes
 
         plot_planes(planes, target)
-        click.echo(f"wrote {target}")
+        output.say(f"wrote {target}")
     if not complete:
         output.note("Interrupted: the rest of the demo was not run.")
         context.exit(INTERRUPTED)
-    click.echo(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+    output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")

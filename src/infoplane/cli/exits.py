@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from types import FrameType
 from typing import Any
@@ -16,6 +18,7 @@ from typing import Any
 import click
 
 from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError
+from ..words import shown_lines
 
 USAGE, BAD_DATA, NOT_CONVERGED, INTERRUPTED = 2, 3, 4, 130
 
@@ -78,6 +81,10 @@ class Commands(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
+        with _said_safely(), _printed():
+            return self._with_exit_codes(ctx)
+
+    def _with_exit_codes(self, ctx: click.Context) -> Any:
         try:
             return super().invoke(ctx)
         except click.NoSuchOption as error:
@@ -90,6 +97,46 @@ class Commands(click.Group):
             raise Refused("there is not enough memory for this; try fewer --starts or --clusters.") from error
         except KeyboardInterrupt as error:
             raise Interrupted("interrupted before there was a result.") from error
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Parse the command line."""
+        with _said_safely(), _printed():
+            return super().make_context(*arguments, **options)
+
+
+@contextmanager
+def _printed() -> Iterator[None]:
+    """What was printed inside is out at the end, or an OSError says why not."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _discard_output()
+            raise
+
+
+def _discard_output() -> None:
+    """What is left of stdout goes nowhere: Python would try to write it once more at its end, and complain."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _said_safely() -> Iterator[None]:
+    """Errors are printed as `speech` does, whatever the data or the command line put into them; a full disk is one of them."""
+    try:
+        try:
+            yield
+        except BrokenPipeError:
+            raise  # the reader of the output has seen enough, which click answers without a word
+        except OSError as error:
+            where = error.filename or "standard output"
+            raise Refused(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
+    except click.ClickException as error:
+        error.__dict__["message"] = shown_lines(error.message)
+        raise
 
 
 def _explained(error: click.NoSuchOption) -> click.NoSuchOption:

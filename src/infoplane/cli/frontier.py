@@ -173,9 +173,9 @@ def frontier(
             as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation), EXPENDABLE
         )
         for change in changes:
-            click.echo(f"transition: {change}")
+            output.say(f"transition: {change}")
         if is_enclosed(found.runs):
-            click.echo(f"enclosure: {found.enclosure()}")
+            output.say(f"enclosure: {found.enclosure()}")
     if not found.complete:
         how = (
             "Nothing is kept without --store."

@@ -26,6 +26,7 @@ from ..joint.binning import MISSING
 from ..joint.joint import Joint
 from ..npz import read_npy
 from ..words import counted
+from .speech import note
 from .texts import STDIN, TEXTS, kind_of, rows_of
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -61,7 +62,7 @@ class Source:
         joint = self.read()
         if joint.caution is not None:
             column = self.x[0] if self.x else "COLUMN"
-            _note(f"Warning: {joint.caution}, e.g. --bin {column}:5.")
+            note(f"Warning: {joint.caution}, e.g. --bin {column}:5.")
         return joint
 
     def read(self) -> Joint:
@@ -245,10 +246,6 @@ def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> t
     return tuple(found.items())
 
 
-def _note(text: str) -> None:
-    click.echo(text, err=True)
-
-
 # -- files -------------------------------------------------------------------------------------------------------------
 
 _WEIGHT = "\0count"
@@ -327,7 +324,7 @@ def _read_table(path: Path, source: Source) -> Any:
             )
         amounts[cells] = amounts.get(cells, 0.0) + amount
     if dropped:
-        _note(f"{path}: {dropped:,} of {counted(seen, 'row')} left out, since a cell is empty.")
+        note(f"{path}: {dropped:,} of {counted(seen, 'row')} left out, since a cell is empty.")
     columns = [[cells[at] for cells in amounts] for at in range(len(names))]
     frame = {
         name: column if at in numbers else _whole_numbers(column)
@@ -412,7 +409,7 @@ def _read_parquet(path: Path, columns: list[str], missing: str | None) -> Any:
         return frame.astype(object).where(frame.notna(), MISSING)
     kept = frame.dropna()
     if len(kept) < len(frame):
-        _note(f"{path}: {len(frame) - len(kept):,} of {counted(len(frame), 'row')} left out, since a value is missing.")
+        note(f"{path}: {len(frame) - len(kept):,} of {counted(len(frame), 'row')} left out, since a value is missing.")
     return kept
 
 

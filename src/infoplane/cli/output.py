@@ -20,6 +20,8 @@ from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
 from .inputs import require_parquet
+from .speech import note as note
+from .speech import say as say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -30,11 +32,6 @@ if TYPE_CHECKING:
     from ..solution import Solution
     from ..solvers.base import Solver
     from .exits import Interruption
-
-
-def note(text: str) -> None:
-    """A line on stderr."""
-    click.echo(text, err=True)
 
 
 def console() -> Console:
@@ -50,9 +47,10 @@ def console() -> Console:
 def table(title: str, columns: Sequence[str], *, left: Sequence[str] = ()) -> Table:
     """An empty table; columns hold numbers, aligned to the right and never broken, unless named in ``left``."""
     from rich import box
-    from rich.table import Table
 
-    made = Table(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
+    from .safe_table import SafeTable
+
+    made = SafeTable(title=title, box=box.SIMPLE_HEAD, title_justify="left", title_style="bold", pad_edge=False)
     for column in columns:
         made.add_column(column, justify="left" if column in left else "right", no_wrap=column not in left)
     return made
@@ -92,7 +90,7 @@ def _without(made: Table, name: str) -> Table:
 
 def print_json(value: dict[str, Any]) -> None:
     """Print one JSON object, and nothing else, on stdout."""
-    click.echo(json.dumps(to_json(value), allow_nan=False))
+    say(json.dumps(to_json(value), allow_nan=False))
 
 
 def joint_record(joint: Joint) -> dict[str, Any]:

@@ -82,7 +82,7 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
         for verdict in judged.verdicts:
             made.add_row(judged.figure.name, verdict.claim.text, verdict.paper.value, verdict.improved_words)
     output.print_table(made)
-    click.echo(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
+    output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
 def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:

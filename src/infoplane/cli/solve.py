@@ -169,7 +169,7 @@ def capped(
         )
     else:
         show(answer, source.title)
-        click.echo(str(found))
+        output.say(str(found))
     if interrupted:
         context.exit(INTERRUPTED)
     if certify is not None and not found.certified:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-import click
+from .speech import note
 
 STDIN = "-"
 TEXTS = (".csv", ".tsv", ".txt")
@@ -38,7 +38,7 @@ def rows_of(path: Path) -> Iterator[tuple[int, list[str]]]:
         encoding = encoding_of(raw)
         raw.seek(0)
         if encoding == "latin-1":
-            click.echo(f"{path} is not UTF-8: read as Latin-1. If letters come out wrong, save it as UTF-8.", err=True)
+            note(f"{path} is not UTF-8: read as Latin-1. If letters come out wrong, save it as UTF-8.")
         text = io.TextIOWrapper(raw, encoding=encoding, newline="")
         first = text.readline()
         text.seek(0)

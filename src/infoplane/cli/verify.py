@@ -54,8 +54,8 @@ def verify(
         output.print_json({"verified": good, "findings": [record(one) for one in found]})
     else:
         for one in found:
-            click.echo(line(one))
-        click.echo(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} with an encoder verified")
+            output.say(line(one))
+        output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} with an encoder verified")
     if not good:
         context.exit(NOT_CONVERGED)
 

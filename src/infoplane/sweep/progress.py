@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
+from ..words import shown
+
 
 @dataclass(frozen=True)
 class SweepProgress:
@@ -72,6 +74,7 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
     In a notebook it is one element of the cell's output, which is replaced; on a terminal a rich bar on stderr; elsewhere nothing, or
     with ``lines`` a line on stderr every ten seconds.
     """
+    title = shown(title)
     if in_notebook():
         yield Bar(_notebook_bar(title))
         return
@@ -89,12 +92,12 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
         TextColumn("{task.fields[text]}"),
         TimeElapsedColumn(),
     )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task(title, total=total, text="")
+    with Progress(*columns, console=console, disable=not console.is_terminal) as drawn:
+        task = drawn.add_task(title, total=total, text="")
 
         def show(one: SweepProgress) -> None:
             share = one.runs / max(one.total_runs, 1)
-            shown.update(task, completed=share * one.total, total=one.total, text=sentence(one))
+            drawn.update(task, completed=share * one.total, total=one.total, text=sentence(one))
 
         yield Bar(show)
 
