@@ -204,3 +204,51 @@ def test_a_public_class_name_means_one_thing():
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 places.setdefault(node.name, []).append(name)
     assert not {name: where for name, where in places.items() if len(where) > 1}
+
+
+TESTED_ELSEWHERE = {
+    "certificate.bottleneck.partition": "the boxes of a proof: kernels/bottleneck_proof/test_envelope.py",
+    "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
+    "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
+    "certificate.funnel.generation": "the loop around programme and pricing: solvers/test_columns.py",
+    "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
+    "cli.safe_table": "cli/test_speech.py",
+    "cli.texts": "cli/test_inputs.py, through files of every kind",
+    "errors": "each error where it is raised",
+    "frontier.lazy_solution": "sweep/store/test_reader.py and report/test_page.py",
+    "kernels.common.arrays": "types and one product",
+    "kernels.common.outcomes": "numbers only",
+    "kernels.common.rows": "every kernel that copies rows",
+    "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
+    "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
+    "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
+    "kernels.splitting.tables": "types only",
+    "paper.drawing": "pictures of every figure: paper/test_report.py",
+    "paper.figure": "what a figure is: paper/figures/test_figures.py",
+    "paper.figures.bottleneck_heart": "paper/figures/test_figures.py and paper/test_report.py, with every other figure",
+    "paper.joints": "paper/test_sensitivity.py",
+    "paper.piece": "what a piece of work is: paper/test_folder.py and paper/test_reproduction.py",
+    "paper.plane_figures": "what figures of planes share: their own tests and paper/test_report.py",
+    "paper.rate_figures": "what figures of rates share: paper/figures/test_bottleneck_rate.py and test_funnel_rate.py",
+    "paper.runs": "paper/test_verdict.py and every figure's test",
+    "paper.settings": "constants of the figures",
+    "paper.share_figures": "what figures of shares share: paper/figures/test_bottleneck_share.py and test_funnel_share.py",
+    "report.charts": "report/test_browser.py, which looks at them",
+    "solvers.base": "solvers/test_contract.py, for every solver",
+    "solvers.generation": "solvers/test_portfolio.py",
+    "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
+    "version": "test_package.py",
+}
+"""Modules without a test file of their name, and where their tests are."""
+
+
+def test_tests_mirror_the_tree():
+    """A new module gets tests/.../test_name.py, or a line in `TESTED_ELSEWHERE`; a line that is no longer true goes."""
+    tests = Path(__file__).parent
+    written = {name for name, path in modules() if not path.name.startswith("__")}
+    unnamed = {
+        name
+        for name in written
+        if not (tests / Path(*name.split("."))).with_name(f"test_{name.split('.')[-1]}.py").exists()
+    }
+    assert unnamed == set(TESTED_ELSEWHERE)
