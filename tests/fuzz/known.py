@@ -23,6 +23,7 @@ CALLS = (
     # Overflow, and the logarithm of 0, in passing.
     Call([[1.0, 0.0], [0.5, 0.0], [5e-324, 0.0]], "ip.funnel(0.3)", {"solver": "pf-2v", "certify": 1e-3, "rng": 57}),
     Call([[0.5], [5e-324], [0.15], [1.0], [1e-300]], "ip.funnel(3.3)", {"solver": "portfolio", "rng": 33}),
+    Call([[0.64, 5e-324], [0.22, 0.0], [4.3e-07, 0.0]], "ip.funnel(12.6)", {"rng": 23, "starts": 3, "max_iter": 30}),
     # Without a seed, and documented to use no random start.
     Call([[3, 1, 0], [0, 2, 1], [1, 0, 4]], "ip.funnel(2.5)", {"certify": True}),
 )

@@ -236,6 +236,7 @@ def _descended(pool: Pool, channel: Channel, lam: Array, Q: Array) -> Array:
 def _worth(pool: Pool, lam: Array, Q: Array) -> Columns:
     """The columns with g < -GAIN at the programme's prices, each once."""
     Q = np.where(Q > 1e-12, Q, 0.0)
+    Q = Q[:, Q.sum(axis=0) > 0.0]  # a descent from masses of 1e-320 may end nowhere
     _, first = np.unique(np.round(Q, 7), axis=1, return_index=True)
     columns = sparse.csc_array(Q[:, np.sort(first)])
     columns = columns @ sparse.diags_array(1.0 / np.asarray(columns.sum(axis=0)).ravel())
