@@ -21,4 +21,4 @@ def minimums(extras):
 
 
 if __name__ == "__main__":
-    print(*minimums(sys.argv[1:]), sep="\n")
+    sys.stdout.writelines(f"{pin}\n" for pin in minimums(sys.argv[1:]))

@@ -238,7 +238,8 @@ class Solution(EncoderView):
 
         m = lower_bound + rho_zx H(X) + rho_zy H(Y) - lambda.p_x
 
-    (m < 0 up to rounding), q any distribution of X and T = p(y|x). 0 for letters of zero mass; None if the bound came otherwise.
+    (m < 0 up to rounding), q any distribution of X and T = p(y|x). 0 for letters of zero mass; None if the bound came otherwise. Where
+    the bound is that of a problem below this one (`posterior_form_below`), rho_zx is that problem's.
     """
     advice: str = field(default="", repr=False)
     """Which other options of this solver may do better; "" if there are none."""

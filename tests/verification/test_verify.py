@@ -158,6 +158,8 @@ def test_multiples_zero_masses_caps_and_every_parameter_of_a_sweep(tmp_path):
         *ip.sweep(joint, ip.funnel, [0.7, 1.5, 6.0], "merging", certify=True).runs,
         *ip.sweep(joint, ip.bottleneck, [0.1, 0.9, 1.0], certify=True).runs,
         ip.funnel_at_leakage(joint, 0.05).solution,
+        ip.solve(joint, ip.deterministic_bottleneck(0.2), rng=0, certify=True),
+        ip.solve(joint, ip.generalised_bottleneck(0.2, a=0.5), rng=0, certify=True),
         ip.solve(joint, ip.deterministic_bottleneck(0.2), rng=0),
     ]
     found = ip.verify(saved(tmp_path / "many.npz", *runs))
@@ -172,7 +174,7 @@ def test_what_cannot_be_checked_is_said(tmp_path):
     (found,) = ip.verify(saved(tmp_path / "private.npz", private))
     assert found.verdict is CheckVerdict.UNCHECKED
     assert "I(Y;Z) = 0" in found.reason
-    hard = ip.solve(PAPER, ip.deterministic_bottleneck(0.2), rng=0).bounded(-9.0, 1e-6)
+    hard = ip.solve(PAPER, ip.MarkovLagrangian(-1.0, -0.5, 1.0), rng=0).bounded(-9.0, 1e-6)
     (found,) = ip.verify(saved(tmp_path / "hard.npz", hard))
     assert found.verdict is CheckVerdict.UNCHECKED
     assert "no posterior form" in found.reason

@@ -74,8 +74,8 @@ def certify(
         raise UnsupportedProblemError(no_certificate(problem))
     if has_posterior_form(problem):
         return found
-    # What improves on the encoder below need not improve on it here, and the multipliers are of the problem below.
-    return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None, multipliers=None)
+    # What improves on the encoder below need not improve on it here.
+    return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)
 
 
 def tolerance(certify: bool | float) -> float | None:

@@ -21,7 +21,7 @@ from ..certificate.bottleneck.proof import Proof, estimate_cells, refusal
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian, has_posterior_form, posterior_form_below
+from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import proven
 from .base import PathSolver, Solver
@@ -110,5 +110,5 @@ class Envelope(PathSolver, Limits):
                 died=max(starts.shape[1] - len(polished.encoder), 0),
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
-                multipliers=proof.multipliers if has_posterior_form(problem) else None,
+                multipliers=proof.multipliers,
             )

@@ -181,29 +181,36 @@ def _wrong(right: Recomputed, claim: ClaimedRun) -> str:
 
 def _shown(P: Array, claim: ClaimedRun, limits: _Limits) -> _Shown:
     """Whether the claimed bound holds."""
-    rho_z, rho_zx, rho_zy = claim.rho
-    scale = max(map(abs, claim.rho))
     if claim.family == CONSTRAINED:
         return _Shown(CheckVerdict.UNCHECKED, "its bound holds under I(Y;Z) = 0, which this checker knows nothing of")
-    if abs(sum(claim.rho)) > BALANCED * scale or not (rho_zx < 0.0 < rho_zy or rho_zx > 0.0 >= rho_zy):
+    rho_z, rho_zx, rho_zy = rho = _balanced(claim.rho)
+    if sum(rho) < -BALANCED * max(map(abs, rho)) or not (rho_zx < 0.0 < rho_zy or rho_zx > 0.0 >= rho_zy):
+        rho_z, rho_zx, rho_zy = claim.rho
         reason = f"a bound for rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g}) has no posterior form that could prove it"
         return _Shown(CheckVerdict.UNCHECKED, reason)
-    return _Bound(P, claim).shown(limits)
+    return _Bound(P, claim, rho).shown(limits)
+
+
+def _balanced(rho: tuple[float, float, float]) -> tuple[float, float, float]:
+    """Coefficients that add up to 0: if the sum S is above 0, L >= L - S H(Z|X), so that a bound of that is a bound of L."""
+    if sum(rho) <= BALANCED * max(map(abs, rho)):
+        return rho
+    return rho[0], -rho[0] - rho[2], rho[2]
 
 
 class _Bound:
     """One claimed bound, on the letters of positive mass."""
 
-    def __init__(self, P: Array, claim: ClaimedRun) -> None:
+    def __init__(self, P: Array, claim: ClaimedRun, rho: tuple[float, float, float]) -> None:
         self.x = P.sum(axis=1) > 0.0
         self.P = P[self.x][:, P.sum(axis=0) > 0.0]
         self.claim = claim
-        _, self.rho_zx, self.rho_zy = claim.rho
+        _, self.rho_zx, self.rho_zy = rho
         self.is_bottleneck = self.rho_zx < 0.0
         self.scale = self.rho_zy if self.is_bottleneck else self.rho_zx
         self.parameter = (-self.rho_zx if self.is_bottleneck else -self.rho_zy) / self.scale
         # |sum of rho| H(Z), which rounding may leave, with |Z| <= |X|.
-        self.imbalance = abs(sum(claim.rho)) * math.log(max(len(self.P), 2))
+        self.imbalance = abs(sum(rho)) * math.log(max(len(self.P), 2))
 
     def shown(self, limits: _Limits) -> _Shown:
         """Without a search, with the file's multipliers, or with those of its encoder."""
