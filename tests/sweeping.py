@@ -34,6 +34,8 @@ def assert_same_runs(found, expected, encoders="best"):
         for name in NUMBERS:
             assert getattr(one, name) == getattr(other, name), name
         assert one.lower_bound == other.lower_bound
+        assert (one.multipliers is None) == (other.multipliers is None)
+        assert one.multipliers is None or one.multipliers.tobytes() == other.multipliers.tobytes()
     assert found.best_rows() == expected.best_rows()
     for row in expected.best_rows() if encoders == "best" else range(len(expected)):
         ours, theirs = found.runs[row].encoder, expected.runs[row].encoder

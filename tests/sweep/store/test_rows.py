@@ -39,7 +39,7 @@ EDITS = {
 
 @pytest.mark.parametrize("table", EDITS)
 def test_a_changed_row_does_not_have_its_checksum(table, store):
-    assert EDITS.keys() == COLUMNS.keys()
+    assert {*EDITS, "multipliers"} == COLUMNS.keys()  # those are below
     change(store, f"UPDATE {table} SET {EDITS[table]}")
 
     def look():
@@ -49,6 +49,22 @@ def test_a_changed_row_does_not_have_its_checksum(table, store):
 
     with pytest.raises(StoreError, match=f"a row of {table} does not have its checksum"):
         look()
+
+
+def test_multipliers_come_back_and_are_checked(tmp_path):
+    options = {"grid": [0.1, 0.4], "starts": 2, "certify": True}
+    expected, found = swept(**options), swept(tmp_path / "runs.db", **options)
+    again = read_store(tmp_path / "runs.db")
+    for one in (found, again):
+        assert_same_runs(one, expected)
+        assert all(run.multipliers.shape == (3,) for run in one.runs)
+    for spoil, said in (("zeroblob(16)", "2 letters"), (f"x'{'000000000000f87f' * 3}'", "not finite")):
+        forge(tmp_path / "runs.db", f"UPDATE multipliers SET data = {spoil}")
+        with pytest.raises(StoreError, match=said):
+            read_store(tmp_path / "runs.db")
+    change(tmp_path / "runs.db", "UPDATE multipliers SET data = zeroblob(24)")
+    with pytest.raises(StoreError, match="a row of multipliers does not have its checksum"):
+        read_store(tmp_path / "runs.db")
 
 
 def test_a_changed_row_is_not_continued_from(store):

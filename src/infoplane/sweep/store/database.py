@@ -56,6 +56,7 @@ COLUMNS = {
     ),
     "encoders": ("place", "solver", "start", "data"),
     "traces": ("place", "solver", "start", "length", "data"),
+    "multipliers": ("place", "solver", "start", "data"),
 }
 """The tables whose rows are results, or what results follow from, with their columns: each row has a checksum of them. The other tables
 say when calls began and ended."""
@@ -66,10 +67,19 @@ def _with_checksum(table: str) -> str:
     return table.replace("(", "(checksum INTEGER NOT NULL, ", 1) if name in COLUMNS else table
 
 
-TABLES = tuple(map(_with_checksum, TABLES_2))
+TABLES = tuple(
+    map(
+        _with_checksum,
+        (
+            *TABLES_2,
+            "CREATE TABLE multipliers (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, data BLOB NOT NULL, "
+            "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
+        ),
+    )
+)
 
 SCHEMAS = {1: TABLES_1, 2: TABLES_2, SCHEMA: TABLES}
-"""Tables by schema; the first had no traces, the second no checksums."""
+"""Tables by schema; the first had no traces, the second neither checksums nor multipliers."""
 
 T = TypeVar("T")
 

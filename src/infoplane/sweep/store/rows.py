@@ -36,9 +36,9 @@ def run_row(one: RunRecord, chunk: int) -> tuple[Any, ...]:
     )
 
 
-def encoder_bytes(W: Array) -> bytes:
-    """An encoder as a store has it."""
-    return W.astype("<f8").tobytes()
+def array_bytes(array: Array) -> bytes:
+    """An encoder, or multipliers, as a store has them."""
+    return array.astype("<f8").tobytes()
 
 
 def trace_bytes(trace: Trace) -> bytes:
@@ -65,23 +65,21 @@ def runs_of(
     traces = set(connection.execute("SELECT place, solver, start FROM traces")) if has_traces else set()
     found: dict[int, list[Solution]] = {index: [] for index in indices}
     shared = {index: fields(index) for index in indices}
-    bounds = (
-        {}
-        if gap is None
-        else dict(
-            connection.execute("SELECT place, max(lower_bound) FROM runs WHERE lower_bound IS NOT NULL GROUP BY place")
-        )
-    )
+    multipliers = _multipliers(connection, reading.joint.shape[0])
+    bounds = {}
+    if gap is not None:  # with max(), SQLite takes the other columns from the row of the largest
+        highest = "SELECT place, max(lower_bound), solver, start FROM runs WHERE lower_bound IS NOT NULL GROUP BY place"
+        bounds = {place: (bound, (place, *run)) for place, bound, *run in connection.execute(highest)}
     for row in rows_of(connection, "runs", "ORDER BY place, solver, start"):
         index, solver, start, loss, ixz, iyz, clusters, status, found_by, iterations, seconds, *rest = row
         if index in found:
             primal, dual, stationarity, died, own_bound, _ = rest
-            bound = bounds.get(index, own_bound)
+            key = index, solver, start
+            bound, proof = bounds.get(index, (own_bound, key))
             residuals = Residuals(*(np.nan if one is None else one for one in (primal, dual, stationarity)))
             ended = Status[status]
             if gap is not None:
                 ended = proven(None if bound is None else loss - bound, gap, residuals, ended)
-            key = index, solver, start
             found[index].append(
                 LazySolution.of(
                     partial(reading.encoder, key) if key in encoders else None,
@@ -98,11 +96,25 @@ def runs_of(
                     start=start,
                     died=died,
                     lower_bound=bound,
+                    multipliers=multipliers.get(proof),
                     cluster_cap=caps[solver] if solver < len(caps) else None,
                     **shared[index],
                 )
             )
     return [run for index in indices for run in found[index]]
+
+
+def _multipliers(connection: sqlite3.Connection, letters: int) -> dict[tuple[Any, ...], Array]:
+    """What bounds follow from, by run."""
+    if schema_of(connection) < 3:
+        return {}
+    found = {}
+    for *key, data in rows_of(connection, "multipliers"):
+        lam = np.frombuffer(data, dtype="<f8").astype(float)
+        if lam.shape != (letters,) or not np.isfinite(lam).all():
+            raise ValueError(f"multipliers for {lam.size} letters, or not finite, where the joint has {letters}")
+        found[tuple(key)] = lam
+    return found
 
 
 @dataclass(frozen=True)

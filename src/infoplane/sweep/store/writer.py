@@ -27,7 +27,7 @@ from ..plan import ParameterGrid, Plan, Unit
 from ..record import RunRecord
 from ..worker import ChunkResult
 from .database import StoreError, damage_refused, insert, open_for_writing, rows_of, sqlite_errors, transaction
-from .rows import Reading, encoder_bytes, manifest_of, run_row, runs_of, trace_bytes
+from .rows import Reading, array_bytes, manifest_of, run_row, runs_of, trace_bytes
 
 
 class Store:
@@ -130,6 +130,13 @@ class Store:
             )
             insert(self.connection, "runs", [run_row(one, number) for one in result.records])
             self._keep_best(result.records)
+            proofs = [(one.key, one.ended.multipliers) for one in result.records]
+            spread = self.plan.support.spread
+            insert(
+                self.connection,
+                "multipliers",
+                [(*key, array_bytes(spread(lam))) for key, lam in proofs if lam is not None],
+            )
 
     def _keep_best(self, records: Sequence[RunRecord]) -> None:
         """Encoders and traces of runs that are the best of their solver and parameter, or may be once others have ended; no others."""
@@ -146,7 +153,7 @@ class Store:
 
     def _keep(self, one: RunRecord) -> None:
         W = self.plan.support.lift(one.ended.encoder)
-        insert(self.connection, "encoders", [(*one.key, encoder_bytes(W))])
+        insert(self.connection, "encoders", [(*one.key, array_bytes(W))])
         if one.trace is not None:
             insert(self.connection, "traces", [(*one.key, len(one.trace), trace_bytes(one.trace))])
 
