@@ -3,8 +3,8 @@
     python benchmarks/bench_annealing.py --out results.json --table docs/benchmarks/annealing.md
 
 Both in one thread, in turns, to the default tolerance. Before a time counts, every encoder goes through tests/verify.py. "Worse" and
-"better" are by more than 1e-9 nats. The certified optimum is computed once, outside the times. Then the colours (330 x 330, if their file
-is there), 100 gammas upwards: the annealed path against plain Blahut-Arimoto, which begins every gamma from the one before as the path
+"better" are by more than 1e-9 nats. The certified optimum is computed once, outside the times. Then the colours (330 x 330), 100
+gammas upwards: the annealed path against plain Blahut-Arimoto, which begins every gamma from the one before as the path
 does, for as many gammas as it manages in 20 times the path's time.
 """
 
@@ -21,7 +21,6 @@ from infoplane.solvers.base import block_length
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
-from joints import DATA, colours
 from timing import checker, measured, shown, take_turns
 
 GAMMAS = np.geomspace(0.01, 1.0, 64)
@@ -61,7 +60,7 @@ def losses(joint: ip.Joint, encoders: list[np.ndarray]) -> np.ndarray:
 
 def along_colours(count: int = 100, patience: float = 20.0) -> dict[str, Any]:
     """Seconds a gamma of the annealed path and of warm-started Blahut-Arimoto, over the gammas that both have done."""
-    joint = colours()
+    joint = ip.datasets.colours()
     support, problems = Support(joint), [ip.bottleneck(float(gamma)) for gamma in np.geomspace(0.05, 0.9, count)]
     start = make_starts(joint, None, 1, seed_sequence(0), "identity")
     with one_blas_thread():
@@ -106,7 +105,7 @@ def measure(rounds: int = 7) -> dict[str, Any]:
         "worse": int((path > random + NEAR).sum()),
         "better": int((path < random - NEAR).sum()),
         "gammas": len(GAMMAS),
-        "colours": along_colours() if DATA.exists() else None,
+        "colours": along_colours(),
         "above the certified optimum": {
             "annealed": float((path - optimum).max()),
             "restarts": float((random - optimum).max()),

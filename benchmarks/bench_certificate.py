@@ -367,7 +367,7 @@ def main() -> None:
             key = f"paper; {name}; {gamma:.6g}"
             if key not in results:
                 results[key] = paper_point(name, float(gamma))
-        for name in ip.datasets.names():
+        for name in joints.SMALL:
             if f"transitions; {name}" not in results:
                 results[f"transitions; {name}"] = transition_point(name)
         options.out.write_text(json.dumps(results, indent=1))

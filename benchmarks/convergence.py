@@ -24,6 +24,7 @@ from infoplane.kernels.common.outcomes import PRIMAL
 from infoplane.solvers.splitting.solver import SplittingBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
+from joints import SMALL, built_in
 
 GAMMAS = (0.1, 0.2, 0.4, 0.6)
 BETAS = (1.5, 2.5, 5.0, 10.0)
@@ -70,25 +71,23 @@ def random_joints() -> dict[str, ip.Joint]:
 
 
 def joints() -> dict[str, ip.Joint]:
-    return {name: ip.datasets.load(name) for name in ip.datasets.names()} | random_joints()
+    return built_in() | random_joints()
 
 
 def cells(max_iter: int, random_max_iter: int, scalar_max_iter: int) -> list[Cell]:
     """The whole table; the automatic penalty on the built-in joints first, then the random joints, then scalar c."""
-    built_in, random, scalar = [], [], []
+    own, random, scalar = [], [], []
     for name in joints():
         for formulation in SCALAR:
             for parameter in GAMMAS if formulation.startswith("ib") else BETAS:
                 for alpha in ALPHAS:
-                    if name in ip.datasets.names():
-                        built_in.append(Cell(name, formulation, parameter, alpha, "auto", max_iter, 100))
+                    if name in SMALL:
+                        own.append(Cell(name, formulation, parameter, alpha, "auto", max_iter, 100))
                         c = SCALAR[formulation][name == "heart"]
                         scalar.append(Cell(name, formulation, parameter, alpha, c, scalar_max_iter, 20))
                     elif alpha == BETTER[formulation]:
                         random.append(Cell(name, formulation, parameter, alpha, "auto", random_max_iter, 20))
-    return [
-        cell for part in (built_in, random, scalar) for cell in sorted(part, key=lambda one: joints_size(one.joint))
-    ]
+    return [cell for part in (own, random, scalar) for cell in sorted(part, key=lambda one: joints_size(one.joint))]
 
 
 def joints_size(name: str) -> int:
@@ -151,7 +150,7 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
 
 def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
     """The results as Markdown: one row per joint, formulation and parameter."""
-    limits = {cell.joint in ip.datasets.names(): cell.max_iter for cell in all_cells if cell.penalty == "auto"}
+    limits = {cell.joint in SMALL: cell.max_iter for cell in all_cells if cell.penalty == "auto"}
     lines = [
         "# How often each formulation converges",
         "",

@@ -25,14 +25,14 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from joints import DATA, TOP_WORDS, adult, built_in, colours, compas, random_joints, words
+from joints import DATA, TOP_WORDS, adult, built_in, compas, random_joints, words
 
 NEAR = 1e-6
 LARGE: dict[str, tuple[Callable[[], ip.Joint], int]] = {
     "compas 437x2": (compas, 5),
     "adult 225x10": (lambda: adult("small"), 10),
     "adult 1038x4": (lambda: adult("medium"), 10),
-    "colours 330x330": (colours, 20),
+    "colours 330x330": (ip.datasets.colours, 20),
     "words 2000x20": (lambda: words(TOP_WORDS), 20),
     "adult 5361x10": (lambda: adult("large"), 20),
 }

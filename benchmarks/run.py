@@ -33,6 +33,7 @@ SCRIPTS = {
     "certificate": "bench_certificate.py",
     "consistency": "certificate_consistency.py",
     "columns": "bench_columns.py",
+    "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}

@@ -45,6 +45,10 @@ MAX_SOLVES = 30
 TOL = 1e-7
 """Nats between the two sides of epsilon at which to stop."""
 
+ENOUGH = Stopping(tol=1e-7, max_iter=4000)
+"""What an optimum needs: its loss is then exact to far less than `TOL`, also beside a transition, where the last digits of the encoder
+take tens of thousands of iterations."""
+
 SLOW = 0.2
 """Share of the gap that may be left after a solve; with more, the next slope is found another way."""
 
@@ -255,7 +259,7 @@ class Search:
 
     def __init__(self, curve: KnownCurve, tol: float, max_solves: int) -> None:
         self.curve, self.tol, self.max_solves = curve, tol, max_solves
-        self.stopping = Stopping()
+        self.stopping = ENOUGH
         self.solves = 0
 
     def place(self, system: System, line: EncoderLine, proof: dict[str, Any] | None) -> Placement:
