@@ -247,3 +247,17 @@ def test_transitions_in_the_older_notation(frontier, joint):
     change = Transition(0.24, 0.26, 3, 2, PlanePoint(0.5, 0.3), PlanePoint(0.4, 0.25), "made up")
     said = [text.get_text() for text in frontier.plot(transitions=[change], notation="beta").texts]
     assert any(text.startswith("β = 4") for text in said)
+
+
+def test_transitions_on_the_grid_are_marked(joint, monkeypatch):
+    long = ip.sweep(joint, ip.bottleneck, np.geomspace(0.1, 0.9, 12))
+    changes = long.suggest().transitions
+    assert changes
+    for marked, lettered in ((12, True), (0, False)):
+        monkeypatch.setattr(plot, "MARKED", marked)
+        ax = long.plot(transitions="grid")
+        drawn = [line for line in ax.lines if line.get_label() == "_transition"]
+        assert len(drawn) == len(changes)
+        assert any("clusters" in text.get_text() for text in ax.texts) is lettered
+    with pytest.raises(ip.InvalidOptionError, match='"grid"; found'):
+        long.plot(transitions="all")

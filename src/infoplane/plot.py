@@ -20,6 +20,7 @@ from .errors import InvalidOptionError, MissingExtraError
 from .files import write_whole
 from .frontier.enclosure import Enclosure, is_enclosed
 from .frontier.frontier import Frontier
+from .frontier.knee import transitions_on_the_grid
 from .information import NATS_PER_BIT, Array, bits
 from .problem import BOTTLENECK, named_family
 from .solution import Solution
@@ -44,6 +45,9 @@ SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7
 NAMED = 40
 """Systems up to which each is called by its name."""
 
+MARKED = 12
+"""Phase transitions up to which each has its letters."""
+
 MANY = 200
 """Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
 
@@ -51,7 +55,7 @@ MANY = 200
 def plot_plane(
     frontier: Frontier,
     ax: Axes | None = None,
-    transitions: Sequence[Transition] = (),
+    transitions: Sequence[Transition] | Literal["grid"] = (),
     *,
     labels: Mapping[str, str] | None = None,
     colours: Sequence[str] | Mapping[str, str] | None = None,
@@ -74,7 +78,8 @@ def plot_plane(
     ax
         Where to draw; a new figure, ``ax.figure``, by default.
     transitions
-        What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma.
+        What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma. Or
+        ``"grid"``: every change in the number of clusters between neighbouring parameters. Many have no letters.
     labels
         What the legend calls a solver, by the solver's name.
     colours
@@ -140,7 +145,7 @@ def plot_plane(
         _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
     pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
-    _mark(ax, transitions, notation)
+    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
         _place(ax, systems, scale)
     colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
@@ -200,7 +205,7 @@ def _palette(solvers: list[str], colours: Sequence[str] | Mapping[str, str] | No
 def plot_planes(
     planes: Sequence[tuple[str, Frontier]],
     path: str | os.PathLike[str] | None = None,
-    transitions: Sequence[Transition] = (),
+    transitions: Sequence[Transition] | Literal["grid"] = (),
     **options: Any,
 ) -> Figure:
     """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf).
@@ -374,12 +379,18 @@ def _scatter(
         )
 
 
-def _mark(ax: Axes, transitions: Sequence[Transition], notation: str) -> None:
-    """Phase transitions: what changes, at which gamma, between which points."""
+def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
+    """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
+    if isinstance(transitions, str):
+        raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
     middle, written = sum(ax.get_ylim()) / 2, BOTTLENECK.notation(notation)
+    few = len(transitions) <= MARKED
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
         x, y = ends.mean(axis=0)
+        if not few:
+            ax.plot(x, y, color=COLOURS[4], linestyle="none", marker="|", markersize=7, zorder=30, label="_transition")
+            continue
         ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
         # Upright, since several may be close; towards the middle, where there is room.
         ax.annotate(

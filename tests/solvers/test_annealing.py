@@ -1,3 +1,5 @@
+from concurrent.futures import Executor, Future
+
 import numpy as np
 import pytest
 
@@ -73,3 +75,31 @@ def test_bad_options(options, message):
 def test_the_funnel_is_refused():
     with pytest.raises(ip.UnsupportedProblemError, match="bottleneck"):
         ip.solve(HEART, ip.funnel(2.0), Annealing())
+
+
+def test_a_long_grid_is_several_paths_that_a_store_keeps(tmp_path):
+    joint, grid = ip.datasets.paper_uniform(), np.geomspace(0.05, 0.9, 230)
+
+    def stop(progress):
+        if progress.done >= 100:
+            raise KeyboardInterrupt
+
+    options = {"store": tmp_path / "long.db", "rng": 0, "chunk_seconds": 1e-3}
+    part = ip.sweep(joint, ip.bottleneck, grid, executor=OneByOne(), progress=stop, **options)
+    assert not part.complete
+    assert 100 <= len(part.runs) < 230
+    whole = ip.sweep(joint, ip.bottleneck, grid, **options)
+    assert whole.complete
+    at_once = ip.sweep(joint, ip.bottleneck, grid)
+    assert [run.loss for run in whole.runs] == [run.loss for run in at_once.runs]
+    alone = ip.sweep(joint, ip.bottleneck, grid[95:105])
+    np.testing.assert_allclose([run.loss for run in whole.runs[95:105]], [run.loss for run in alone.runs], atol=1e-9)
+
+
+class OneByOne(Executor):
+    """Work is done when it is handed in, so that there is an order in which to be interrupted."""
+
+    def submit(self, work, /, *arguments, **options):
+        future = Future()
+        future.set_result(work(*arguments, **options))
+        return future

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
@@ -140,10 +140,13 @@ class Frontier:
         """A run, its encoder yours to change. Of a sweep, the best runs of each parameter and solver have a trace."""
         return replace(self.runs[row], encoder=self.encoder(row))
 
-    def plot(self, ax: Axes | None = None, transitions: Sequence[Transition] = (), **options: Any) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, transitions: Sequence[Transition] | Literal["grid"] = (), **options: Any
+    ) -> Axes:
         """The information plane: every run, the best of each parameter and the Pareto set; needs the extra [plot].
 
-        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas. Where runs have proven bounds, a band
+        ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas; ``"grid"`` marks where the number of
+        clusters changes between neighbouring parameters. Where runs have proven bounds, a band
         shows between which curves the frontier lies (`enclosure`). ``options`` are those of `plot_plane`: ``labels``, ``colours``,
         ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``. In a notebook the Axes is shown as its picture.
         """

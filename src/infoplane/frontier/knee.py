@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
-from ..information import bits
+from ..information import PlanePoint, bits
 from ..problem import LAGRANGIAN, Notation, named_family
 from .hull import pareto_rows
+from .transitions import Transition
 
 if TYPE_CHECKING:
     from .frontier import Frontier
@@ -103,6 +104,25 @@ def _transitions(frontier: Frontier, rows: list[int]) -> tuple[ClusterChange, ..
         for a, b, n, m in zip(rows, rows[1:], counts, counts[1:], strict=False)
         if n != m
     )
+
+
+def transitions_on_the_grid(frontier: Frontier) -> list[Transition]:
+    """The changes in the number of clusters between neighbouring parameters, as `infoplane.transitions` has those that it certifies."""
+    found = []
+    for change in suggest(frontier).transitions:
+        below, above = (frontier.runs[row] for row in change.rows)
+        found.append(
+            Transition(
+                low=change.parameters[0],
+                high=change.parameters[1],
+                clusters_below=change.clusters[0],
+                clusters_above=change.clusters[1],
+                below=PlanePoint(below.ixz, below.iyz),
+                above=PlanePoint(above.ixz, above.iyz),
+                found="neighbours on the grid",
+            )
+        )
+    return found
 
 
 def _about(transitions: tuple[ClusterChange, ...], parameters: int, written: Notation) -> list[str]:

@@ -55,8 +55,8 @@ class Annealing(PathSolver):
     name = "annealing"
     deterministic = True
     """It begins from the first start only, which is the near-identity one unless the user brings another."""
-    segment = None
-    """The whole grid is one path."""
+    segment = 100
+    """Longer grids are several paths, each begun below its own first gamma: they run side by side, and a store keeps each that is done."""
     grows = True
 
     rungs: int = field(default=6, metadata=PYTHON_ONLY)
