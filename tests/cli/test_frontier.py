@@ -35,6 +35,13 @@ def test_json_has_every_run_and_agrees_with_sweep(run):
     assert said.err in ("", f"{COMPILING}\n")
 
 
+def test_a_cap_on_clusters_that_binds_is_said(run):
+    held = "At 1 of 2 parameters the answer has 2 clusters, the cap: more may have a lower loss."
+    command = ("frontier", "heart", "--grid-values", "0.05,0.9", "--starts", "2")
+    assert held in run(*command, "--clusters", "2").out
+    assert "the cap" not in run(*command).out
+
+
 def test_table_and_grid_values(run):
     said = run("frontier", "paper_uniform", "--problem", "funnel", "--grid-values", "1.5,4", "--solver", "pf-2")
     assert "funnel frontier of paper_uniform: 16 starts of pf-2" in said.out

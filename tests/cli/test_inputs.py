@@ -86,6 +86,11 @@ def test_matrices(run, write, tmp_path):
         (TABLE, ("--x", "drog", "--y", "outcome"), "no column 'drog'; the columns are drug, dose, outcome, n"),
         (TABLE, ("--x", "drug", "--y", "drug"), "found 'drug' in"),
         (TABLE, ("--x", "drug", "--y", "outcome", "--count", "m"), "no column 'm'"),
+        (
+            '"age, years",y\n1,2\n',
+            ("--x", "age, years", "--y", "y"),
+            """no column 'age'; the columns are "age, years", y""",
+        ),
         (TABLE, ("--x", "n", "--y", "outcome", "--count", "drug"), "'a' where a number is expected"),
         (TABLE, ("--x", "drug", "--y", "outcome", "--smoothing", "-1"), "smoothing"),
         ("x,y,x\n1,2,3\n", ("--x", "x", "--y", "y"), "'x' is there 2 times"),

@@ -169,9 +169,7 @@ def frontier(
     if as_json:
         output.print_json(record(found, problem, seed) | transition_records(changes, transitions))
     elif found.runs:
-        output.print_table(
-            as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation), EXPENDABLE
-        )
+        show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
         for change in changes:
             output.say(f"transition: {change}")
         if is_enclosed(found.runs):
@@ -285,6 +283,13 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
             f"{gap}; {certify:g} was asked for."
         )
         context.exit(NOT_CONVERGED)
+
+
+def show(found: Frontier, title: str, notation: str = "gamma") -> None:
+    """The table, and a sentence if a cap on |Z| binds."""
+    output.print_table(as_table(found, title, notation), EXPENDABLE)
+    if found.held_back is not None:
+        click.echo(found.held_back)
 
 
 def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:

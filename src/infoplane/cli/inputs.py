@@ -368,7 +368,8 @@ def _place(header: list[str], name: str) -> int:
     if header.count(name) > 1:
         raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
     if name not in header:
-        raise InvalidJointError(f"there is no column {name!r}; the columns are {', '.join(header) or 'none'}.")
+        names = [f'"{one}"' if "," in one else one for one in header]
+        raise InvalidJointError(f"there is no column {name!r}; the columns are {', '.join(names) or 'none'}.")
     return header.index(name)
 
 

@@ -12,13 +12,12 @@ from ..sweep.store.reader import store_status
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import (
-    EXPENDABLE,
-    as_table,
     check_report,
     exit_unless_certified,
     exit_unless_converged,
     record,
     resumable,
+    show,
     write,
 )
 from .inputs import Source
@@ -69,7 +68,7 @@ def resume(
     if as_json:
         output.print_json(record(found, problem, before.manifest["seed"]))
     elif found.runs:
-        output.print_table(as_table(found, f"{problem.replace('-', ' ')} frontier of {source.title}"), EXPENDABLE)
+        show(found, f"{problem.replace('-', ' ')} frontier of {source.title}")
     if not found.complete:
         output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(INTERRUPTED)

@@ -80,6 +80,17 @@ class Frontier:
         """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
         return bool(self.runs) and self.runs[0].problem.rho_zy < 0
 
+    @property
+    def held_back(self) -> str | None:
+        """A sentence if a cap on |Z| binds: at how many parameters the best run has as many clusters as it could."""
+        best = [self.runs[row] for row in self.best_rows()]
+        caps = sorted({run.cluster_cap for run in best if run.at_cap and run.cluster_cap is not None})
+        if not caps:
+            return None
+        where = f"At {sum(run.at_cap for run in best):,} of {counted(len(best), 'parameter')}"
+        clusters = " or ".join(counted(cap, "cluster") for cap in caps)
+        return f"{where} the answer has {clusters}, the cap: more may have a lower loss."
+
     def to_frame(self, rows: Sequence[int] | None = None) -> Any:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
         import pandas as pd

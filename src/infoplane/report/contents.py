@@ -99,7 +99,7 @@ def _summary(frontier: Frontier) -> str:
         f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
         f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
         + ("" if joint.caution is None else f" Caution: {joint.caution}.")
-        + _held_back(frontier)
+        + ("" if frontier.held_back is None else f" {frontier.held_back}")
     )
 
 
@@ -107,19 +107,6 @@ def _band(enclosure: Enclosure) -> list[dict[str, float]]:
     """The two curves that enclose the frontier, corner by corner."""
     corners = np.column_stack([enclosure.ixz_bits, enclosure.low_bits, enclosure.high_bits]).round(7)
     return [{"x": x, "y": low, "y2": high} for x, low, high in corners.tolist()]
-
-
-def _held_back(frontier: Frontier) -> str:
-    """Where the best has as many clusters as the cap allows."""
-    best = [frontier.runs[row] for row in frontier.best_rows()]
-    caps = sorted({run.cluster_cap for run in best if run.at_cap and run.cluster_cap is not None})
-    if not caps:
-        return ""
-    at = sum(run.at_cap for run in best)
-    said = " or ".join(counted(cap, "cluster") for cap in caps)
-    return (
-        f" At {at:,} of {counted(len(best), 'parameter')} the answer has {said}, the cap: more may have a lower loss."
-    )
 
 
 # -- runs --------------------------------------------------------------------------------------------------------------
