@@ -3,6 +3,7 @@
 import types
 
 import infoplane as ip
+from infoplane.sweep import engine
 from infoplane.sweep import progress as progress_module
 from infoplane.sweep.progress import SweepProgress, bar, duration, sentence
 
@@ -44,6 +45,15 @@ def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
     with bar(4, "bottleneck") as tell:
         tell(one)
     assert capsys.readouterr().err == ""
+
+
+def test_a_path_that_takes_long_says_so_before_it_ends(monkeypatch, capsys):
+    """An annealed sweep is one chunk: nothing was said until all of it was done."""
+    monkeypatch.setattr(progress_module, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(engine, "WAITING_SECONDS", 0.001)
+    with bar(8, "bottleneck", lines=True) as tell:
+        ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.01 * 1.7**step for step in range(8)], progress=tell)
+    assert "bottleneck: 0 of 8 parameters, 0 s so far" in capsys.readouterr().err
 
 
 def test_one_bar_in_a_notebook(monkeypatch):

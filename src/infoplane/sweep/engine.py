@@ -34,6 +34,9 @@ from .worker import STOP_EVENTS, ChunkResult, run_chunk
 
 CHUNK_SECONDS = 1.0
 
+WAITING_SECONDS = 1.0
+"""Between two looks at chunks that take long, such as a path of many large encoders."""
+
 AHEAD = 2
 """Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
 
@@ -92,10 +95,12 @@ def completed(
     seconds: float = CHUNK_SECONDS,
     begin: Callable[[Sequence[Unit]], int] = len,
     lowest: Callable[[int, int], float] = lambda _solver, _index: math.inf,
+    waiting: Callable[[], object] | None = None,
 ) -> Generator[tuple[int, ChunkResult]]:
     """Run the units; yield the result of each chunk as it ends, with the number that ``begin`` gave it.
 
-    ``lowest`` says what loss a solver has reached at a parameter so far; workers record the traces of runs that reach it.
+    ``lowest`` says what loss a solver has reached at a parameter so far; workers record the traces of runs that reach it. ``waiting`` is
+    called every second in which no chunk ends.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
     in threads of this process are stopped after the block of iterations that they are in.
@@ -110,7 +115,9 @@ def completed(
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
                 running[_submitted(engine, plan, chunk, stop_name)] = number, chunk
-            ended, _ = wait(running, return_when=FIRST_COMPLETED)
+            ended, _ = wait(running, None if waiting is None else WAITING_SECONDS, return_when=FIRST_COMPLETED)
+            if not ended and waiting is not None:
+                waiting()
             for future in ended:
                 number, chunk = running.pop(future)
                 result = _result(future)

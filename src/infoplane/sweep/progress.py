@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..words import shown
+from ..words import counted, shown
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,15 @@ BETWEEN = 100
 
 
 class Bar:
-    """A callback that is called after every chunk."""
+    """A callback that is called after every chunk, and while none ends."""
 
-    def __init__(self, show: Callable[[SweepProgress], None]) -> None:
-        self.show = show
+    def __init__(self, show: Callable[[SweepProgress], None], say: Callable[[str], None] | None = None) -> None:
+        self.show, self.say = show, say
+
+    def wait(self, done: int, total: int, seconds: float) -> None:
+        """Say that the sweep goes on, where nothing else shows it: a path of large encoders ends all at once."""
+        if self.say is not None:
+            self.say(f"{done} of {counted(total, 'parameter')}, {duration(seconds)} so far")
 
     def __call__(self, progress: SweepProgress, /) -> None:
         """Show how far the sweep has come."""
@@ -83,7 +88,7 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
 
     console = Console(stderr=True)
     if lines and not console.is_terminal:
-        yield Bar(_lines(title))
+        yield _lines(title)
         return
     columns = (
         TextColumn("{task.description}"),
@@ -126,17 +131,18 @@ def bar_html(title: str, share: float, text: str) -> str:
     )
 
 
-def _lines(title: str) -> Callable[[SweepProgress], None]:
+def _lines(title: str) -> Bar:
+    """A line on stderr of what there is to say, if the last was ten seconds ago."""
     said = time.monotonic()
 
-    def show(one: SweepProgress) -> None:
+    def say(text: str) -> None:
         nonlocal said
         if time.monotonic() - said >= LINE_SECONDS:
             said = time.monotonic()
-            sys.stderr.write(f"{title}: {one.done} of {one.total} parameters, {sentence(one)}\n")
+            sys.stderr.write(f"{title}: {text}\n")
             sys.stderr.flush()
 
-    return show
+    return Bar(lambda one: say(f"{one.done} of {counted(one.total, 'parameter')}, {sentence(one)}"), say)
 
 
 def sentence(progress: SweepProgress) -> str:

@@ -198,6 +198,7 @@ def _run(
             seconds=chunk_seconds,
             begin=ledger.begin,
             lowest=ledger.tally.lowest,
+            waiting=None if reporter is None else reporter.wait,
         )
         with closing(chunks):
             for number, result in chunks:
@@ -226,6 +227,11 @@ class ProgressReporter:
         overdue = isinstance(self.callback, Bar) or self.tally.runs - self.runs_reported >= BETWEEN
         if indices and not ended and overdue:
             self._call(result.records[-1].index)
+
+    def wait(self) -> None:
+        """While no chunk ends."""
+        if isinstance(self.callback, Bar):
+            self.callback.wait(self.done, self.grid.total, time.perf_counter() - self.began)
 
     def _call(self, index: int) -> None:
         grid, tally = self.grid, self.tally
