@@ -6,7 +6,7 @@ import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck.mixture import Mixture
 from infoplane.joint.support import Support
-from infoplane.solvers.growth import DualClimbs, grown, settled
+from infoplane.solvers.growth import DualClimbs, asks_the_dual, grown, settled
 from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
@@ -91,3 +91,12 @@ def test_many_letters_end_at_the_certified_optimum_alone_and_along_a_sweep():
     for gamma, one, best in zip(gammas, swept.runs, proven.runs, strict=True):
         assert one.loss <= best.loss + 2e-7
         assert ip.solve(joint, ip.bottleneck(gamma), rng=0).loss <= best.loss + 2e-7
+
+
+def test_a_table_too_large_to_move_every_letter_is_not_begun_from_single_letters():
+    """400 x 2,000 cells would be looked at 400 times a sweep: it begins from its start, as joints with a cap do."""
+    full = np.random.default_rng(0).random((400, 2000))
+    assert asks_the_dual(Support(many_letters()), 100)
+    assert not asks_the_dual(Support(many_letters()), 99)
+    assert not asks_the_dual(Support(HEART), 16)
+    assert not asks_the_dual(Support(ip.Joint.from_counts(full)), 400)

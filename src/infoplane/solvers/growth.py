@@ -23,7 +23,7 @@ from ..problem import MarkovLagrangian
 from ..solution import Run
 from .base import block_length, losses_of, work_of
 from .fixed_point.accelerated import Accelerated
-from .partitions import moved, softened
+from .partitions import MOVE_WORK, moved, softened
 from .starts import FIRST_CLUSTERS
 from .stopping import Stopping
 
@@ -55,8 +55,14 @@ ROUGH = Stopping(tol=1e-5, max_iter=60)
 
 
 def asks_the_dual(support: Support, most: int) -> bool:
-    """Whether a bottleneck with so many clusters at most is solved this way: many letters, a dense table, and no cap on |Z|."""
-    return len(support.p_x) > FIRST_CLUSTERS and not support.sparse and most >= len(support.p_x)
+    """Whether a bottleneck with so many clusters at most is solved this way.
+
+    With many letters, a dense table, no cap on |Z|, and few enough cells to move every letter from a cluster of its own.
+    """
+    letters = len(support.p_x)
+    if letters <= FIRST_CLUSTERS or support.sparse or most < letters:
+        return False
+    return letters * (int(np.count_nonzero(support.P)) + letters) <= MOVE_WORK
 
 
 def from_letters(support: Support, problem: MarkovLagrangian) -> Generator[None, None, Array]:
@@ -111,8 +117,10 @@ def grown(
     gamma, spent, idle = gamma_of(problem), 0, 0
     lowest = losses_of(support, problem, [W])[0]
     for _ in range(ROUNDS if dual.room >= 0 else 0):
+        if len(W) >= most:
+            break
         mixture = Mixture.of(support, W)
-        missing = dual.missing(gamma, mixture)[: max(most - len(W), 0)]
+        missing = dual.missing(gamma, mixture)[: most - len(W)]
         yield None
         if not len(missing):
             break

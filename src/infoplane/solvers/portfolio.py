@@ -36,7 +36,7 @@ from .base import Batch, PathSolver, Solver, losses_of, work_of
 from .capping import within
 from .fixed_point.accelerated import Accelerated
 from .generation import generated
-from .growth import settled
+from .growth import DualClimbs, asks_the_dual, grown, settled
 from .partitions import Found, as_run, labels_of, moved, partition_run, partitions, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
@@ -158,11 +158,14 @@ class PortfolioBatch:
                 yield None
         capped = self.most < self.letters
         if is_bottleneck(self.problem):
-            if capped or self.support.sparse:
+            asked = asks_the_dual(self.support, self.most)
+            if capped or (self.letters > SMALL and not asked):
                 yield from self._from_partitions()
             if capped:
                 yield from self._from_more_clusters()
                 yield from self._rounded_again()
+            if self.letters > SMALL and not asked:
+                yield from self._missing_clusters()
         else:
             yield from self._hard_and_generated()
         best = self.best()
@@ -249,6 +252,15 @@ class PortfolioBatch:
                     yield from self._polish(softened(labels), "moves")
             if self.lowest > before - BETTER:
                 return
+
+    def _missing_clusters(self) -> Generator[None, None, None]:
+        """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
+        best = self.best()
+        if best is None or self.support.sparse or len(best.encoder) >= self.most:
+            return
+        W, _ = yield from grown(self.support, self.problem, best.encoder, self.most, DualClimbs(self.support))
+        if W is not best.encoder:
+            yield from self._polish(W, "growth")
 
     def _hard_and_generated(self) -> Generator[None, None, None]:
         """Hard partitions; for a funnel, column generation from them and from all that was found."""
