@@ -5,7 +5,9 @@
 20 Newsgroups (2,000 and 11,541 words by 20 groups), Adult (5,361 by 10) and a sparse joint (100,000 by 2,000, 2,000,000 non-zeros). One
 start each, the same for both where both use starts. Each run has a process of its own, in which the kernels are loaded before the clock
 starts; memory is by how much the largest resident set grew. tests/verify.py would take hours on these joints, so the loss is recomputed
-here from p(z) and p(z,y) alone. All joints but the sparse one are tables outside the repository, and skipped where they are missing.
+here from p(z) and p(z,y) alone. Then two problems whose memory used to grow with |X|^2: the default funnel of a simulated table, 32,537 by
+10 with one record in most rows, and greedy merging of 11,541 words; here the largest resident set of the whole process counts. All joints
+but the sparse and the simulated one are tables outside the repository, and skipped where they are missing.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from joints import ADULT, TOP_WORDS, WORDS, adult, large_sparse, outside, words
+from joints import ADULT, TOP_WORDS, WORDS, adult, large_sparse, one_record_a_row, outside, words
 from timing import measured
 
 JOINTS = {
@@ -32,6 +34,16 @@ JOINTS = {
 }
 """Each with its number of clusters and, where it has one, its table outside the repository."""
 SOLVERS = ("default", "accelerated", "blahut-arimoto")
+WHOLE = {
+    "funnel, beta = 4, of 32,537 x 10 (simulated)": (lambda: one_record_a_row(32_537), ip.funnel(4.0), None, None),
+    "deterministic bottleneck by merging, words 11,541 x 20": (
+        lambda: words(WORDS),
+        ip.deterministic_bottleneck(0.05),
+        "merging",
+        WORDS,
+    ),
+}
+"""Problems whose whole process is measured: joint, problem, solver, table outside the repository."""
 GAMMA = 0.05
 
 
@@ -79,10 +91,39 @@ def one(key: str, solver: str) -> dict[str, Any]:
     }
 
 
-def measure() -> dict[str, Any]:
-    """Every joint and solver, in turns."""
-    results: dict[str, Any] = {}
+def whole(key: str) -> dict[str, Any]:
+    """One of the `WHOLE` problems in this process, from the first line of Python on."""
+    make, problem, solver, _ = WHOLE[key]
+    joint = make()
+    began, looks = time.process_time(), 0
+
+    def look(_: object) -> None:
+        nonlocal looks
+        looks += 1
+
+    found = ip.solve(joint, problem, solver, rng=0, callback=look)
+    return {
+        "seconds": time.process_time() - began,
+        "loss": found.loss,
+        "status": found.status.name,
+        "clusters": found.clusters,
+        "looks": looks,
+        "GB": memory("VmHWM") / 1e9,
+    }
+
+
+def measure(only_whole: int = 0) -> dict[str, Any]:
+    """Every joint and solver, in turns; with ``only_whole`` nothing but the problems whose whole process is measured."""
+    results: dict[str, Any] = {"whole": {}}
     environment = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+    for key, (_, _, _, file) in WHOLE.items():
+        if file is None or outside(file, key):
+            command = [sys.executable, __file__, "whole", key]
+            said = subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout
+            results["whole"][key] = json.loads(said.splitlines()[-1])
+            print(key, results["whole"][key], flush=True)
+    if only_whole:
+        return results
     for key, (_, clusters, file) in JOINTS.items():
         if file is not None and not outside(file, f"{key.strip()} with {clusters} clusters"):
             continue
@@ -107,6 +148,8 @@ def table(results: dict[str, Any]) -> str:
         "|---|---|---|---|---|---|---|---|",
     ]
     for key, found in results.items():
+        if key == "whole":
+            continue
         unit = found["blahut-arimoto"]["seconds"]
         for solver in SOLVERS:
             run = found[solver]
@@ -115,11 +158,26 @@ def table(results: dict[str, Any]) -> str:
                 f"| {key.strip()} | {found['clusters']} | {said} | {run['status'].lower()} | {run['iterations']:,} | "
                 f"{run['seconds'] / unit:.2f} of Blahut-Arimoto's {unit:.1f} s | {run['loss']:.6f} | {run['memory in encoders']:.1f} |"
             )
+    if results.get("whole"):
+        lines += [
+            "",
+            "The largest resident set of a process that does nothing else, and how often its callback could look:",
+            "",
+            "| problem | clusters | status | processor time | loss, nats | memory | looks |",
+            "|---|---|---|---|---|---|---|",
+            *(
+                f"| {key} | {run['clusters']:,} | {run['status'].lower()} | {run['seconds']:.0f} s | {run['loss']:.6f} | "
+                f"{run['GB']:.2f} GB | {run['looks']:,} |"
+                for key, run in results["whole"].items()
+            ),
+        ]
     return "\n".join(lines) + "\n"
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["one"]:
         print(json.dumps(one(sys.argv[2], sys.argv[3])))
+    elif sys.argv[1:2] == ["whole"]:
+        print(json.dumps(whole(sys.argv[2])))
     else:
-        measured("scale", measure, table)
+        measured("scale", measure, table, only_whole=0)
