@@ -124,3 +124,11 @@ def test_a_solver_of_ones_own(run, tmp_path, monkeypatch):
         registry.DESCRIPTIONS.pop("mine", None)
     for wrong in ("my_solvers", "my_solvers:Nobody", "no_such_module:Mine", "json:loads"):
         assert run(*arguments, "--plugin", wrong).code == 2
+
+
+def test_the_older_notation(run):
+    shared = ("compare", "paper_uniform", "--starts", "1", "--solver", "accelerated", "--notation", "beta")
+    said = run(*shared, "--grid-values", "5")
+    assert said.code == 0, said.err
+    assert any(line.split()[:2] == ["5", "accelerated"] for line in said.out.split("\n"))
+    assert run(*shared, "--grid-values", "5", "--json").json["comparison"][0]["parameter"] == 0.2

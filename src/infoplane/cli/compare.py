@@ -13,6 +13,7 @@ import numpy as np
 from ..compare import bounded, candidates, compared, run_each
 from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
+from ..problem import Notation
 from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
@@ -50,6 +51,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @options.run_options
 @options.certify
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
+@options.notation
 @options.as_json
 @click.pass_context
 def compare(
@@ -68,6 +70,7 @@ def compare(
     init: str | None,
     certify: float | None,
     plot: Path | None,
+    notation: str,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -86,7 +89,7 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values)
+    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
     problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
@@ -100,7 +103,9 @@ def compare(
     with interruptible() as interruption, output.one_line_warnings():
         if parameters is None:
             parameters = np.geomspace(*natural_range(joint, family), options.PROBLEMS[problem].points or 0)
-            output.note(f"{options.range_text(problem, parameters)}, {len(parameters)} points spaced geometrically")
+            output.note(
+                f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
+            )
         output.prepare_all(chosen.values(), problems[0], interruption)
         settings = {
             "clusters": clusters,
@@ -118,7 +123,7 @@ def compare(
     )
     rows = compared(found)
     if together.runs:
-        write(together, source, None, plot)
+        write(together, source, None, plot, notation=notation)
     if as_json:
         output.print_json(
             {
@@ -133,7 +138,7 @@ def compare(
         )
     elif rows:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
-        output.print_table(as_table(rows, title), EXPENDABLE)
+        output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
     if not together.complete:
         output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(INTERRUPTED)
@@ -151,15 +156,16 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     )
 
 
-def as_table(rows: list[dict[str, Any]], title: str) -> Table:
+def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> Table:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
     proven = any(row["gap_nats"] is not None for row in rows)
     columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
+    columns = (written.name if written.inverse else columns[0], *columns[1:])
     made = output.table(title, columns, left=("solver", ""))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
         made.add_row(
-            f"{row['parameter']:.4g}",
+            f"{written.of(row['parameter']):.4g}",
             row["solver"],
             rounded(row["loss_nats"]),
             f"{row['above_lowest_nats']:.1e}",
