@@ -5,7 +5,7 @@ import signal
 import threading
 import time
 from collections import Counter
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -30,9 +30,9 @@ class Campaign:
     """(number, what was broken)."""
 
     def run(self, kind, seed, numbers, seconds=float("inf"), tell=None):
-        """Attack after attack, until the numbers or the seconds end."""
+        """Attack after attack, until the numbers or the seconds end, or Ctrl-C is pressed."""
         began = time.monotonic()
-        with memory_limited():
+        with memory_limited(), suppress(KeyboardInterrupt):
             for number in numbers:
                 if time.monotonic() - began > seconds:
                     break
