@@ -35,6 +35,7 @@ SCRIPTS = {
     "columns": "bench_columns.py",
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
+    "related": "bench_related.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
