@@ -53,6 +53,8 @@ class Certificate:
     """A distribution p(x|z) that no cluster of the encoder has and that lowers the loss; None if none was met."""
     multipliers: Array | None = field(default=None, repr=False)
     """What the bound follows from, as in `Solution`."""
+    limit: str = ""
+    """What ended the search before it had proven all that it was asked for; "" if nothing did, or if it does not say."""
 
     @property
     def gap(self) -> float:
@@ -78,6 +80,7 @@ class Certificate:
             ("lower bound of every encoder's loss", f"{rounded(self.lower_bound, 9)} nats"),
             ("gap", f"{self.gap:.1e} nats"),
             ("search", f"{counted(self.cells, 'cell')}, {self.left:,} left open, {self.seconds:.2f} s"),
+            *([] if self.certified or not self.limit else [("ended by", self.limit)]),
         ]
         return markup.page(
             f"Certificate, {named_family(self.problem).said(self.problem.parameter)}", markup.facts(rows)
@@ -86,7 +89,8 @@ class Certificate:
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"
         open_cells = f", {self.left:,} left open" if self.left else ""
+        ended = f"; ended by {self.limit}" if self.limit and not self.certified else ""
         return (
             f"{said}: loss {self.loss:.9f}, lower bound {self.lower_bound:.9f}, gap {self.gap:.1e} nats "
-            f"(asked for {self.tol:.0e}); {self.cells:,} cells{open_cells}, {self.seconds:.2f} s"
+            f"(asked for {self.tol:.0e}); {self.cells:,} cells{open_cells}, {self.seconds:.2f} s{ended}"
         )

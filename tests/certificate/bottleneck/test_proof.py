@@ -235,3 +235,7 @@ def test_limits_end_the_search_with_a_bound_that_holds(limits):
     assert not found.certified
     assert found.left > 0
     assert "left open" in str(found)
+    name = "max_seconds" if limits.max_seconds < 1.0 else "max_cells"
+    assert found.limit == f"{name} = {getattr(limits, name):g}"
+    assert str(found).endswith(f"; ended by {found.limit}")
+    assert found.limit in found._repr_html_()

@@ -40,5 +40,6 @@ def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, 
         multipliers=None if proof.multipliers is None else support.spread(proof.multipliers),
         left=0 if proof.complete else proof.partition.left,
         seconds=proof.seconds,
+        limit=proof.limit,
         posterior=None if gap <= limits.tol or proof.violation is None else support.spread(proof.violation),
     )

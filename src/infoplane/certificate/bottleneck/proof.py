@@ -14,7 +14,6 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Generator, Iterator
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,9 +28,6 @@ from .bounds import contraction_bound, imbalance
 from .letters import Letters
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
 from .partition import Partition, bytes_of
-
-if TYPE_CHECKING:
-    pass
 
 FINEST = 1e-12
 """Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
@@ -140,6 +136,20 @@ class Proof:
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
         return min(self.limits.max_cells, MEMORY // bytes_of(self.support.p_y.size))
+
+    @property
+    def limit(self) -> str:
+        """What ended the search before its end; "" if nothing did."""
+        letters, limits = self.support.p_y.size, self.limits
+        if self.complete:
+            return ""
+        if letters > MOST_LETTERS:
+            return f"|Y| = {letters}: beyond {MOST_LETTERS} letters only groups of them are searched"
+        if self.seconds >= limits.max_seconds:
+            return f"max_seconds = {limits.max_seconds:g}"
+        if self.cells >= self.most_cells:
+            return "memory" if self.most_cells < limits.max_cells else f"max_cells = {limits.max_cells:,}"
+        return "rounding"
 
     def value(self) -> float:
         """J(mixture) - H(Y), in the problem's scale: no less than the optimum, no less than the loss of the mixture's encoder."""
