@@ -4,9 +4,9 @@
 
 Joints of five kinds, |X| <= 12 and |Y| <= 10 (every seventh: 30 and 5), gamma log-uniform in [0.02, 1]. The optimum is certified to 1e-6
 nats, within 10,000 cells. Its lower bound must lie below the loss of every solver from 20 random starts, and of every deterministic encoder
-where |X| <= 7 allows to list them. Attacks: multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped after
-1, 3 and 10 iterations, and a constant Z at the critical gamma, which must not be certified unless they are optimal. Finished joints are kept
-in the JSON file.
+where |X| <= 7 allows to list them. Attacks: multipliers with noise of five sizes, whose bound must hold all the same; encoders stopped
+after 1, 3 and 10 iterations, and a constant Z at the critical gamma, which must not be certified unless they are optimal. Finished joints
+are kept in the JSON file.
 """
 
 from __future__ import annotations
