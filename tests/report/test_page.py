@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 from infoplane.frontier.lazy_solution import LazySolution
 from infoplane.report import page as module
+from infoplane.report.charts import charts
 from infoplane.report.contents import Allowance, contents
 from infoplane.report.page import LARGEST_PAGE, as_json, report_page
 from infoplane.solution import Solution
@@ -114,6 +115,10 @@ def test_certified_runs_show_the_band_that_encloses_the_frontier(swept):
     np.testing.assert_allclose(band, np.column_stack([found.ixz_bits, found.low_bits, found.high_bits]), atol=1e-7)
     assert f"Proven: {found}." in page["summary"]
     assert contents(swept, "t", False, Allowance())["enclosure"] == []
+    drawn = charts(joint, [0.1, 0.5], ["envelope"])["plane"]
+    band = drawn["marks"][0]
+    assert band["type"] == "area"  # one, not a group of them
+    assert {one["name"]: one.get("source") for one in drawn["data"]}[band["from"]["data"]] == "enclosed"
 
 
 def test_problems_without_a_parameter(swept):

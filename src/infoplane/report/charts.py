@@ -43,10 +43,11 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
         .mark_line(aria=False, strokeWidth=1, strokeDash=[4, 3], clip=True, color=alt.ExprRef("muted"))
         .encode(x=x, y=y, order="x:Q")
     )
+    # An area is sorted by x as it is; with an order it would fall apart into one area for every x.
     enclosed = (
         alt.Chart(alt.NamedData(name="enclosed"))
         .mark_area(aria=False, opacity=0.3, clip=True, line=False, color=alt.ExprRef("accent"))
-        .encode(x=x, y=alt.Y("y:Q"), y2="y2:Q", order="x:Q")
+        .encode(x=x, y=y, y2="y2:Q")
     )
     pareto = (
         alt.Chart(alt.NamedData(name="pareto"))
