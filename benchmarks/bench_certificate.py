@@ -147,17 +147,20 @@ def work() -> None:
 
 
 class Version:
-    """A version of the library in a process of its own."""
+    """A version of the library in a process of its own, begun once it is needed."""
 
     def __init__(self, source: Path) -> None:
-        here = Path(__file__).resolve()
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(source), str(here.parent)])}
-        command = [sys.executable, str(here), "--worker"]
-        self.process = subprocess.Popen(
-            command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-        )
+        self.source = source
+        self.process: subprocess.Popen[str] | None = None
 
     def measure(self, point: Point) -> dict[str, float] | None:
+        if self.process is None:
+            here = Path(__file__).resolve()
+            environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(self.source), str(here.parent)])}
+            command = [sys.executable, str(here), "--worker"]
+            self.process = subprocess.Popen(
+                command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            )
         assert self.process.stdin is not None
         assert self.process.stdout is not None
         print(json.dumps(asdict(point)), file=self.process.stdin, flush=True)
@@ -165,9 +168,10 @@ class Version:
         return result
 
     def close(self) -> None:
-        assert self.process.stdin is not None
-        self.process.stdin.close()
-        self.process.wait()
+        if self.process is not None:
+            assert self.process.stdin is not None
+            self.process.stdin.close()
+            self.process.wait()
 
 
 def older(folder: Path) -> Path:
