@@ -10,7 +10,7 @@ import funnel_twin as twin
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Channel, Pricing
-from infoplane.kernels.funnel_proof.boxes import propagate
+from infoplane.kernels.funnel_proof.box_cells import propagate
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 
 ROUNDING = 1e-14

@@ -28,8 +28,9 @@ PIECE = 0.1
 FIRST_FLOOR = 0.1
 """Pricing is done to this tolerance first,"""
 
-STAGE, QUICK_STAGE, QUICK_SIZE = 30.0, 1000.0, 300
-"""then to one so many times finer, and so on: an early bound, and early columns, cost little; |X| rank(T) up to which few stages do."""
+STAGE, QUICK_STAGE, QUICK_SIZE, QUICK_FLOOR = 30.0, 1000.0, 300, 1e-3
+"""then to one so many times finer, and so on: an early bound, and early columns, cost little. Few stages do up to |X| rank(T) = 300, and
+once a tolerance of 1e-3 has been proven."""
 
 RESOLVED = 16.0
 """Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
@@ -105,7 +106,7 @@ def generate(
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     proof = point = master()
-    stage = QUICK_STAGE if len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE else STAGE
+    small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
     while not meter.spent:
         meter.rounds += 1
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
@@ -124,6 +125,7 @@ def generate(
             proof, lower = (aim, least) if least > lower else (proof, lower)
             if not left:
                 last = floor <= 1.5 * finest
+                stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
                 done, floor = floor, max(floor / stage, finest)
             if last or not new.shape[1]:
                 if last or left:

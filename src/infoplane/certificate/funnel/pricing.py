@@ -16,11 +16,13 @@ import numpy as np
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.common.arrays import Integers
-from ...kernels.funnel_proof.boxes import PosteriorBoxes, advance_boxes, begin_boxes
+from ...kernels.funnel_proof.box_cells import PosteriorBoxes
+from ...kernels.funnel_proof.boxes import advance_boxes, begin_boxes
 from ...kernels.funnel_proof.descent import descend_all
 from ...kernels.funnel_proof.growth import grow_all
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, WAITING
-from ...kernels.funnel_proof.slots import KEPT, Slots, advance_slots, begin_slots
+from ...kernels.funnel_proof.slot_cells import KEPT, Slots
+from ...kernels.funnel_proof.slots import advance_slots, begin_slots
 from ..bottleneck.bounds import dobrushin
 
 EPS = float(np.finfo(float).eps)

@@ -1,0 +1,251 @@
+"""How low g can be in a cell of slots, and what of the cell can be below the floor.
+
+With phi_x(t) = h(t) + k_x t, k_x = beta sum_y T[x,y] log v_y - lambda_x - nu, and x(i) the letter of slot i, exactly
+
+    g(q) = B + sum_i (phi_x(i)(V_i) - M_i) + beta KL(Tq || v),    B = nu + sum_i M_i,
+
+where M_i is the least phi_x(t) over the letters x of slot i and over t = L_i and t = cap_ix: every term after B >= 0.
+
+So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes letters out of sets, and shrinks the ranges of masses.
+"""
+
+import numpy as np
+
+from ..common.jit import part
+from .ranges import EPS, entropy, excluded, phi
+from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
+from .search import BETA, ERROR, FLOOR, RELATIVE
+from .slot_cells import SlotRoom, Slots, propagate
+
+
+@part
+def prepare(search: Slots, work: SlotRoom) -> int:
+    """Sets, secants, and masses in the cell with sum 1 near the guess; how many letters are in any set."""
+    L, B, q, V = work.L, work.B, work.q, work.V
+    r, n = work.cap.shape
+    total = 0.0
+    work.used[:] = False
+    for i in range(r):
+        work.size[i] = 0
+        work.h_L[i] = entropy(L[i])
+        common = (entropy(B[i]) - work.h_L[i]) / (B[i] - L[i]) if B[i] > L[i] else 0.0
+        V[i] = 0.0
+        widest = -1
+        for x in range(n):
+            cap = work.cap[i, x]
+            if cap > 0.0:
+                work.member[i, work.size[i]] = x
+                work.size[i] += 1
+                work.used[x] = True
+                work.h_cap[i, x] = entropy(cap)
+                work.line[i, x] = (common if L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
+                V[i] += q[i, x]
+                if widest < 0 or cap > work.cap[i, widest]:
+                    widest = x
+            else:
+                q[i, x] = 0.0
+        # Into the range: scaled, or on one letter.
+        target = min(max(V[i], L[i]), B[i])
+        if V[i] > 0.0:
+            for x in range(n):
+                q[i, x] *= target / V[i]
+        elif widest >= 0:
+            q[i, widest] = target
+        V[i] = target
+        total += target
+    count = 0
+    for x in range(n):
+        if work.used[x]:
+            work.active[count] = x
+            count += 1
+    for i in range(r):
+        wanted = min(max(V[i] + 1.0 - total, L[i]), B[i])
+        if wanted != V[i] and work.size[i] > 0:
+            if V[i] > 0.0:
+                for x in range(n):
+                    q[i, x] *= wanted / V[i]
+            else:
+                q[i, work.member[i, 0]] = wanted
+            total += wanted - V[i]
+            V[i] = wanted
+    work.u[:] = 0.0
+    for i in range(r):
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            if q[i, x] > 0.0:
+                for y in range(work.u.size):
+                    work.u[y] += q[i, x] * search.T[x, y]
+    return count
+
+
+@part
+def slopes(search: Slots, work: SlotRoom, count: int) -> None:
+    """Log v into w, beta T.w of every active letter, and each set's cheapest letter and dearest letter in use."""
+    beta, m = search.number[BETA], work.w.size
+    smoothed_logs(work.u, work.w)
+    for j in range(count):
+        x = work.active[j]
+        tangent = 0.0
+        for y in range(m):
+            tangent += search.T[x, y] * work.w[y]
+        work.tangent[x] = beta * tangent
+    for i in range(work.size.size):
+        best = worst = -1
+        low, high = np.inf, -np.inf
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            cost = work.line[i, x] + work.tangent[x]
+            if cost < low:
+                low, best = cost, x
+            if work.q[i, x] > 0.0 and cost > high:
+                high, worst = cost, x
+        work.best[i], work.worst[i] = best, worst
+
+
+@part
+def bounded(search: Slots, work: SlotRoom, count: int) -> float:
+    """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves k_x and M_i."""
+    r = work.size.size
+    # The cheapest slots are filled up; nu is the slope of the last.
+    costs, left, nu = np.empty(r), 1.0, 0.0
+    for i in range(r):
+        costs[i] = work.line[i, work.best[i]] + work.tangent[work.best[i]] if work.best[i] >= 0 else np.inf
+        left -= work.L[i]
+    for i in np.argsort(costs):
+        if work.best[i] >= 0:
+            nu = costs[i]
+            left -= work.B[i] - work.L[i]
+            if left <= 0.0:
+                break
+    relative = search.number[RELATIVE]
+    for j in range(count):
+        x = work.active[j]
+        tangent, lam = work.tangent[x], search.lam[x]
+        work.k[x] = (tangent - lam - nu) - relative * (abs(tangent) + abs(lam) + abs(nu))
+    total, size = nu, abs(nu)
+    for i in range(r):
+        least = np.inf if work.size[i] > 0 else 0.0
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            least = min(least, phi(work.h_cap[i, x], work.k[x], work.cap[i, x]))
+            least = min(least, phi(work.h_L[i], work.k[x], work.L[i]))
+        work.least[i] = least
+        total += least
+        size += abs(least)
+    return total - (r + 8) * EPS * size - float(search.number[ERROR])
+
+
+@part
+def relaxed(search: Slots, work: SlotRoom, count: int) -> float:
+    """Minimise the relaxation by moves of mass from one letter in one slot to another; B."""
+    beta, floor, m, r = search.number[BETA], search.number[FLOOR], work.u.size, work.size.size
+    q, V, T = work.q, work.V, search.T
+    best = -np.inf
+    for step in range(STEPS + 1):
+        slopes(search, work, count)
+        gain, source, target, most = 0.0, -1, -1, 0.0
+        for i in range(r):
+            down = work.worst[i]
+            if down < 0:
+                continue
+            for j in range(r):
+                up = work.best[j]
+                if up < 0 or (i == j and up == down):
+                    continue
+                fall = work.line[i, down] + work.tangent[down] - work.line[j, up] - work.tangent[up]
+                limit = q[i, down] if i == j else min(q[i, down], V[i] - work.L[i], work.B[j] - V[j])
+                if fall > 0.0 and limit > 0.0:
+                    bend = 0.0
+                    for y in range(m):
+                        d = T[down, y] - T[up, y]
+                        bend += d * d / (work.u[y] + 1e-9)
+                    move = min(limit, fall / (beta * bend + 1e-300))
+                    worth = fall * move - 0.5 * beta * bend * move * move
+                    if worth > gain:
+                        gain, source, target, most = worth, i, j, limit
+        last = source < 0 or step == STEPS or gain < 1e-12
+        if last or step % LOOK == LOOK - 1:
+            value = 0.0
+            for i in range(r):
+                if work.L[i] > 0.0:
+                    value += work.h_L[i]
+                for j in range(work.size[i]):
+                    x = work.member[i, j]
+                    if q[i, x] > 0.0:
+                        value += work.line[i, x] * q[i, x]
+                        if work.L[i] > 0.0:
+                            value -= (work.line[i, x] + search.lam[x]) * work.L[i] * q[i, x] / V[i]
+            for y in range(m):
+                value -= beta * entropy(work.u[y])
+            best = bounded(search, work, count)
+            # If the relaxation itself is below the floor, a tenth of the distance is exact enough.
+            if last or best >= floor or (value < floor and value - best < 0.1 * (floor - value)):
+                break
+        down, up = work.worst[source], work.best[target]
+        for y in range(m):
+            work.D[y] = T[up, y] - T[down, y]
+        t = step_length(work.u, work.D, work.line[target, up] - work.line[source, down], beta, most)
+        if t <= 0.0:
+            best = bounded(search, work, count)
+            break
+        q[source, down] = 0.0 if t >= q[source, down] else q[source, down] - t
+        q[target, up] += t
+        if source != target:
+            V[source] = work.L[source] if t >= V[source] - work.L[source] else V[source] - t
+            V[target] = work.B[target] if t >= work.B[target] - V[target] else V[target] + t
+        for y in range(m):
+            work.u[y] = max(work.u[y] + t * work.D[y], 0.0)
+    return best
+
+
+@part
+def reduced(search: Slots, work: SlotRoom, bound: float) -> float:
+    """Lower caps, take letters out, shrink the masses' ranges, by phi_x(V_i) - M_i <= floor - B; the share that went."""
+    rho = (search.number[FLOOR] - bound) * (1.0 + 4.0 * EPS)
+    before, after = 0.0, 0.0
+    for i in range(work.size.size):
+        L = work.L[i]
+        level = work.least[i] + rho + 4.0 * EPS * (abs(work.least[i]) + rho)
+        first, second, lowest = 0.0, 1.0, np.inf
+        for j in range(work.size[i]):
+            x = work.member[i, j]
+            k, cap = work.k[x], work.cap[i, x]
+            before += cap - L
+            t1, t2 = excluded(k, L, cap, level)
+            low = L
+            if t1 < t2:
+                if t1 <= L and t2 >= cap and L > 0.0:
+                    work.cap[i, x] = 0.0
+                    continue
+                if t2 >= cap:
+                    work.cap[i, x] = t1
+                elif t1 <= L:
+                    low = t2
+                    t1 = L
+            if not t1 < t2:
+                t1, t2 = cap, L
+            first, second = max(first, t1), min(second, t2)
+            lowest = min(lowest, low)
+            after += work.cap[i, x] - low
+        if work.size[i] > 0 and lowest > L:
+            work.L[i] = lowest
+        work.cut[i, 0], work.cut[i, 1] = first, second
+    return (before - after) / before if before > 0.0 else 0.0
+
+
+@part
+def settle(search: Slots, work: SlotRoom, inherited: float) -> float:
+    """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
+    floor = search.number[FLOOR]
+    bound = inherited
+    for _ in range(ROUNDS):
+        if not propagate(work):
+            return np.inf
+        count = prepare(search, work)
+        found = relaxed(search, work, count)
+        if found >= floor:
+            return np.inf
+        bound = max(bound, found) if found > -np.inf else bound
+        if not reduced(search, work, found) > SHRUNK:
+            break
+    return bound
