@@ -19,7 +19,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.funnel.leakage import capped_curve
+from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.support import Support
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block
@@ -60,7 +60,8 @@ def judge(seed: int) -> dict[str, object]:
     leaky = [found for found in (best, *rivals.values()) if found.iyz > 1e-9]
     if leaky:
         cap = float(rng.choice([found.iyz for found in leaky]))
-        capped = capped_curve(Support(joint), [cap], Limits(TOL, 2**40, 2.0))[0]
+        support = Support(joint)
+        capped = capped_curve(support, first_programme(support), [cap], Limits(TOL, 2**40, 2.0))[0]
         within = max(found.ixz for found in leaky if found.iyz <= cap)
         if within > capped.upper_bound + ROUNDING or capped.iyz > cap:
             false.append("cap on the leakage")

@@ -20,7 +20,7 @@ from .joint.joint import check_joint
 from .joint.support import Support
 from .problem import check_problem
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Batch, Solver, block_length, is_path, losses_of
+from .solvers.base import Batch, PathBatch, Solver, block_length, is_path, losses_of
 from .solvers.registry import resolve_with_proof
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
@@ -173,6 +173,9 @@ def _best_of(
     batches, block = begun
     with all_cores() as pool:
         interrupted = not _drive(batches, block, pool, callback, support, problem)
+    for batch in batches:
+        if interrupted and isinstance(batch, PathBatch):
+            batch.stop()
     runs = sound(support, problem, stopping, (run for batch in batches for run in batch.runs()))
     if not runs:
         raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended

@@ -7,8 +7,10 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.certificate.funnel import generation
 from infoplane.certificate.funnel.privacy import perfect_privacy
 from infoplane.certificate.merge_path import merge_two
+from infoplane.frontier import leakage
 from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.solvers.columns import Columns
 from strategies import joints
@@ -149,3 +151,35 @@ def test_without_time_for_a_proof_it_is_no_worse_than_the_solvers_runs_and_their
     assert found.iyz <= cap
     assert found.ixz >= shared.ixz - 1e-6
     assert found.ixz <= found.upper_bound
+
+
+@pytest.mark.parametrize("where", ["solver", "search"])
+def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
+    joint, caps = ip.datasets.heart(), [0.01, 0.1]
+    path = merge_two(joint)
+
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    if where == "solver":
+        monkeypatch.setattr(leakage, "solve", interrupt)
+    else:
+        monkeypatch.setattr(generation.Pricing, "advance", interrupt)
+    for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
+        assert found.iyz <= cap
+        assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound
+        assert not found.certified
+
+
+def test_solvers_run_where_the_cap_is_met(monkeypatch):
+    """Betas of the seeds, from the programme's own dual value: the last is near the slope of the frontier at the cap."""
+    joint, betas = ip.datasets.heart(), []
+
+    def watched(joint, problem, **options):
+        betas.append(problem.parameter)
+        return ip.solve(joint, problem, **options)
+
+    monkeypatch.setattr(leakage, "solve", watched)
+    found = funnel_at_leakage(joint, 0.03 * BIT)
+    assert 1 <= len(betas) <= leakage.RUNS
+    assert found.beta / 1.5 < betas[-1] < 1.5 * found.beta

@@ -11,6 +11,7 @@ from scipy.optimize import minimize
 import infoplane as ip
 import verify
 from infoplane.joint.support import Support
+from infoplane.solvers import columns
 from infoplane.solvers.columns import Columns
 from strategies import joints
 
@@ -179,7 +180,38 @@ def test_limits_leave_a_bound_that_holds_and_no_false_claim():
     assert ip.solve(joint, problem, Columns(), max_iter=1).status is not ip.Status.CERTIFIED
 
 
-def test_many_letters_of_y_are_announced():
+@pytest.mark.parametrize(
+    ("beta", "limits"), [(1e6, {"max_cells": 3}), (40.0, {"max_cells": 3}), (10.0, {"max_seconds": 1e-9})]
+)
+def test_a_search_cut_short_is_never_worse_than_the_default(beta, limits):
+    rng = np.random.default_rng(3)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(3, 0.4), 6) * rng.dirichlet(np.ones(6))[:, None])
+    problem = ip.funnel(beta)
+    found, default = ip.solve(joint, problem, Columns(**limits)), ip.solve(joint, problem, rng=0)
+    assert found.status is not ip.Status.CERTIFIED
+    assert found.lower_bound <= default.loss
+    assert found.loss <= default.loss + 1e-12 * beta
+
+
+@pytest.mark.parametrize("looks", [1, 2, 8])
+def test_an_interrupted_search_returns_its_encoder_and_its_bound(looks):
+    joint, problem, seen = ip.datasets.heart(), ip.funnel(3.5), 0
+
+    def impatient(_):
+        nonlocal seen
+        seen += 1
+        if seen == looks:
+            raise KeyboardInterrupt
+
+    found = ip.solve(joint, problem, Columns(tol=1e-9), callback=impatient)
+    assert found.status in (ip.Status.INTERRUPTED, ip.Status.STATIONARY, ip.Status.ALMOST)
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert found.lower_bound <= -2.099080
+    assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
+
+
+def test_many_letters_of_y_are_announced(monkeypatch):
+    monkeypatch.setattr(columns, "STARTS", 1)  # of the default solver, which begins here
     rng = np.random.default_rng(0)
     joint = ip.Joint.from_counts(rng.random((60, 6)))
     with pytest.warns(ip.PenaltyWarning, match="up to 6 of 60 letters"):

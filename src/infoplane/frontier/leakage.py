@@ -1,27 +1,26 @@
 """The best release within a cap on the leakage: the largest I(X;Z) with I(Y;Z) <= eps, proven as far as the time allows.
 
-Solvers first, then the proof. The default solver is run at betas on both sides of the one whose optimum leaks just eps: as the frontier
-is convex, doubling finds a beta beyond it, and bisection in log beta comes close. The clusters of all these runs are the first columns
-of the linear programme with the cap as one more row (`certificate/funnel/leakage.py`), whose optimum is at least as good as every run
-within the cap and as every time sharing of two; column generation improves it and proves an upper bound.
+Solvers first, then the proof. The linear programme over posteriors with the cap as one more row (`certificate/funnel/leakage.py`) says at
+which beta its optimum leaks just eps: its dual value. The default solver is run there, its clusters become columns, and the programme
+is asked again, until beta stays where it is. Its optimum is at least as good as every run within the cap and as every time sharing of
+two; column generation improves it and proves an upper bound.
 """
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Iterable, Sequence
 
-import numpy as np
-
 from ..certificate.certificate import Limits
-from ..certificate.funnel.leakage import CappedFunnel, capped_curve
+from ..certificate.funnel.bound import posteriors
+from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme
+from ..certificate.funnel.programme import Programme
 from ..checks import number
-from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import funnel
 from ..solve import Progress, solve
+from ..status import Status
 from ..threads import one_blas_thread
 
 MAX_SECONDS = 60.0
@@ -30,11 +29,14 @@ MAX_SECONDS = 60.0
 SOLVING = 0.4
 """Share of the time that solvers may take before the proof."""
 
-FIRST_BETA, GROWTH, LARGEST_BETA = 2.0, 4.0, 1e6
-"""Betas on the way to one whose optimum is within the cap."""
+RUNS = 4
+"""Runs of the default solver for one cap, at most."""
 
-BISECTIONS = 6
-"""Betas between one that leaks too much and one that does not."""
+SMALLEST_BETA, LARGEST_BETA = 1.05, 1e6
+"""Betas at which it runs,"""
+
+NEAR = 1.2
+"""and the ratio within which one run serves for two."""
 
 
 def funnel_at_leakage(
@@ -56,7 +58,8 @@ def funnel_at_leakage(
     tol
         Gap in nats that counts as certified.
     max_cells, max_seconds
-        When to stop: solvers have up to two fifths of the time, the proof the rest. The answer is valid whenever it ends.
+        When to stop: solvers have up to two fifths of the time, the proof the rest. The answer is valid whenever it ends, and Ctrl-C
+        returns the best release so far with the bound so far.
 
     Returns
     -------
@@ -99,36 +102,36 @@ def funnel_curve(
         return []
     support = Support(joint)
     began = time.perf_counter()
+    programme = first_programme(support)
     budget = SOLVING * limits.max_seconds * len(caps)
-    seeds = _seeds(joint, sorted(set(caps), reverse=True), began + budget)
+    interrupted = _seed(programme, support, sorted(set(caps), reverse=True), began + budget)
     spent = (time.perf_counter() - began) / len(caps)
     left = Limits(tol, max_cells, max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
     with one_blas_thread():
-        return capped_curve(support, caps, left, [np.ascontiguousarray(W[:, support.x]) for W in seeds])
+        return capped_curve(support, programme, caps, left, interrupted=interrupted)
 
 
-def _seeds(joint: Joint, caps: Sequence[float], deadline: float) -> list[Array]:
-    """Encoders of the default solver at betas around those whose optima leak as much as the caps; none after the deadline."""
-    leaks: dict[float, float] = {}
-    encoders: list[Array] = []
-
-    def leak_at(beta: float) -> float:
-        if beta not in leaks:
-            found = solve(joint, funnel(beta), starts=8, rng=0, callback=over)
-            leaks[beta] = found.iyz
-            encoders.append(found.encoder)
-        return leaks[beta]
+def _seed(programme: Programme, support: Support, caps: Sequence[float], deadline: float) -> bool:
+    """Clusters of the default solver at the betas of the caps, as columns; none after the deadline. True if the user stops it."""
+    ran: list[float] = []
 
     def over(_progress: Progress | None = None) -> bool:
         return time.perf_counter() > deadline
 
-    for eps in caps:
-        low, high = max((b for b in leaks if leaks[b] > eps), default=1.0), FIRST_BETA
-        while not over() and high < LARGEST_BETA and (high <= low or leak_at(high) > eps):
-            low, high = max(low, high), GROWTH * high
-        for _ in range(BISECTIONS):
-            if over():
-                return encoders
-            middle = math.sqrt(low * high)
-            low, high = (middle, high) if leak_at(middle) > eps else (low, middle)
-    return encoders
+    try:
+        for eps in caps:
+            for _ in range(RUNS):
+                with one_blas_thread():
+                    beta = min(max(programme.at_leakage(eps).beta, SMALLEST_BETA), LARGEST_BETA)
+                if any(1.0 / NEAR < beta / other < NEAR for other in ran):
+                    break
+                if over():
+                    return False
+                found = solve(support.joint, funnel(beta), starts=8, rng=0, callback=over)
+                programme.add(posteriors(support, found.encoder[:, support.x]))
+                ran.append(beta)
+                if found.status is Status.INTERRUPTED and not over():
+                    return True  # `solve` answers Ctrl-C with the best so far
+    except KeyboardInterrupt:
+        return True
+    return False

@@ -6,7 +6,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol, TypeGuard
 
 from ..information import Array
@@ -132,6 +133,15 @@ class PathBatch:
         if run is not None:
             self.done.append(run)
         return len(self.done) < self.problems
+
+    def stop(self) -> None:
+        """Interrupt the problem under way: a path that can answers with what it has, another is silent."""
+        if isinstance(self.path, Generator) and len(self.done) < self.problems:
+            with suppress(KeyboardInterrupt, StopIteration):
+                run = self.path.throw(KeyboardInterrupt)
+                while run is None:
+                    run = next(self.path)
+                self.done.append(run)
 
     def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
         """The runs of the problems that have ended."""

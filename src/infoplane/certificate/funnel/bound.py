@@ -138,10 +138,10 @@ def proven(
     outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
     meter.limits = whole
     bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
-    if coarse and outcome.left and outcome.floor == math.inf:
+    if coarse and outcome.left and outcome.floor == math.inf and not meter.interrupted:
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
         rough = Programme(small)
-        rough.add(programme.Q[:, outcome.point.weights > 0.0])
+        rough.add(outcome.point.used)
         rougher = yield from generate(rough, lambda: rough.at_beta(beta), tol, meter)
         bound = max(bound, rougher.lower + constant(small, beta) - simple_rounding(support, beta))
     return outcome, bound
@@ -183,8 +183,8 @@ def certify_funnel(
     loss = problem.value(joint, W)
     posterior = None
     if loss - bound > limits.tol:
-        used = programme.Q[:, outcome.point.weights > 0.0]
-        fall = programme.reduced(own_dual(support, W[:, support.x], beta), beta)[outcome.point.weights > 0.0]
+        used = outcome.point.used
+        fall = programme.costs(used, beta) - own_dual(support, W[:, support.x], beta) @ used
         if fall.min() < 0.0:
             posterior = support.spread(used[:, fall.argmin()])
     return Certificate(

@@ -9,13 +9,14 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
+from ...status import Status
 from ..certificate import Limits
 from .pricing import Pricing
 from .programme import Point, Programme
@@ -41,6 +42,9 @@ GIVEN = 3.0
 FEW = 10
 """Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
 
+TRACE = 1e-9
+"""A mass below this does not count as a letter in use."""
+
 GROWN = 64
 """Posteriors that are grown between two looks at the caller."""
 
@@ -56,16 +60,24 @@ class Meter:
     max_rounds: int = 1_000_000
     cells: int = 0
     rounds: int = 0
+    interrupted: bool = False
+    """Whether the user wants what there is."""
     began: float = field(default_factory=time.perf_counter)
 
     @property
     def spent(self) -> bool:
         """Whether any limit has been reached."""
         return (
-            self.cells >= self.limits.max_cells
+            self.interrupted
+            or self.cells >= self.limits.max_cells
             or self.rounds >= self.max_rounds
             or self.seconds >= self.limits.max_seconds
         )
+
+    @property
+    def cut_short(self) -> Status:
+        """How a run ends that these limits cut short."""
+        return Status.INTERRUPTED if self.interrupted else Status.ITERATION_LIMIT
 
     @property
     def seconds(self) -> float:
@@ -102,43 +114,45 @@ def generate(
 ) -> Generator[None, None, Outcome]:
     """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the meter says stop.
 
-    Yields after every bounded piece of work. Whatever ends it, the bound holds and the point is the best mixture of all columns met.
+    Yields after every bounded piece of work. Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all
+    columns met.
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     proof = point = master()
     small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
-    while not meter.spent:
-        meter.rounds += 1
-        # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
-        aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
-        # Below the rounding of a bound nothing can be proven, whatever the search.
-        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
-        used = programme.Q[:, point.weights > 0.0]
-        new = _nearby(programme, aim, used, WORTH * low)
-        yield
-        if FEW * new.shape[1] < len(programme.p_x):
-            new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
-        last = False
-        if not new.shape[1]:
-            aim, least, left, new = yield from _priced(programme, aim, low, meter)
-            least += aim.dual - programme.rounding(aim.lam, aim.beta)
-            proof, lower = (aim, least) if least > lower else (proof, lower)
-            if not left:
-                last = floor <= 1.5 * finest
-                stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
-                done, floor = floor, max(floor / stage, finest)
-            if last or not new.shape[1]:
-                if last or left:
-                    break
-                left = 1
-                continue
-        programme.add(new)
-        following = master()
-        if not following.solved:
-            more = programme.Q.shape[1] - len(point.weights)
-            point = replace(point, weights=np.append(point.weights, np.zeros(more)))
-            break
-        point = programme.trim(following)
+    try:
+        while not meter.spent:
+            meter.rounds += 1
+            # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
+            aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
+            # Below the rounding of a bound nothing can be proven, whatever the search.
+            finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
+            used = _without_traces(point.used, programme.channel.rank + 1)
+            new = _nearby(programme, aim, used, WORTH * low)
+            yield
+            if FEW * new.shape[1] < len(programme.p_x):
+                new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
+            last = False
+            if not new.shape[1]:
+                aim, least, left, new = yield from _priced(programme, aim, low, meter)
+                least += aim.dual - programme.rounding(aim.lam, aim.beta)
+                proof, lower = (aim, least) if least > lower else (proof, lower)
+                if not left:
+                    last = floor <= 1.5 * finest
+                    stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
+                    done, floor = floor, max(floor / stage, finest)
+                if last or not new.shape[1]:
+                    if last or left:
+                        break
+                    left = 1
+                    continue
+            programme.add(new)
+            following = master()
+            if not following.solved:
+                break
+            point = programme.trim(following)
+    except KeyboardInterrupt:
+        meter.interrupted = True
     return Outcome(point, proof, lower, left, done)
 
 
@@ -148,6 +162,13 @@ def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Arra
         return used[:, :0]
     Q, values = programme.channel.descend(aim.lam, aim.beta, used)
     return Q[:, values < below]
+
+
+def _without_traces(Q: Array, most: int) -> Array:
+    """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
+    smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
+    Q = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
+    return Q / Q.sum(axis=0)
 
 
 def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: Meter) -> Generator[None, None, Array]:
@@ -178,12 +199,15 @@ def _priced(
     search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
     on, before, block = search.left > 0, meter.cells, FIRST_BLOCK
     meter.cells = before + search.cells
-    while on and not meter.spent and (room := meter.limits.max_cells - meter.cells) > 1:
-        began = time.perf_counter()
-        on = search.advance(min(block, room))
-        meter.cells = before + search.cells
-        block = _next_block(block, time.perf_counter() - began)
-        yield
+    try:
+        while on and not meter.spent and (room := meter.limits.max_cells - meter.cells) > 1:
+            began = time.perf_counter()
+            on = search.advance(min(block, room))
+            meter.cells = before + search.cells
+            block = _next_block(block, time.perf_counter() - began)
+            yield
+    except KeyboardInterrupt:  # between two pieces: the bound of what waits is as good as ever
+        meter.interrupted = True
     return aim.priced(search.prices, programme.p_x), search.least(), search.left, search.violating()
 
 

@@ -9,7 +9,7 @@ beta, and for any lambda with H(q) - beta H(Tq) - lambda.q >= m on the simplex
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -17,16 +17,13 @@ from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
 from ...solution import Run, finished
-from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
+from ...status import STATIONARY_TOL, Residuals, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
-from .bound import constant, posteriors, simple_bound, simple_rounding
+from .bound import constant, simple_bound, simple_rounding
 from .constrained import ConstrainedFunnel
 from .generation import Meter, Outcome, finish, generate
-from .programme import Programme, encoder_of
-
-GUIDES = (1.5, 4.0, 16.0)
-"""Values of beta at which the programme is solved to 0.1 nats first: with their columns, the cap's dual value begins near its optimum."""
+from .programme import Programme
 
 
 @dataclass(frozen=True)
@@ -53,42 +50,41 @@ class CappedFunnel(ConstrainedFunnel):
         )
 
 
+def first_programme(support: Support) -> Programme:
+    """Single letters, p_x, and the clusters of Merge-Two's path."""
+    programme = Programme(support)
+    programme.add(first_columns(support))
+    return programme
+
+
 def capped_curve(
-    support: Support, caps: Sequence[float], limits: Limits, seeds: Sequence[Array] = ()
+    support: Support, programme: Programme, caps: Sequence[float], limits: Limits, *, interrupted: bool = False
 ) -> list[CappedFunnel]:
     """The largest I(X;Z) with I(Y;Z) <= eps for each cap eps in nats, in the order given, with upper bounds that prove it.
 
-    The caps share the columns of one linear programme; the limits are for each. The posteriors of ``seeds``, encoders of the support, are
-    columns from the beginning, so that no answer is worse than a seed within the cap, or than any time sharing of seeds.
+    The caps share the columns of the programme; the limits are for each. No answer is worse than an encoder within the cap whose posteriors
+    are columns from the beginning, or than any time sharing of such encoders. After Ctrl-C, or if ``interrupted``, the caps that are left
+    get the best mixture of the columns met so far.
     """
-    programme = Programme(support)
-    programme.add(first_columns(support))
-    for W in seeds:
-        programme.add(posteriors(support, W))
-    first, rest = (
-        replace(limits, max_cells=-(-part * limits.max_cells // 4), max_seconds=part * limits.max_seconds / 4)
-        for part in (1, 3)
-    )
-    meter = Meter(first)
-    for beta in GUIDES:
-        finish(generate(programme, lambda beta=beta: programme.at_beta(beta), 0.1, meter))  # type: ignore[misc]
     found: dict[float, CappedFunnel] = {}
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
-        found[eps] = _capped(support, programme, eps, limits if found else rest)
+        meter = Meter(limits, interrupted=interrupted)
+        found[eps] = _capped(support, programme, eps, meter)
+        interrupted = meter.interrupted
     return [found[eps] for eps in caps]
 
 
-def _capped(support: Support, programme: Programme, eps: float, limits: Limits) -> CappedFunnel:
-    meter = Meter(limits)
+def _capped(support: Support, programme: Programme, eps: float, meter: Meter) -> CappedFunnel:
+    limits = meter.limits
     outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter))
-    W = _within(support, encoder_of(programme.Q, outcome.point.weights), eps)
+    W = _within(support, outcome.point.encoder, eps)
     upper, beta, problem, lower = _proven(support, programme, outcome, eps)
     ixz = plane_point(support.joint, support.lift(W)).ixz
     residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
     run = Run(
         encoder=W,
-        status=proven(upper - ixz, limits.tol, residuals, judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT)),
+        status=proven(upper - ixz, limits.tol, residuals, judge(residuals, STATIONARY_TOL, meter.cut_short)),
         iterations=meter.rounds,
         residuals=residuals,
         found_by="columns",

@@ -35,14 +35,26 @@ LOWEST = 1e3
 class Point:
     """What the programme over the present columns says."""
 
+    Q: Array = field(repr=False)
+    """The columns q_k,"""
     weights: Array = field(repr=False)
-    """p_k."""
+    """and p_k."""
     lam: Array = field(repr=False)
     beta: float
     dual: float
     """Lambda.p_x (+ beta (H(Y) - eps)): the lower bound, up to the least g."""
     solved: bool = True
     """Whether HiGHS found an optimum; if not, the release is a plain one, and the prices hold all the same."""
+
+    @property
+    def encoder(self) -> Array:
+        """p(z|x) of the mixture."""
+        return encoder_of(self.Q, self.weights)
+
+    @property
+    def used(self) -> Array:
+        """The columns with mass."""
+        return self.Q[:, self.weights > 0.0]
 
     def lowered(self, p_x: Array, by: float) -> Point:
         """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
@@ -75,9 +87,8 @@ class Programme:
         """More columns; each is normalised."""
         Q = np.maximum(Q, 0.0)
         Q = Q / Q.sum(axis=0)
-        self.Q = np.column_stack([self.Q, Q])
-        self.H_q = np.append(self.H_q, entr(Q).sum(axis=0))
-        self.H_u = np.append(self.H_u, entr(self.T @ Q).sum(axis=0))
+        H_q, H_u = (np.append(self.H_q, entr(Q).sum(axis=0)), np.append(self.H_u, entr(self.T @ Q).sum(axis=0)))
+        self.Q, self.H_q, self.H_u = np.column_stack([self.Q, Q]), H_q, H_u
 
     def trim(self, point: Point) -> Point:
         """Once there are many columns, keep the first ones and those of least reduced cost; the point on what is left."""
@@ -89,7 +100,12 @@ class Programme:
         order = np.argsort(cost, kind="stable")
         keep = np.append(np.arange(first), first + np.sort(order[: 3 * first + 250]))
         self.Q, self.H_q, self.H_u = np.ascontiguousarray(self.Q[:, keep]), self.H_q[keep], self.H_u[keep]
-        return replace(point, weights=point.weights[keep])
+        return replace(point, Q=self.Q, weights=point.weights[keep])
+
+    def costs(self, Q: Array, beta: float) -> Array:
+        """H(q) - beta H(Tq) of any columns."""
+        costs: Array = entr(Q).sum(axis=0) - beta * entr(self.T @ Q).sum(axis=0)
+        return costs
 
     def reduced(self, lam: Array, beta: float) -> Array:
         """G at every column."""
@@ -133,7 +149,7 @@ class Programme:
 
     def _point(self, weights: Array, lam: Array, costs: Array, beta: float, constant: float) -> Point:
         lam = repaired(lam, self.Q, costs, self.p_x)
-        return Point(weights, lam, beta, math.fsum(lam * self.p_x) + constant)
+        return Point(self.Q, weights, lam, beta, math.fsum(lam * self.p_x) + constant)
 
     def rounding(self, lam: Array, beta: float) -> float:
         """What the dual value, and the entropies that turn it into a loss, may be off by."""

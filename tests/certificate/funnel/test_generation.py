@@ -1,0 +1,38 @@
+"""Column generation: where it begins, and what a stopped search leaves."""
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.certificate.certificate import Limits
+from infoplane.certificate.funnel.generation import Meter, _without_traces, finish, generate
+from infoplane.certificate.funnel.programme import Programme
+from infoplane.joint.support import Support
+from infoplane.status import Status
+
+
+def test_traces_of_letters_are_left_out():
+    Q = np.array([[0.5, 1e-12], [0.3, 0.6], [0.2 - 1e-10, 0.4], [1e-10, 0.0]])
+    kept = _without_traces(Q, 2)
+    np.testing.assert_allclose(kept, [[0.625, 0.0], [0.375, 0.6], [0.0, 0.4], [0.0, 0.0]], atol=1e-11)
+    np.testing.assert_allclose(_without_traces(Q, 9)[:, 0], [0.5, 0.3, 0.2, 0.0], atol=1e-9)
+    np.testing.assert_allclose(_without_traces(Q, 1).sum(axis=0), 1.0)
+
+
+@pytest.mark.parametrize("steps", [1, 3, 10])
+def test_an_interrupt_at_any_pause_leaves_a_mixture_and_a_bound(steps):
+    support = Support(ip.datasets.heart())
+    programme, meter = Programme(support), Meter(Limits(1e-9))
+    path = generate(programme, lambda: programme.at_beta(3.5), 1e-9, meter)
+    for _ in range(steps):
+        next(path)
+    with pytest.raises(StopIteration) as ended:
+        path.throw(KeyboardInterrupt)
+    outcome = ended.value.value
+    assert meter.interrupted
+    assert meter.cut_short is Status.INTERRUPTED
+    optimum = finish(generate(programme, lambda: programme.at_beta(3.5), 1e-6, Meter(Limits())))
+    W = outcome.point.encoder
+    np.testing.assert_allclose(W.sum(axis=0), 1.0, atol=1e-12)
+    assert outcome.lower <= optimum.point.dual
+    assert outcome.point.dual >= optimum.point.dual - 1e-9
