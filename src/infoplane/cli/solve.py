@@ -9,6 +9,7 @@ import click
 
 from ..certificate.certificate import Limits
 from ..clusters import by_mass, predicted
+from ..datasets import paper_uniform
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..problem import FUNNEL
@@ -156,7 +157,12 @@ def capped(
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
-        found = funnel_at_leakage(joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits)
+        funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
+        interruption.check()
+        with output.spinner("solving and proving"):
+            found = funnel_at_leakage(
+                joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits
+            )
         interrupted = interruption.seen
     answer = found.solution
     if out is not None:
@@ -171,6 +177,7 @@ def capped(
         show(answer, source.title)
         output.say(str(found))
     if interrupted:
+        output.note("Interrupted: this is the best release found by then, within the cap.")
         context.exit(INTERRUPTED)
     if certify is not None and not found.certified:
         output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
@@ -229,7 +236,11 @@ def show(found: Solution, title: str) -> None:
             f"primal {residuals.primal:.1e}, dual {residuals.dual:.1e}, stationarity {residuals.stationarity:.1e}",
         ),
         ("found by", f"{found.solver}, start {found.start}, {counted(found.iterations, 'iteration')}"),
-        ("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all"),
+        (
+            ("starts", f"{converged} of {len(found.starts)} converged, {found.seconds:.2f} s in all")
+            if found.starts
+            else ("time", f"{found.seconds:.2f} s")
+        ),
     ):
         facts.add_row(name, text)
     output.print_table(facts)

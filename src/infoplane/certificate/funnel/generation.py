@@ -167,8 +167,9 @@ def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Arra
 def _without_traces(Q: Array, most: int) -> Array:
     """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
     smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
-    Q = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
-    return Q / Q.sum(axis=0)
+    kept: Array = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
+    kept /= kept.sum(axis=0)
+    return kept
 
 
 def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: Meter) -> Generator[None, None, Array]:
