@@ -1,6 +1,4 @@
-"""Boxes: the identity, the bounds of waiting cells, propagation, and that no posterior below the floor is ever lost."""
-
-from fractions import Fraction
+"""Boxes: the identity, the bounds of waiting cells, and that no posterior below the floor is ever lost."""
 
 import mpmath
 import numpy as np
@@ -10,7 +8,6 @@ import funnel_twin as twin
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Channel, Pricing
-from infoplane.kernels.funnel_proof.box_cells import propagate
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 
 ROUNDING = 1e-14
@@ -71,42 +68,6 @@ def test_the_identity(seed):
     assert abs(B + mpmath.fsum(excess) + mp(beta) * divergence - exact) <= mp(10) ** -35 * (1 + abs(exact))
     assert min(excess) >= 0
     assert divergence >= -(mp(10) ** -45)
-
-
-@pytest.mark.parametrize("seed", range(400))
-def test_propagation_keeps_every_posterior_of_the_box(seed):
-    """Exact fractions on at most r letters, in a box drawn around them."""
-    rng = np.random.default_rng(seed)
-    n = int(rng.integers(2, 12))
-    r = int(rng.integers(1, n + 1))
-    size = int(rng.integers(1, r + 1))
-    letters = rng.choice(n, size, replace=False)
-    counts = 1 + rng.integers(0, 2**20, size)
-    q = [Fraction(0)] * n
-    for x, count in zip(letters, counts, strict=True):
-        q[x] = Fraction(int(count), int(counts.sum()))
-    l, b = np.zeros(n), np.ones(n)
-    for x in range(n):
-        # Ranges that are sometimes a hair wide.
-        wide = 10.0 ** rng.uniform(-17, 0)
-        high = float(q[x]) + wide * rng.random()
-        low = float(q[x]) - wide * rng.random() if rng.random() < 0.5 else 0.0
-        b[x] = min(np.nextafter(high, 2.0), 1.0)
-        l[x] = max(np.nextafter(low, -1.0), 0.0)
-    assert propagate(l, b, r, np.zeros(r + 1, dtype=np.int64))
-    for x in range(n):
-        assert Fraction(l[x]) <= q[x] <= Fraction(b[x])
-
-
-def test_propagation_drops_what_is_empty():
-    def left(l, b, r):
-        return propagate(np.array(l), np.array(b), r, np.zeros(r + 1, dtype=np.int64))
-
-    assert not left([0.0, 0.0], [0.4, 0.4], 2)
-    assert not left([0.6, 0.6], [1.0, 1.0], 2)
-    assert not left([0.1, 0.1, 0.1], [1.0, 1.0, 1.0], 2)
-    assert not left([0.0, 0.0, 0.0], [0.4, 0.4, 0.4], 2)
-    assert left([0.0, 0.0, 0.0], [0.4, 0.4, 0.4], 3)
 
 
 def shifted(seed, below):
