@@ -40,7 +40,7 @@ class Annealing(PathSolver):
     Parameters
     ----------
     rungs
-        Steps by which the first gamma is approached, from ``depth`` times smaller.
+        Steps by which the first gamma is approached, from ``depth`` times smaller; none where the path begins from a hard partition.
     depth
         How far below the first gamma the path begins.
 
