@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 
 import infoplane as ip
 from infoplane.errors import FarSideWarning, InvalidEncoderError, InvalidOptionError, UnsupportedProblemError
@@ -161,3 +162,12 @@ def test_naming_counts():
     frame = ip.efficiency(SMALL, {"en": counts}, counts=True)
     soft = ip.efficiency(SMALL, [np.array([[0.75, 0.0, 0.5], [0.25, 1.0, 0.5]])])
     assert frame["epsilon_bits"].tolist() == soft["epsilon_bits"].tolist()
+
+
+def test_letters_without_mass_and_sparse_tables():
+    P = np.array([[0.3, 0.1, 0.0], [0.0, 0.0, 0.0], [0.1, 0.1, 0.4]])
+    encoders = {"hard": ["u", "u", "v"], "soft": np.array([[0.8, 0.5, 0.1], [0.2, 0.5, 0.9]])}
+    dense, thin = (ip.efficiency(ip.Joint.from_matrix(made(P)), encoders) for made in (np.array, sparse.csr_array))
+    np.testing.assert_allclose(dense["epsilon_bits"], thin["epsilon_bits"], atol=1e-7)
+    without = ip.efficiency(ip.Joint.from_matrix(P[[0, 2]]), {"soft": encoders["soft"][:, [0, 2]]})
+    assert dense["epsilon_bits"].iloc[1] == pytest.approx(without["epsilon_bits"].iloc[0], abs=1e-7)
