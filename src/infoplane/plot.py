@@ -147,7 +147,7 @@ def plot_plane(
     ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
     _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
-        _place(ax, systems, scale)
+        _place(ax, systems, scale, (float(ixz.max()), float(iyz.max())))
     colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
     if len(ixz) > sum(len(best) for best in bests):
         _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
@@ -409,8 +409,8 @@ def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notatio
         _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
 
 
-def _place(ax: Axes, systems: Any, scale: float) -> None:
-    """Systems with their names, each joined to its nearest optimum; the axes grow to hold them all."""
+def _place(ax: Axes, systems: Any, scale: float, reach: tuple[float, float]) -> None:
+    """Systems with their names, each joined to its nearest optimum; the axes reach as far as systems and runs do."""
     x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
     ends = systems["optimum_ixz_bits"].to_numpy(), systems["optimum_iyz_bits"].to_numpy()
     colour = COLOURS[1]
@@ -432,7 +432,12 @@ def _place(ax: Axes, systems: Any, scale: float) -> None:
                 color=INK,
                 zorder=23,
             )
-    ax.set_xlim(right=max(ax.get_xlim()[1], 1.06 * float(x.max())))
+    right, top = (
+        max(1.12 * reached, 1.12 * float(given.max()), 1e-3) for reached, given in zip(reach, (x, y), strict=True)
+    )
+    # An axis that does not begin at 0 keeps its beginning, as long as no system lies before it.
+    ax.set_xlim(-0.02 * right if ax.get_xlim()[0] <= 0.0 else min(ax.get_xlim()[0], 0.98 * float(x.min())), right)
+    ax.set_ylim(-0.03 * top, top)
     _legend_entry(ax, "given, with its nearest optimum", color=colour, marker="D", markersize=5 * scale)
 
 

@@ -112,7 +112,7 @@ class Placements:
             f"gNID {one.gnid:.3f}"
             for one in self.placed
         ]
-        known = [*self.frontier.runs, *(corner.run for corner in curve.corners)]
+        known = [*curve.runs, *(one.optimum for one in self.placed)]
         return Frontier(curve.joint, [*{id(run): run for run in known}.values(), *given], provenance={"systems": said})
 
     def to_frame(self) -> Any:
