@@ -20,7 +20,7 @@ from .joint.joint import check_joint
 from .joint.support import Support
 from .problem import check_problem
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Batch, PathBatch, Solver, block_length, is_path, losses_of
+from .solvers.base import Batch, BlockPace, PathBatch, Solver, is_path, losses_of
 from .solvers.registry import resolve_with_proof
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
@@ -31,6 +31,10 @@ from .threads import all_cores, one_blas_thread
 if TYPE_CHECKING:
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
+
+
+BATCH_ENTRIES, MOST_ENTRIES = 4_000, 1_000_000
+"""Encoder entries of one batch, about, as long as all starts together have no more than the second."""
 
 
 @dataclass(frozen=True)
@@ -149,19 +153,19 @@ def cluster_cap(solver: Solver, stopping: Stopping, starts: Array) -> int | None
     return most if most < letters else None
 
 
-def _begin(
-    solver: Solver, support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping
-) -> tuple[list[Batch], int]:
-    """Batches for the starts W, and how many iterations each does between two pauses."""
+def _begin(solver: Solver, support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping) -> list[Batch]:
+    """Batches for the starts W."""
     if sentence := solver.caution(support, problem, W[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=3)
-    # A path solver needs all its starts in one batch; otherwise each core gets a share of them.
-    parts = np.array_split(W, 1 if is_path(solver) else min(len(W), os.cpu_count() or 1))
-    return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts], block_length(W)
+    # A path solver needs all its starts in one batch; otherwise each core gets a share of them, in parts: those that wait for a core
+    # when Ctrl-C is pressed do not begin. Large encoders stay together, since every batch has tables of its own.
+    count = max(os.cpu_count() or 1, W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
+    parts = np.array_split(W, 1 if is_path(solver) else min(len(W), count))
+    return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts]
 
 
 def _best_of(
-    begun: tuple[list[Batch], int],
+    batches: list[Batch],
     support: Support,
     problem: MarkovLagrangian,
     callback: Callback | None,
@@ -170,9 +174,8 @@ def _best_of(
     stopping: Stopping,
 ) -> tuple[Solution, bool]:
     """The best run, and whether the user or the callback stopped the runs early."""
-    batches, block = begun
     with all_cores() as pool:
-        interrupted = not _drive(batches, block, pool, callback, support, problem)
+        interrupted = not _drive(batches, pool, callback, support, problem)
     for batch in batches:
         if interrupted and isinstance(batch, PathBatch):
             batch.stop()
@@ -184,18 +187,17 @@ def _best_of(
 
 def _drive(
     batches: list[Batch],
-    block: int,
     pool: ThreadPoolExecutor,
     callback: Callback | None,
     support: Support,
     problem: MarkovLagrangian,
 ) -> bool:
     """Advance until every run has ended; False if the callback or the user stops them earlier."""
-    going = list(batches)
+    going = [(BlockPace(), batch) for batch in batches]
     try:
         while going:
-            on = list(pool.map(lambda batch: batch.advance(block), going))
-            going = [batch for batch, more in zip(going, on, strict=True) if more]
+            on = list(pool.map(lambda one: one[0].advance(one[1]), going))
+            going = [one for one, more in zip(going, on, strict=True) if more]
             if callback is not None and callback(_progress(batches, support, problem)):
                 return not going
     except KeyboardInterrupt:

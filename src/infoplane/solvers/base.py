@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import suppress
@@ -50,6 +51,32 @@ class Batch(Protocol):
 
     def runs(self, traces: bool = True) -> list[Run]:
         """Every run in its present state; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
+
+
+PAUSE = 0.25
+"""Seconds of work between two pauses, about: Ctrl-C is heard at the next one."""
+
+GROWTH = 4.0
+"""Most times as many iterations as before, up to the next pause."""
+
+
+class BlockPace:
+    """How many iterations a batch does between two pauses, by the time that its last ones took: first one, at most `LONGEST_BLOCK`.
+
+    Iterations of one solver cost a thousand times those of another of the same size. No result depends on the pauses.
+    """
+
+    def __init__(self) -> None:
+        self.iterations = 1
+
+    def advance(self, batch: Batch) -> bool:
+        """Go on to the next pause; False once all runs have ended."""
+        began = time.perf_counter()
+        more = batch.advance(self.iterations)
+        seconds = max(time.perf_counter() - began, 1e-9)
+        faster = min(PAUSE / seconds, GROWTH)
+        self.iterations = int(min(max(self.iterations * faster, 1.0), LONGEST_BLOCK))
+        return more
 
 
 class Solver(ABC):

@@ -28,7 +28,7 @@ from ..information import Array, entr, entropy
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..solution import Run, Trace
-from .base import Batch, PathSolver, Solver, losses_of
+from .base import Batch, BlockPace, PathSolver, Solver, losses_of
 from .fixed_point.accelerated import Accelerated
 from .splitting.solver import DouglasRachford
 from .stopping import Stopping
@@ -128,6 +128,7 @@ class PoolingBatch:
         self.clusters = starts.shape[1]
         self.split: list[Run] = []
         self.pooled: Run | None = None
+        self.pooling = self._pool()
         self.over = False
 
     def _accelerate(self, starts: Array) -> Batch:
@@ -145,12 +146,13 @@ class PoolingBatch:
             self.split = self.batch.runs()
             self.batch = self._accelerate(stacked([run.encoder for run in self.split]))
             return True
-        self._pool()
+        if next(self.pooling, False) is None:
+            return True
         self.over = True
         return False
 
-    def _pool(self) -> None:
-        """Pool, polish, and pool again while the loss falls."""
+    def _pool(self) -> Iterator[None]:
+        """Pool, polish, and pool again while the loss falls; None after every piece of it."""
         found = [run.encoder for run in self.batch.runs()]
         losses = losses_of(self.support, self.problem, found)
         best, lowest = found[int(np.argmin(losses))], min(losses)
@@ -164,8 +166,9 @@ class PoolingBatch:
             if W is None or len(W) > most or self._loss(W) > lowest - GAIN:
                 return
             batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
-            while batch.advance(self.stopping.max_iter):
-                pass
+            pace = BlockPace()
+            while pace.advance(batch):
+                yield None
             run = batch.runs()[0]
             self.pooled = replace(run, found_by="pooling", died=max(self.clusters - len(run.encoder), 0))
             best, lowest = self.pooled.encoder, self._loss(self.pooled.encoder)
@@ -196,10 +199,6 @@ def continued(first: Run, then: Run) -> Run:
     )
 
 
-STRIDE = 100
-"""Iterations between two looks along a path."""
-
-
 def best_runs(
     solver: Solver,
     support: Support,
@@ -211,7 +210,8 @@ def best_runs(
     """What `follow` yields for a solver that looks at all starts of a problem together, one problem after another."""
     for problem in problems:
         batch = solver.begin(support, [problem] * len(starts), starts, stopping, record)
-        while batch.advance(STRIDE):
+        pace = BlockPace()
+        while pace.advance(batch):
             yield None
         runs = batch.runs()
         losses = losses_of(support, problem, [run.encoder for run in runs])

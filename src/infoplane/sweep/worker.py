@@ -20,7 +20,7 @@ import numpy as np
 from ..information import Array, encoder_entropies, plane_points
 from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
-from ..solvers.base import PathSolver, Solver, block_length, is_path
+from ..solvers.base import BlockPace, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
 from ..threads import one_blas_thread
 from .plan import Chunk, Plan, Problems, Unit
@@ -104,7 +104,8 @@ def _ended(
 ) -> list[Run] | None:
     """Every run from the starts W, at its end; None if stopped before."""
     batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, record)
-    while batch.advance(block_length(W)):
+    pace = BlockPace()
+    while pace.advance(batch):
         if stop.is_set():
             return None
     return sound(plan.support, problem, plan.stopping, batch.runs())
