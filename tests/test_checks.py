@@ -7,8 +7,11 @@ import pytest
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import tolerance
-from infoplane.checks import number, positive_number, whole_number
+from infoplane.checks import number, numbers, positive_number, whole_number
+from infoplane.errors import InvalidOptionError
 from infoplane.solvers.stopping import Stopping
+
+UNIFORM = ip.datasets.paper_uniform()
 
 
 def test_numpy_numbers_count_like_pythons():
@@ -116,3 +119,72 @@ def test_chunk_seconds_and_smoothing():
     assert ip.Joint.from_counts([[1, 0]], smoothing=np.float32(1.0)).p_xy.tolist() == [[2 / 3, 1 / 3]]
     with pytest.raises(ip.InvalidJointError, match="smoothing must be a finite number, at least 0; found True"):
         ip.Joint.from_counts([[1, 0]], smoothing=True)
+
+
+@pytest.mark.parametrize(
+    "given", ["abc", ["0.2"], [None], [True], [1j], [[1], [2, 3]], [[0.1]], [], 0.2, {0.2: 1}, object()]
+)
+def test_a_grid_is_a_list_of_numbers(given):
+    for use in (lambda: numbers("parameters", given), lambda: ip.sweep(UNIFORM, ip.bottleneck, given)):
+        with pytest.raises(InvalidOptionError, match="parameters must be a non-empty list of numbers"):
+            use()
+    with pytest.raises(InvalidOptionError, match="parameters must be"):
+        ip.compare(UNIFORM, ip.bottleneck, given, ["merging"])
+
+
+def test_numbers_of_any_kind_are_numbers():
+    for given in ([0.5, 1], (0.5, 1), np.array([0.5, 1.0]), [Fraction(1, 2), 1], np.array([0.5, 1], dtype=object)):
+        np.testing.assert_array_equal(numbers("parameters", given), [0.5, 1.0])
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"solver": 3},
+        {"max_iter": 2**70},
+        {"clusters": 2**70},
+        {"starts": 2**70},
+        {"max_seconds": "long", "certify": True},
+        {"callback": 3},
+        {"init": [["a"]]},
+        {"init": 3},
+        {"init": np.eye(3) * 1j},
+        {"init": [[1], [2, 3]]},
+        {"certify": "yes"},
+        {"rng": "a"},
+        {"tol": None},
+    ],
+    ids=str,
+)
+def test_wrong_options_are_refused_by_name(options):
+    with pytest.raises(InvalidOptionError):
+        ip.solve(UNIFORM, ip.bottleneck(0.2), **options)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda: ip.solve(UNIFORM, None),
+        lambda: ip.sweep(UNIFORM, lambda gamma: ip.bottleneck(gamma) if gamma < 0.3 else None, [0.2, 0.4]),
+        lambda: ip.sweep(UNIFORM, ip.bottleneck, [0.2], progress=3),
+        lambda: ip.sweep(UNIFORM, ip.bottleneck, [0.2], store=""),
+        lambda: ip.sweep(UNIFORM, ip.bottleneck, [0.2], store=3),
+        lambda: ip.compare(UNIFORM, ip.bottleneck, [0.2], 3),
+        lambda: ip.Columns(max_seconds=None),
+        lambda: ip.DouglasRachford([]),
+        lambda: ip.penalty_threshold(UNIFORM, ip.bottleneck(0.2), np.eye(3), formulation="none"),
+        lambda: ip.transitions(UNIFORM, "a"),
+        lambda: ip.solve(UNIFORM, ip.bottleneck(0.2), "merging").rate(),
+    ],
+)
+def test_wrong_calls_are_refused(call):
+    with pytest.raises(InvalidOptionError):
+        call()
+
+
+def test_a_joint_and_an_encoder_are_asked_for():
+    with pytest.raises(InvalidOptionError, match="a joint must be"):
+        ip.perfect_privacy(3)
+    for encoder in ("abc", [[1], [1, 2]], object()):
+        with pytest.raises(ip.InvalidEncoderError, match="must be a table of numbers"):
+            ip.bottleneck(0.2).value(UNIFORM, encoder)

@@ -6,21 +6,50 @@ NumPy's numbers count like Python's, ``True`` and ``False`` are not numbers, and
 from __future__ import annotations
 
 import math
+import reprlib
 from collections.abc import Callable
 from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
 
 from .errors import InvalidOptionError
+from .information import Array
 
 PYTHON_ONLY = {"flag": False}
 """Metadata of a solver's field that the command line has no flag for: its other options are enough there."""
 
 
+MOST = 2**63 - 1
+"""The largest whole number that compiled code knows."""
+
+
 def whole_number(name: str, value: int, least: int = 1) -> int:
-    """Return a whole number that is at least ``least`` (0 or 1) as a Python int, or raise `InvalidOptionError`."""
-    if isinstance(value, bool) or not isinstance(value, Integral) or value < least:
+    """Return a whole number that is at least ``least`` (0 or 1), and at most `MOST`, as a Python int, or raise `InvalidOptionError`."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= MOST:
         kind = "a positive whole number" if least else "0 or a positive whole number"
-        raise InvalidOptionError(f"{name} must be {kind}, found {value!r}.")
+        beyond = ", at most 2**63 - 1" if isinstance(value, Integral) and value > MOST else ""
+        raise InvalidOptionError(f"{name} must be {kind}{beyond}, found {value!r}.")
     return int(value)
+
+
+def numbers(name: str, given: Any) -> Array:
+    """Return a list of one or more numbers as an array of floats, or raise `InvalidOptionError`; a text is no list."""
+    try:
+        raw = np.asarray(given)
+        if raw.dtype.kind == "O" and all(isinstance(one, Real) and not isinstance(one, bool) for one in raw.flat):
+            raw = raw.astype(float)
+    except (TypeError, ValueError):  # rows of different lengths
+        raw = np.empty(0, dtype=object)
+    if raw.dtype.kind not in "iuf" or raw.ndim != 1 or raw.size == 0:
+        raise InvalidOptionError(f"{name} must be a non-empty list of numbers, found {reprlib.repr(given)}.")
+    return raw.astype(float)
+
+
+def check_callable(name: str, value: object) -> None:
+    """Raise `InvalidOptionError` unless a value can be called."""
+    if not callable(value):
+        raise InvalidOptionError(f"{name} must be a function, found {value!r}.")
 
 
 def number(name: str, value: float, ok: Callable[[float], bool], expected: str, *, finite: bool = True) -> float:

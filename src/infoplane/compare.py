@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from .checks import numbers
 from .errors import InvalidOptionError
 from .frontier.frontier import Frontier
 from .information import Array, bits
@@ -73,8 +74,8 @@ def compare(
 
     check_joint(joint)
     check_family(family)
-    values = np.geomspace(*natural_range(joint, family), 8) if parameters is None else np.array(parameters, dtype=float)
-    problems = [family(float(value)) for value in np.atleast_1d(values)]
+    values = np.geomspace(*natural_range(joint, family), 8) if parameters is None else numbers("parameters", parameters)
+    problems = [family(float(value)) for value in values]
     chosen = named(candidates(problems) if solvers is None else solvers, problems)
     if certify is not False:
         prover, _ = resolve_with_proof(None, *problems, certify=certify)
@@ -94,7 +95,7 @@ def candidates(problems: Sequence[MarkovLagrangian]) -> list[str]:
 
 def named(solvers: Iterable[Solver | str], problems: Sequence[MarkovLagrangian]) -> dict[str, Solver]:
     """The solvers by name; a second object of the same name, with other options, is told apart by a number."""
-    if isinstance(solvers, (str, Solver)):
+    if isinstance(solvers, (str, Solver)) or not isinstance(solvers, Iterable):
         solvers = [solvers]
     chosen: dict[str, Solver] = {}
     for given in solvers:

@@ -6,6 +6,7 @@ merging clusters of equal posterior changes nothing.
 
 from __future__ import annotations
 
+import reprlib
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -28,7 +29,12 @@ the distance of different ones."""
 
 def check_encoder(joint: Joint, encoder: Array) -> Array:
     """The encoder as a float array, or an error that names the first column that is not a distribution over z."""
-    W = np.asarray(encoder, dtype=float)
+    try:
+        W = np.asarray(encoder, dtype=float)
+    except (TypeError, ValueError):
+        raise InvalidEncoderError(
+            f"an encoder must be a table of numbers, W[z, x] = p(z|x); found {reprlib.repr(encoder)}."
+        ) from None
     if W.ndim != 2 or W.shape[1] != joint.shape[0] or W.shape[0] == 0:
         raise InvalidEncoderError(
             f"an encoder must have shape (|Z|, |X|) = (any, {joint.shape[0]}), found {W.shape}; W[z, x] = p(z|x)."

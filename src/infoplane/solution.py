@@ -12,6 +12,7 @@ import numpy as np
 
 from . import markup
 from .clusters import by_mass, predicted
+from .errors import InvalidOptionError
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.support import Support
 from .problem import named_family
@@ -284,9 +285,11 @@ class Solution(EncoderView):
         where |L_k - L_end| falls below ``floor`` (rounding). ``r_squared`` says how straight it is; judge the rate by it.
         """
         if self.trace is None:
-            raise ValueError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
+            raise InvalidOptionError(
+                "this run kept no trace; solve() records one, sweep() those of the best runs only."
+            )
         if self.trace.iteration is not None:
-            raise ValueError(
+            raise InvalidOptionError(
                 f"the sweep kept {len(self.trace)} of the {self.trace.iteration[-1]:.0f} iterations of this run's trace: too few to fit "
                 "a rate. solve() keeps all."
             )
@@ -396,7 +399,9 @@ def fit_exponent(augmented: Array, gradients: Array, floor: float = 1e-12) -> Ex
     distance, first, last = _tail(augmented, floor)
     kept = first + np.flatnonzero(gradients[first:last] > 0.0)
     if kept.size < 5:
-        raise ValueError(f"only {kept.size} iterations of the tail have a gradient: too few to fit an exponent.")
+        raise InvalidOptionError(
+            f"only {kept.size} iterations of the tail have a gradient: too few to fit an exponent."
+        )
     theta, r_squared = _line(np.log(distance[kept]), np.log(gradients[kept]))
     return Exponent(theta, r_squared, first, last - 1)
 
@@ -407,7 +412,7 @@ def _tail(loss: Array, floor: float) -> tuple[Array, int, int]:
     close = np.flatnonzero(distance <= floor)
     last = int(close[0]) if close.size else len(loss)
     if last < 5:
-        raise ValueError(
+        raise InvalidOptionError(
             f"only {last} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate."
         )
     # The tail begins once half of the decades between the largest distance and the last one are done.

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .checks import whole_number
+from .checks import check_callable, whole_number
 from .errors import PenaltyWarning
 from .information import Array
 from .joint.joint import check_joint
@@ -114,6 +114,8 @@ def solve(
     began = time.perf_counter()
     check_joint(joint)
     check_problem(problem)
+    if callback is not None:
+        check_callable("callback", callback)
     support = Support(joint)
     letters = len(support.p_x)
     most = most_clusters(letters, clusters, init)

@@ -206,3 +206,18 @@ NOT_FRAMES = {
 def test_not_a_frame(frame, message):
     with pytest.raises(InvalidJointError, match=f"expected a pandas, polars or pyarrow frame; {message}"):
         Joint.from_frame(frame, "x", "y")
+
+
+def _arrow_columns():
+    yield pa.Table.from_pandas(pd.DataFrame({"a": pd.period_range("2020-01", periods=3, freq="M")})).column("a")
+    yield pa.Table.from_pandas(pd.DataFrame({"a": pd.interval_range(0, 3)})).column("a")
+    yield pa.array([[("k", 1)], [("j", 2)], []], type=pa.map_(pa.string(), pa.int64()))
+    yield pa.array(["u", "v", "u"], type=pa.string_view())
+
+
+def test_arrow_columns_that_cannot_be_grouped_are_refused_by_name_and_type():
+    for column in _arrow_columns():
+        frame = pa.table({"a": column, "b": [0, 1, 0]})
+        with pytest.raises(InvalidJointError, match=r"'a' of type .*Convert it to text or numbers"):
+            Joint.from_frame(frame, x="a", y="b")
+        assert Joint.from_frame(frame.append_column("c", pa.array([1, 2, 3])), x="c", y="b").shape == (3, 2)

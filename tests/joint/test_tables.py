@@ -180,3 +180,12 @@ def test_conditional_of_a_sparse_table_with_too_many_labels_of_zero_mass():
     with pytest.raises(InvalidJointError, match=r"at most 50,000,000 cells; found 89,990,000\. .*support says"):
         _ = joint.p_y_given_x
     assert joint.p_x_given_y.shape == (9_000, 10_000)
+
+
+def test_masked_tables_of_objects_are_refused_for_the_right_reason():
+    text = np.ma.array([[1, 2], [3, "a"]], mask=[[0, 0], [0, 1]], dtype=object)
+    with pytest.raises(InvalidJointError, match="found nan at row 1, column 1"):
+        Joint.from_counts(text)
+    with pytest.raises(InvalidJointError, match="must hold real numbers; found dtype object, 'a' at row 1, column 1"):
+        Joint.from_counts(np.ma.array(text.data, mask=False))
+    assert Joint.from_counts(np.ma.array([[1, 2], [3, 4]], dtype=object)).records == 10

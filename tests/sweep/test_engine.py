@@ -1,12 +1,13 @@
 """Engines: chunks grow to their seconds and shrink at the end; processes and a Dask cluster give the same bits, killed workers or not."""
 
+import dataclasses
 import json
 import multiprocessing
 import os
 import signal
 import sqlite3
 import sys
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
 
 import numpy as np
@@ -16,8 +17,11 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.solvers.stopping import Stopping
+from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
+from infoplane.sweep.store.reader import store_status
+from infoplane.sweep.worker import identity
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -195,3 +199,35 @@ def test_no_scheduler_at_the_address(monkeypatch):
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: real(address, timeout=0.2))
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         swept(engine="dask:tcp://127.0.0.1:9")
+
+
+class Foreign(Executor):
+    """Runs chunks as a worker with another infoplane would: one of another version, or one that does not know of versions."""
+
+    def __init__(self, said):
+        self.said = said
+
+    def submit(self, work, *arguments):
+        future = Future()
+        future.set_result(dataclasses.replace(work(*arguments), made_by=self.said))
+        return future
+
+
+@pytest.mark.parametrize(
+    ("said", "named"), [("0.0.9 (sources 1234)", r"0\.0\.9"), ("", "of a version that cannot say which")]
+)
+def test_the_numbers_of_another_version_are_refused_and_not_stored(said, named, tmp_path):
+    with pytest.raises(EngineError, match=f"a worker has infoplane {named}.*this process {ip.__version__}") as refused:
+        swept(executor=Foreign(said), store=tmp_path / "runs.db")
+    assert identity() in str(refused.value)
+    assert store_status(tmp_path / "runs.db").runs == 0
+
+
+def test_dask_workers_are_asked_before_any_work():
+    class Client:
+        def run(self, _function, on_error):
+            assert on_error == "return"
+            return {"tcp://a": identity(), "tcp://b": AttributeError("no such function")}
+
+    with pytest.raises(EngineError, match="the worker at tcp://b has infoplane of a version that cannot say which"):
+        engine._refuse_other_versions(Client())

@@ -22,8 +22,10 @@ import numpy as np
 from ..certificate.bottleneck.mixture import Mixture, climb, cover, posterior
 from ..certificate.bottleneck.proof import Proof
 from ..certificate.certificate import Limits
+from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, PlanePoint, divergence, plane_point
+from ..joint.joint import check_joint
 from ..joint.support import Support
 from ..problem import bottleneck
 from ..solution import Run
@@ -161,12 +163,14 @@ def transitions(
         Gap in nats to which every optimum is certified. Clusters whose joining costs less than a hundredth of it count as one, so that
         a continuous split is seen where it first costs that much.
     """
+    check_joint(joint)
     critical = critical_gamma(joint)
-    low = SMALLEST_SHARE * critical if low is None else low
+    low = SMALLEST_SHARE * critical if low is None else positive_number("low", low)
+    high, points, width = positive_number("high", high), whole_number("points", points), positive_number("width", width)
     if not 0.0 < low < high <= 1.0:
         raise InvalidOptionError(f"expected 0 < low < high <= 1, found low = {low!r}, high = {high!r}.")
-    if points < 2 or not width > 0.0:
-        raise InvalidOptionError(f"expected at least 2 points and a positive width, found {points!r} and {width!r}.")
+    if points < 2:
+        raise InvalidOptionError(f"expected at least 2 points, found {points!r}.")
     search = _CertifiedPath(Support(joint), Envelope(tol=tol), width, critical)
     grid = np.geomspace(low, high, points)
     grid[-1] = high

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import narwhals as nw
@@ -24,22 +26,43 @@ def frame_cells(df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any) ->
     weights = () if weight is None else (weight,)
     _check_columns(frame, {"x": x, "y": y, "weight": weights})
     for name in (*x, *y):
-        _check_values(frame[name])
+        with _types_refused(frame, name):
+            _check_values(frame[name])
     for name in weights:
-        _check_weights(frame[name])
+        with _types_refused(frame, name):
+            _check_weights(frame[name])
     # Columns are renamed, so that no name clashes. Rows are grouped by weight as well: (rows of that weight) x weight, summed
     # exactly, does not depend on the order in which a multi-threaded frame visits its rows.
     keys = [f"c{i}" for i in range(len(x) + len(y))]
     columns = [nw.col(name).alias(key) for name, key in zip((*x, *y), keys, strict=True)]
     amount = nw.lit(1.0) if weight is None else nw.col(weight).cast(nw.Float64)
     rows = frame.select(*columns, amount.alias("w")).with_row_index("row")
-    groups = rows.group_by(*keys, "w").agg(nw.len().alias("n"), nw.col("row").min()).sort("row")
-    values = [groups[key].to_list() for key in (*keys, "w", "n")]
+    with _types_refused(frame, *x, *y):
+        groups = rows.group_by(*keys, "w").agg(nw.len().alias("n"), nw.col("row").min()).sort("row")
+        values = [groups[key].to_list() for key in (*keys, "w", "n")]
     xs, ys = _together(values[: len(x)]), _together(values[len(x) : -2])
     cells: dict[tuple[Hashable, Hashable], list[float]] = {}
     for x_label, y_label, w, n in zip(xs, ys, *values[-2:], strict=True):
         cells.setdefault((x_label, y_label), []).append(w * n)
     return {cell: exact_sum(amounts) for cell, amounts in cells.items()}
+
+
+@contextmanager
+def _types_refused(frame: nw.DataFrame[Any], *names: str) -> Iterator[None]:
+    """Whatever a frame's library raises for columns that it cannot compare, group or list, such as Arrow's periods, intervals and maps."""
+    try:
+        yield
+    except (InvalidJointError, MemoryError):
+        raise
+    except Exception as error:
+        native = {name: frame[name].to_native() for name in names}
+        kinds = ", ".join(
+            f"{name!r} of type {getattr(one, 'type', getattr(one, 'dtype', '?'))}" for name, one in native.items()
+        )
+        found = " ".join(str(error).split())[:200]
+        raise InvalidJointError(
+            f"the values of a column must be such that rows can be grouped by them; found {kinds} ({found}). Convert it to text or numbers."
+        ) from error
 
 
 def _frame(df: Any) -> nw.DataFrame[Any]:

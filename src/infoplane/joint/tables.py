@@ -124,11 +124,20 @@ def conditional(P: Table, p: Array, q: Array) -> Table:
 
 def _asarray(P: Any, what: str) -> Any:
     try:
-        return np.asarray(np.ma.filled(P.astype(float), np.nan) if np.ma.isMaskedArray(P) else P)
+        return _unmasked(P) if np.ma.isMaskedArray(P) else np.asarray(P)
     except ValueError as error:
         raise InvalidJointError(
             f"{what} must be a 2-D table whose rows all have one length; found ragged rows ({error})."
         ) from None
+
+
+def _unmasked(P: Any) -> Any:
+    """A masked table with NaN where it is masked, whatever lies there; as it is if something else in it is no number."""
+    if P.dtype.kind != "O":
+        return np.asarray(np.ma.filled(P.astype(float), np.nan)) if P.dtype.kind in "biuf" else np.ma.getdata(P)
+    filled = np.asarray(P.filled(np.nan))
+    is_number = all(isinstance(value, Real) for value in filled.flat)
+    return filled.astype(float) if is_number else filled
 
 
 def _check_fits(cells: int, what: str, advice: str) -> None:

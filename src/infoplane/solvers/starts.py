@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import reprlib
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -72,7 +73,7 @@ def default_clusters(letters: int, outcomes: int = 0) -> int:
 
 def most_clusters(letters: int, clusters: int | None = None, init: str | Array | None = None) -> int:
     """The cap on |Z|: what the user asked for, by number or by the rows of ``init``; else |X|, or what `ENCODER_BYTES` hold."""
-    given = None if init is None or isinstance(init, str) else np.shape(init)
+    given = None if init is None or isinstance(init, str) else _stack(init).shape
     rows = None if given is None or len(given) < 2 else int(given[-2])
     if clusters is not None:
         most = whole_number("clusters", clusters)
@@ -128,7 +129,7 @@ def _groups(joint: Joint, clusters: int) -> IntArray:
 
 def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], init: Array) -> Array:
     """Encoders that the user brings: one (|Z|, |X|), or a stack of them."""
-    stack = np.array(init, dtype=float)
+    stack = _stack(init)
     if stack.ndim == 2:
         stack = stack[None]
     if stack.ndim != 3 or stack.shape[0] == 0:
@@ -136,6 +137,17 @@ def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], 
     for encoder in stack:
         check_encoder(joint, encoder)
     return np.ascontiguousarray(stack[:, :, seen])
+
+
+def _stack(init: object) -> Array:
+    """What the user brings as encoders, as numbers."""
+    try:
+        given = np.asarray(init)
+        if given.dtype.kind in "biuf":
+            return np.array(given, dtype=float)
+    except ValueError:  # rows of different lengths
+        pass
+    raise InvalidOptionError(f"init must be an encoder or one of {', '.join(KINDS)}; found {reprlib.repr(init)}.")
 
 
 def seed_sequence(rng: Seed) -> np.random.SeedSequence:

@@ -30,7 +30,7 @@ from typing import Any
 from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
 from ..threads import all_cores
 from .plan import Chunk, Plan, Problems, Unit
-from .worker import STOP_EVENTS, ChunkResult, run_chunk
+from .worker import STOP_EVENTS, ChunkResult, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 
@@ -121,6 +121,7 @@ def completed(
             for future in ended:
                 number, chunk = running.pop(future)
                 result = _result(future)
+                check_identity(getattr(result, "made_by", ""), "a worker")
                 pace.learn(chunk, result.seconds)
                 yield number, result
     finally:
@@ -187,6 +188,7 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
             yield Engine("threads", pool, lambda: os.cpu_count() or 1)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
         with _client(engine.partition(":")[2]) as client:
+            _refuse_other_versions(client)
             yield Engine(engine, client.get_executor(pure=False), lambda: max(sum(client.nthreads().values()), 1))
     else:
         raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
@@ -211,6 +213,21 @@ def _client(address: str) -> Iterator[Any]:
         ):
             client.run(_ignore_interrupts)
             yield client
+
+
+def _refuse_other_versions(client: Any) -> None:
+    """Before any work; workers that come later are found out by their first result."""
+    for worker, theirs in client.run(identity, on_error="return").items():
+        check_identity(theirs if isinstance(theirs, str) else "", f"the worker at {worker}")
+
+
+def check_identity(theirs: str, who: str) -> None:
+    """An `EngineError` that names both if a worker has another infoplane than this process: its numbers would be stored as ours."""
+    if theirs != identity():
+        raise EngineError(
+            f"{who} has infoplane {theirs or 'of a version that cannot say which'}, and this process {identity()}: numbers need not be the "
+            "same. Install the same infoplane on every worker, and start it again."
+        )
 
 
 def _ignore_interrupts() -> None:

@@ -11,7 +11,7 @@ from contextlib import ExitStack, closing, contextmanager
 
 import numpy as np
 
-from ..checks import positive_number, whole_number
+from ..checks import check_callable, numbers, positive_number, whole_number
 from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
@@ -115,9 +115,7 @@ def sweep(
         points = _default_points(family) if points is None else whole_number("points", points)
         parameters = default_grid(joint, family, points)
         notation = "gamma"
-    values = np.array(parameters, dtype=float)
-    if values.ndim != 1 or values.size == 0:
-        raise InvalidOptionError(f"parameters must be a non-empty list of numbers, found shape {values.shape}.")
+    values = numbers("parameters", parameters)
     if points is not None and (points := whole_number("points", points)) < values.size:
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
@@ -126,7 +124,8 @@ def sweep(
         values = np.array([written.of(value) for value in values.tolist()])
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
-    check_problem(problems[0])
+    for problem in problems:
+        check_problem(problem)
     letters = int(joint.support()[0].sum())
     most = most_clusters(letters, clusters, init)
     chosen, proof = resolve_with_proof(
@@ -261,4 +260,5 @@ def _callback(progress: bool | ProgressCallback, total: int) -> Iterator[Progres
         with bar(total) as shown:
             yield shown
     else:
+        check_callable("progress", progress)
         yield progress

@@ -8,12 +8,15 @@ one run per parameter, that one is recorded at once.
 
 from __future__ import annotations
 
+import functools
+import hashlib
 import math
 import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from pathlib import Path
 
 import numpy as np
 
@@ -23,6 +26,7 @@ from ..solution import TIE, Run, Trace
 from ..solvers.base import BlockPace, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
 from ..threads import one_blas_thread
+from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
 from .record import RunRecord, contending
 
@@ -36,6 +40,18 @@ class ChunkResult:
 
     records: tuple[RunRecord, ...]
     seconds: float
+    made_by: str = ""
+    """The worker's `identity`."""
+
+
+@functools.cache
+def identity() -> str:
+    """The version of infoplane in this process, and a digest of its sources: what numbers depend on."""
+    digest = hashlib.sha256()
+    root = Path(__file__).parents[1]
+    for source in sorted(root.rglob("*.py")):
+        digest.update(f"{source.relative_to(root).as_posix()}\0".encode() + source.read_bytes())
+    return f"{__version__} (sources {digest.hexdigest()[:12]})"
 
 
 def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
@@ -53,7 +69,7 @@ def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
                 records += _run_batch(solver, plan, chunk.problems, batch, lowest, stop)
             if stop.is_set():
                 break
-    return ChunkResult(tuple(records), time.perf_counter() - began)
+    return ChunkResult(tuple(records), time.perf_counter() - began, identity())
 
 
 def _batches(units: Sequence[Unit]) -> list[list[Unit]]:

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...errors import InvalidOptionError
 from ...information import Array, bits, entr
+from ...joint.joint import check_joint
 from ...joint.support import Support
 from ...problem import MarkovLagrangian
 from ...solution import Run, finished
@@ -112,6 +113,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     True
     """
     began = time.perf_counter()
+    check_joint(joint)
     support = Support(joint)
     n = len(support.p_x)
     # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; columns are scaled to a largest entry of 1, for letters of small mass.

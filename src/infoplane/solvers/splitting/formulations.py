@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...errors import UnsupportedProblemError
+from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...problem import MarkovLagrangian
 
@@ -160,6 +160,8 @@ def choose(problem: MarkovLagrangian, name: str = "auto") -> Formulation:
             "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
         )
     if name != "auto":
+        if name not in FORMULATIONS:
+            raise InvalidOptionError(f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {name!r}.")
         if reason := FORMULATIONS[name].refusal(problem):
             allowed = [f.name for f in FORMULATIONS.values() if f.refusal(problem) is None]
             raise UnsupportedProblemError(

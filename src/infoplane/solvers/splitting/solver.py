@@ -83,7 +83,7 @@ class DouglasRachford(Solver):
     order: Literal["I", "II"] | None = field(default=None, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        if self.formulation != "auto" and self.formulation not in FORMULATIONS:
+        if not isinstance(self.formulation, str) or self.formulation not in ("auto", *FORMULATIONS):
             raise InvalidOptionError(
                 f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
             )
