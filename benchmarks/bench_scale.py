@@ -147,9 +147,10 @@ def table(results: dict[str, Any]) -> str:
         "| joint | \\|Z\\| at the start | solver | status | iterations | time | loss, nats | memory |",
         "|---|---|---|---|---|---|---|---|",
     ]
-    for key, found in results.items():
-        if key == "whole":
+    for key in JOINTS:
+        if key not in results:
             continue
+        found = results[key]
         unit = found["blahut-arimoto"]["seconds"]
         for solver in SOLVERS:
             run = found[solver]

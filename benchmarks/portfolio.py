@@ -59,6 +59,9 @@ FAMILIES = {
     ODD: lambda t: ip.MarkovLagrangian(t, t, -0.3),
 }
 
+CELLS = 40
+"""Of every large joint: 6 + 6 + 3 + 3 + 2 parameters of the families, with and without a cap."""
+
 Cell = tuple[str, Callable[[], ip.Joint], str, float, int | None]
 
 
@@ -151,7 +154,7 @@ def _of_joint(name: str, results: dict[str, dict[str, Any]]) -> str:
     others = [min(answer["loss"] for who, answer in one.items() if who != "default") for one in done]
     seconds = np.array([one["default"]["seconds"] for one in done])
     return (
-        f"| {name} | {len(done)} | {np.mean(gaps <= NEAR):.2f} | {gaps.max():.1e} | {np.median(seconds):.1f}, {seconds.max():.0f} | "
+        f"| {name} | {len(done)} of {CELLS} | {np.mean(gaps <= NEAR):.2f} | {gaps.max():.1e} | {np.median(seconds):.1f}, {seconds.max():.0f} | "
         f"{np.median(np.array(others) - best):.1e} |"
     )
 
