@@ -308,7 +308,7 @@ def large_table(results: dict[str, Any]) -> Iterator[str]:
         if key.startswith("large; ") and "after" in one:
             _, what, gamma, _ = key.split("; ")
             found = one["after"]
-            ended = "the proof" if found["gap"] <= TOL else found["limit"]
+            ended = "the proof" if found["gap"] <= TOL else found["limit"].replace("|", "\\|")
             numbers = f"{found['loss']:.5f} | {found['gap']:.1e} | {found['cells']:,} | {found['wall']:.1f} ({found['seconds']:.1f})"
             yield f"| {what} | {float(gamma):g} | {numbers} | {ended} |"
 
