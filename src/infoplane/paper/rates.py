@@ -54,22 +54,3 @@ def straightness(steps: Array) -> float:
     k, y = np.arange(len(delta)), np.log(delta)
     slope, intercept = np.polyfit(k, y, 1)
     return 1.0 - float(((y - slope * k - intercept) ** 2).sum()) / float(((y - y.mean()) ** 2).sum())
-
-
-def lojasiewicz_exponent(steps: Array, augmented: Array) -> tuple[float, float]:
-    """The slope of log ||w^{k+1} - w^k|| against log(L_c - L_c*) over the tail, and the r^2 of its fit; NaN if the tail is too short.
-
-    The Lojasiewicz inequality |grad L_c| >= K (L_c - L_c*)^theta with theta = 1/2 is what linear rates rest on. A step of the recursions
-    is as long as the gradient of L_c there, up to constants (its rows are c (Ap - Bq), Ap - Bq and c B(q - q_old)), so the slope is theta.
-    """
-    limit = augmented[-1]
-    distance = augmented - limit
-    floor = 1e-13 * max(1.0, abs(float(limit)))
-    seen = np.flatnonzero((distance > 1e2 * floor) & (steps > 0.0))
-    seen = seen[len(seen) // 2 :]
-    if len(seen) < 10:
-        return float("nan"), float("nan")
-    x, y = np.log(distance[seen]), np.log(steps[seen])
-    slope, intercept = np.polyfit(x, y, 1)
-    fit = 1.0 - float(((y - slope * x - intercept) ** 2).sum()) / float(((y - y.mean()) ** 2).sum())
-    return float(slope), fit

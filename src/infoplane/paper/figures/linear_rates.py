@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...solution import fit_exponent
 from ..drawing import COLOUR, dress, legend, logarithmic, panels
 from ..figure import Figure, Row
 from ..methods import Method
 from ..piece import Piece
-from ..rates import STRAIGHT, lojasiewicz_exponent, straightness, worst_ratio
+from ..rates import STRAIGHT, straightness, worst_ratio
 from ..runs import Runs
 from ..scale import Scale
 from ..traces import Iterates
@@ -133,8 +134,16 @@ def r_linear(runs: Runs, way: str, alphas: tuple[float, ...]) -> Finding:
 
 
 def _exponent(runs: Runs, solver: str, alpha: float) -> tuple[float, float]:
+    """The slope of log ||w^{k+1} - w^k|| against log(L_c - L_c*) over the tail, and the r^2 of its fit; NaN if the tail is too short.
+
+    A step of the recursions is as long as the gradient of L_c there, up to constants: its rows are c (Ap - Bq), Ap - Bq and c B(q - q_old).
+    """
     one = runs[name(solver, alpha)]
-    return lojasiewicz_exponent(one["step"], one["augmented"])
+    try:
+        fit = fit_exponent(one["augmented"], one["step"])
+    except ValueError:
+        return float("nan"), float("nan")
+    return fit.theta, fit.r_squared
 
 
 def half(runs: Runs, way: str) -> Finding:
