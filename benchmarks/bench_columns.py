@@ -97,7 +97,7 @@ class Worker:
         environment = os.environ | {"PYTHONPATH": f"{source}{os.pathsep}{Path(__file__).parent}"}
         command = [sys.executable, __file__, "--work"]
         self.process = subprocess.Popen(command, env=environment, stdin=-1, stdout=-1, text=True)
-        self("heart", 3.5, 60.0), self("peaked 16x6", 3.5, 5.0), self("peaked 100x3", 3.5, 5.0)  # compiles
+        self("heart", 3.5, 300.0), self("peaked 16x6", 3.5, 300.0), self("smooth 100x3", 1.5, 300.0)  # compiles
 
     def __call__(self, name: str, beta: float, seconds: float) -> tuple[float, float]:
         assert self.process.stdin is not None
@@ -127,7 +127,7 @@ def before(seconds: float, old_seconds: float, only: list[str]) -> Iterator[str]
             if (only and name not in only) or (name.startswith("adult") and not outside(ADULT["small"], name)):
                 continue
             (gap, spent), (gap_now, spent_now) = old(name, beta, old_seconds), new(name, beta, seconds)
-            times = f"{spent / spent_now:.1f}" if gap <= 1e-6 else f"> {spent / spent_now:.1f}"
+            times = "" if gap_now > 1e-6 else f"{'> ' if gap > 1e-6 else ''}{spent / spent_now:.1f}"
             yield f"| {name} | {beta:g} | {gap:.1e} | {spent:.2f} | {gap_now:.1e} | {spent_now:.2f} | {times} |"
         old.process.kill(), new.process.kill()
 
