@@ -100,3 +100,13 @@ def test_starts_are_as_many_as_the_budget_holds():
     assert solver.useful_starts(small, ip.bottleneck(0.1), 16, 16) == 16
     assert 1 <= solver.useful_starts(large, ip.bottleneck(0.1), 300, 16) < 16
     assert solver.useful_starts(large, ip.bottleneck(0.1), 3000, 16) == 1
+
+
+def test_soft_problems_go_on_from_hard_partitions_too():
+    """A generalised bottleneck was left at its starts' best: hard partitions were settled only if they were lower as they were."""
+    rng = np.random.default_rng(0)
+    joint = ip.Joint.from_counts(rng.dirichlet(np.full(4, 0.3), size=100) * rng.lognormal(0.0, 1.0, (100, 1)))
+    problem = ip.generalised_bottleneck(0.1, 0.5)
+    hard = ip.solve(joint, ip.deterministic_bottleneck(0.1), clusters=8, rng=0).encoder
+    other = ip.solve(joint, problem, "accelerated", init=0.99 * hard + 0.01 / len(hard))
+    assert ip.solve(joint, problem, clusters=8, rng=0).loss <= other.loss + 1e-9

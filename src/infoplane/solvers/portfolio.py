@@ -62,6 +62,9 @@ POLISH_WORK = 100_000_000
 SPLITTING_WORK = 1_000_000
 """Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
 
+POLISHED = 3
+"""Hard partitions from which the accelerated solver goes on."""
+
 ROUNDINGS = 3
 """Most times that the best of few clusters is rounded and settled again."""
 
@@ -264,14 +267,16 @@ class PortfolioBatch:
 
     def _hard_and_generated(self) -> Generator[None, None, None]:
         """Hard partitions; for a funnel, column generation from them and from all that was found."""
-        best = self.best()
-        soft = [] if best is None else [best.encoder]
-        hard = yield from self._best_partitions([] if is_funnel(self.problem) else soft)
+        soft = [] if is_funnel(self.problem) else [run.encoder for run in self.runs(traces=False)]
+        hard = yield from self._best_partitions(soft)
+        del soft
         if hard[0].loss < self.lowest - BETTER:
             self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
         if not is_funnel(self.problem):
-            if hard[0].loss <= self.lowest + BETTER and hard[0].clusters > 1:
-                yield from self._polish(softened(hard[0].labels), "merging")
+            for one in hard[:POLISHED]:
+                if one.clusters > 1:
+                    yield from self._polish(softened(one.labels), one.found_by)
+            yield from self._rounded_again()
             return
         if self.support.sparse:
             return
