@@ -391,3 +391,15 @@ def test_a_move_that_fails_leaves_nothing_behind(small, tmp_path):
         small.save(tmp_path / "f.npz")
     assert os.listdir(tmp_path) == ["f.npz"]
     assert os.listdir(tmp_path / "f.npz") == []
+
+
+@pytest.mark.parametrize(("column", "value"), [(2, -1e-9), (3, -np.inf), (4, np.inf)])
+def test_residuals_that_no_run_ends_with_are_refused(small, column, value, tmp_path):
+    small.save(tmp_path / "f.npz")
+    with np.load(tmp_path / "f.npz") as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    assert small.runs[0].status is ip.Status.STATIONARY
+    arrays["numbers"][0, column] = value
+    np.savez(tmp_path / "bad.npz", **arrays)
+    with pytest.raises(InvalidOptionError, match="residuals"):
+        ip.Frontier.load(tmp_path / "bad.npz")

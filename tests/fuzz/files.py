@@ -183,7 +183,9 @@ def _loaded(path):
 def finite(frontier):
     """Look at all that a frontier has; whatever is there is finite."""
     for run in frontier.runs:
-        numbers = [run.loss, run.ixz, run.iyz, *run.residuals, run.lower_bound or 0.0]
+        numbers = [run.loss, run.ixz, run.iyz, run.lower_bound or 0.0]
+        if min(run.residuals) < 0.0 or (run.status is ip.Status.STATIONARY and max(run.residuals) == np.inf):
+            raise Broken(f"{run.status.name} with {run.residuals}")
         if getattr(run, "has_encoder", True):
             numbers += np.ravel(run.encoder).tolist()
         if not np.isfinite(numbers).all():

@@ -270,6 +270,9 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
     finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays.get("plane", np.zeros(1)).flat]
     if not np.isfinite(finite).all() or (counts < 0).any() or (counts[:, 3] > 2**40).any():
         raise ValueError("it has numbers of runs that no run has")
+    residuals, stationary = arrays["numbers"][:, 2:], [status == Status.STATIONARY.name for status in meta["statuses"]]
+    if (residuals < 0.0).any() or np.isposinf(residuals[stationary]).any():
+        raise ValueError("it has residuals that its runs cannot have ended with")
     if encoders.shape != (counts[kept, 3].sum(), joint.shape[0]) or (counts[kept, 3] == 0).any():
         raise ValueError(f"its encoders, of shape {encoders.shape}, do not fit its runs and its joint")
     if not (np.isfinite(encoders).all() and (encoders >= 0.0).all()):
