@@ -199,3 +199,16 @@ def test_after_ctrl_c_no_batch_begins_that_was_waiting(monkeypatch):
 
     assert not solving._drive([Counted() for _ in range(9)], Waiting(), None, None, None)
     assert begun == [1]
+
+
+def test_the_callers_error_handling_changes_nothing():
+    joint = ip.Joint.from_counts([[3, 0], [0, 2], [2, 1], [2, 3], [0, 0]])
+    calls = [
+        lambda: ip.Joint.from_counts([[1e-308, 1.0], [1.0, 2.0]]).fingerprint,
+        lambda: ip.solve(joint, ip.bottleneck(0.2), "accelerated", starts=2, rng=0).loss,
+        lambda: ip.solve(joint, ip.bottleneck(0.2), "ib-1", starts=2, rng=0).loss,
+        lambda: ip.solve(joint, ip.funnel(2.0), "pf-2", starts=2, rng=0).loss,
+    ]
+    expected = [call() for call in calls]
+    with np.errstate(all="raise"):
+        assert [call() for call in calls] == expected

@@ -26,7 +26,7 @@ from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
-from .threads import all_cores, one_blas_thread
+from .threads import all_cores, one_blas_thread, usual_floats
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -125,7 +125,7 @@ def solve(
     stopping = Stopping(tol=tol, max_iter=max_iter, clusters=most)
     kind = default_init(problem) if init is None else init
     starts = whole_number("starts", starts)
-    with one_blas_thread():
+    with one_blas_thread(), usual_floats():
         rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
         useful = chosen.useful_starts(support, problem, rows, starts)
         # A solver without random starts gives the same bits every time, asked for or not.

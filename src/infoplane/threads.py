@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager
 
+import numpy as np
 from threadpoolctl import threadpool_limits
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
@@ -22,6 +23,11 @@ def all_cores() -> Iterator[ThreadPoolExecutor]:
     """A pool with one thread per core."""
     with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
         yield pool
+
+
+def usual_floats() -> np.errstate:
+    """numpy's own handling of overflow, underflow and the like, whatever the caller has set with ``np.seterr``."""
+    return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 
 
 @contextmanager

@@ -1,6 +1,8 @@
 """The options that commands share: read from the records of problems and the fields of solvers."""
 
 import dataclasses
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -62,3 +64,11 @@ def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
     assert given["max_cells"] == 5
     assert options.make_proof(1e-3, given) == {"certify": 1e-3, "max_cells": 5, "max_seconds": None}
     assert given == {"penalty": 2.0}
+
+
+def test_python_without_docstrings_has_the_same_options():
+    ended = subprocess.run(
+        [sys.executable, "-OO", "-m", "infoplane", "solve", "--help"], capture_output=True, text=True
+    )
+    assert ended.returncode == 0
+    assert "--max-cells" in ended.stdout

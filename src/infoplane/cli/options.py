@@ -338,8 +338,8 @@ def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
     for field in filter(_has_flag, _fields(cls)):
         kind = _click_type(hints[field.name])
         metavar = kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind)
-        text = described[field.name]
-        text = f"For {whose}: {text[0].lower()}{text[1:]}"
+        text = described.get(field.name, "")  # python -OO leaves docstrings out
+        text = f"For {whose}: {text[:1].lower()}{text[1:]}"
         options[field.name] = click.option(flag_of(field.name), type=kind, metavar=metavar, help=text)
     return options
 

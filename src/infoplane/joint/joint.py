@@ -143,7 +143,9 @@ class Joint:
         """
         counts = checked_table(N, "counts")
         table = smoothed(counts, smoothing)
-        made = cls(table / total(table), *table_labels(N, x_labels, y_labels, x_names, y_names))
+        with np.errstate(under="ignore"):  # the smallest counts may become 0, whatever the caller's np.seterr says
+            shares = table / total(table)
+        made = cls(shares, *table_labels(N, x_labels, y_labels, x_names, y_names))
         made.__dict__["_margins"] = whole_margins(counts)
         return made
 

@@ -25,7 +25,7 @@ from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
 from ..solvers.base import BlockPace, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
-from ..threads import one_blas_thread
+from ..threads import one_blas_thread, usual_floats
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
 from .record import RunRecord, contending
@@ -59,7 +59,7 @@ def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
     began = time.perf_counter()
     stop = STOP_EVENTS.get(stop_name, threading.Event())
     records: list[RunRecord] = []
-    with one_blas_thread():
+    with one_blas_thread(), usual_floats():
         for batch in _batches(chunk.units):
             solver = plan.solvers[batch[0].solver]
             if is_path(solver):
