@@ -154,8 +154,8 @@ def _of_joint(name: str, results: dict[str, dict[str, Any]]) -> str:
     others = [min(answer["loss"] for who, answer in one.items() if who != "default") for one in done]
     seconds = np.array([one["default"]["seconds"] for one in done])
     return (
-        f"| {name} | {len(done)} of {CELLS} | {np.mean(gaps <= NEAR):.2f} | {gaps.max():.1e} | {np.median(seconds):.1f}, {seconds.max():.0f} | "
-        f"{np.median(np.array(others) - best):.1e} |"
+        f"| {name} | {len(done)} of {CELLS} | {np.mean(gaps <= NEAR):.2f} | {gaps.max():.1e} | "
+        f"{np.median(seconds):.1f}, {seconds.max():.0f} | {np.median(np.array(others) - best):.1e} |"
     )
 
 
