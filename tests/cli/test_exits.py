@@ -26,7 +26,7 @@ def test_unknown_command_is_2(run):
         ("--memory", "Accelerated(memory=...)"),
         ("--split", "Accelerated(split=...)"),
         ("--splitting", "Pooling(splitting=...)"),
-        ("--inner", "DouglasRachford(inner=...)"),
+        ("--inner", "DouglasRachford(inner=...) or infoplane.DifferenceOfConvex(inner=...)"),
         ("--proximal", "DouglasRachford(proximal=...)"),
     ],
 )

@@ -146,7 +146,7 @@ def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
     said = IN_PYTHON.get(error.option_name)
     if said is None:
         return error
-    message = f"{error.message} It is an option of a solver in Python only: infoplane.{said}."
+    message = f"{error.message} It is an option of a solver in Python only: {said}."
     return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 

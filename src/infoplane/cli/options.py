@@ -360,13 +360,18 @@ _own_options = {
     if name not in PROOF_LIMITS
 }
 
-IN_PYTHON = {
-    flag_of(field.name): f"{cls.__name__}({field.name}=...)"
-    for cls in CLASSES
-    for field in _fields(cls)
-    if not _has_flag(field)
-}
-"""Flags that the command line does not have, and how the same is said in Python."""
+
+def _in_python() -> dict[str, str]:
+    found: dict[str, list[str]] = {}
+    for cls in CLASSES:
+        for field in _fields(cls):
+            if not _has_flag(field):
+                found.setdefault(flag_of(field.name), []).append(f"infoplane.{cls.__name__}({field.name}=...)")
+    return {flag: " or ".join(ways) for flag, ways in found.items()}
+
+
+IN_PYTHON = _in_python()
+"""Flags that the command line does not have, and how the same is said in Python, for every solver that has the option."""
 
 one_solver = several(
     click.option(
