@@ -7,6 +7,7 @@ import time
 from collections import Counter
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -17,7 +18,7 @@ SECONDS = {"calls": 60, "files": 20, "kills": 600}
 """An attack that takes longer has found something."""
 
 MEMORY = 6 * 2**30
-"""Bytes that the process may have: a larger allocation has found something."""
+"""Bytes that an attack may take: a larger allocation has found something."""
 
 
 @dataclass
@@ -79,9 +80,10 @@ def time_limited(seconds):
 
 @contextmanager
 def memory_limited():
-    """No more than `MEMORY` bytes of addresses, so that a huge allocation fails."""
+    """No more than `MEMORY` bytes of addresses beyond those that the process has, so that a huge allocation fails."""
     before = resource.getrlimit(resource.RLIMIT_AS)
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, before[1]))
+    has = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (has + MEMORY, before[1]))
     try:
         yield
     finally:

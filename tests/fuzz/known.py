@@ -24,6 +24,16 @@ CALLS = (
     Call([[1.0, 0.0], [0.5, 0.0], [5e-324, 0.0]], "ip.funnel(0.3)", {"solver": "pf-2v", "certify": 1e-3, "rng": 57}),
     Call([[0.5], [5e-324], [0.15], [1.0], [1e-300]], "ip.funnel(3.3)", {"solver": "portfolio", "rng": 33}),
     Call([[0.64, 5e-324], [0.22, 0.0], [4.3e-07, 0.0]], "ip.funnel(12.6)", {"rng": 23, "starts": 3, "max_iter": 30}),
+    Call(
+        [[0.95, 5e-324, 0.0], [0.32, 5e-324, 0.0], [5e-324, 5e-324, 0.0], [5e-324, 0.28, 0.0], [5e-324, 5e-324, 0.0]],
+        "ip.funnel(29.8)",
+        {"solver": "pf-1", "certify": True, "rng": 41, "starts": 1, "max_seconds": 2.0},
+    ),
+    Call(
+        [[5e-324, 5e-324, 5e-324], [5e-324, 5e-324, 0.52], [5e-324, 5e-324, 0.78], [5e-324, 5e-324, 0.12]],
+        "ip.funnel(7.0)",
+        {"solver": "drs", "certify": True, "rng": 62, "starts": 1, "max_iter": 1, "max_seconds": 2.0},
+    ),
     # Without a seed, and documented to use no random start.
     Call([[3, 1, 0], [0, 2, 1], [1, 0, 4]], "ip.funnel(2.5)", {"certify": True}),
 )

@@ -26,6 +26,10 @@ ATTEMPTS: tuple[tuple[Method, float], ...] = (
 """Method and tolerance of each attempt at a linear programme."""
 
 
+LARGEST = 1e300
+"""Largest price of a letter: any price proves a bound, and one that is infinite proves nothing."""
+
+
 class ColumnMixture(NamedTuple):
     """An optimal basis of a linear programme over posteriors."""
 
@@ -59,7 +63,9 @@ def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float
         )
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if cap is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
-            return ColumnMixture(np.maximum(found.x, 0.0) * most, unit * found.eqlin.marginals / p_x, dual)
+            with np.errstate(over="ignore"):  # a letter of 5e-324
+                lam = np.clip(unit * found.eqlin.marginals / p_x, -LARGEST, LARGEST)
+            return ColumnMixture(np.maximum(found.x, 0.0) * most, lam, dual)
     raise InfoplaneError(
         f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways: {found.message} Masses p(x) here "
         f"go from {p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or "
@@ -75,5 +81,5 @@ def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:
         if short < 0.0:
             with np.errstate(divide="ignore", over="ignore"):
                 x = int((p_x / Q[:, k]).argmin())
-            lam[x] += short / Q[x, k]
+                lam[x] = max(lam[x] + short / Q[x, k], -LARGEST)
     return lam
