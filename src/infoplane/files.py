@@ -89,7 +89,7 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
         os.chmod(temporary, 0o666 & ~umask)  # mkstemp's files are private; a result is as readable as any other file
         os.replace(temporary, path)
     except BaseException as error:
-        if isinstance(error, OSError):
+        if isinstance(error, OSError) and error.errno is not None:
             error.filename = os.fspath(path)  # not the part's, and a full disk names none
         with suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -141,7 +141,7 @@ def test_not_converged_is_4_and_still_prints(run):
         (("--gamma", "0.2", "--max-cells", "9"), "--max-cells; it needs --solver envelope or columns, or --certify"),
         (("--gamma", "0.2", "--certify", "--max-cells", "0"), "max_cells must be a positive whole number"),
         (("--gamma", "0.2", "--certify", "0"), "certify must be True, False or a positive gap in nats"),
-        (("--problem", "lagrangian", "--rho", "1,-1,1", "--certify"), "a global certificate needs"),
+        (("--problem", "lagrangian", "--rho", "-1,-1,1", "--certify"), "a global certificate needs"),
         (("--gamma", "0.2", "--criterion", "lagrangian"), "--criterion; it needs --solver merging"),
         (("--gamma", "0.2", "--penalty", "-1"), "penalty must be"),
         (("--gamma", "0.2", "--penalty", "large"), "expected a finite number, found 'large'"),

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane import words
 
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 390, "height": 844}
 
@@ -87,7 +88,7 @@ def test_every_way_to_choose(opened, heart, heart_page):
     assert chosen() == str(best[3])
     # The plane is clicked where the run with the most information lies: the rightmost of the large points.
     one.page.locator("#plane").scroll_into_view_if_needed()
-    marks = one.page.locator("#plane svg .layer_2_marks path[opacity='1']")
+    marks = one.page.locator("#plane svg .mark-symbol path[opacity='1']")
     boxes = [marks.nth(i).bounding_box() for i in range(marks.count())]
     assert len(boxes) == len(best)
     right = max(boxes, key=lambda box: box["x"])
@@ -186,7 +187,7 @@ def test_markup_in_labels_is_text(opened, marked, marked_page, nasty):
     assert one.page.evaluate("document.querySelectorAll('svg[onload], [onerror], u').length") == 0
     # What the axis shortens it shortens as text; the table has it whole.
     table = one.page.eval_on_selector_all("#cells-table tbody td:first-child", "cells => cells.map(c => c.textContent)")
-    assert table == nasty
+    assert table == [*map(words.shown, nasty)]
     shown = labels(one, "posteriors")
     assert any(text.startswith("<img src=x") or text.startswith("<img") for text in shown)
     assert "<b>merging</b>" in one.page.locator("#table").text_content()

@@ -192,7 +192,9 @@ class SplittingBatch:
         self.found_by = formulation.name if options.formulation == "auto" else options.name
         self.kernel = advance_exact if options.step == "exact" else advance_gradient
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
-        with np.errstate(over="ignore"):  # letters of 5e-324: a run that leaves the range of floating point is said to have failed
+        with np.errstate(
+            over="ignore"
+        ):  # letters of 5e-324: a run that leaves the range of floating point is said to have failed
             features = np.ascontiguousarray(M.T / support.p_x)
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, features)
         self.setting = Setting(
