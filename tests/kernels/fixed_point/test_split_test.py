@@ -11,6 +11,29 @@ from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
 from strategies import joints
 
 
+def test_a_power_iteration_that_rests_on_the_way_goes_on():
+    """The start is all but orthogonal to the eigenvector sought, so that the quotient stands still at the next eigenvalue for a while."""
+    start = np.cos(1.7 * np.arange(4))
+    start = start - start.mean()
+    first = np.ones(4) / 2.0
+    second = start / np.linalg.norm(start)
+    rest = np.linalg.qr(np.column_stack([first, second, [1.0, 2.0, -1.0, 0.5], [0.3, -1.0, 0.2, 2.0]]))[0][:, 2:]
+    third = rest[:, 0] + 1e-7 * second
+    basis = np.column_stack([first, second, third / np.linalg.norm(third), rest[:, 1]])
+    # With uniform p(x) and a symmetric channel C is its square: eigenvalues 1, 0.2, 0.6 (the one sought) and 0.1.
+    T = (basis * np.sqrt([1.0, 0.2, 0.6, 0.1])) @ basis.T
+    assert (T >= 0.0).all()
+    joint = ip.Joint.from_matrix(T / T.sum())
+    support, problem = Support(joint), ip.bottleneck(0.5)
+    channel = channel_of(support)
+    W = np.ones((1, 4))
+    q = np.zeros((1, len(channel.p_y)))
+    q[:, :4] = W @ support.P
+    out = np.empty((2, q.shape[1]))
+    assert twins.second_correlations(support.P, W)[0] > 0.55
+    assert split_clusters(channel, blocks_of(W, channel.p_x.shape[1]), q, np.array(problem.rho), out) == 2
+
+
 @settings(max_examples=60, deadline=None)
 @given(joint=joints(max_x=6, max_y=4), gamma=st.floats(0.05, 0.95), seed=st.integers(0, 20))
 def test_a_cluster_is_split_if_and_only_if_its_correlation_exceeds_gamma(joint, gamma, seed):

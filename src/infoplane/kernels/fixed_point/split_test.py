@@ -20,6 +20,7 @@ from .selfmap import ChannelBlocks
 
 LARGEST_PRODUCT = 24  # |Y| up to which C is made
 POWER_STEPS = 30  # of the power iteration, which errs towards "stable" only
+PATIENT_STEPS = 300  # the same where C is made, and a step costs next to nothing
 MARGIN = 1e-6  # relative excess of lambda that counts
 ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
 SMALLEST_GAIN = 1e-10  # nats: a smaller gain is ignored
@@ -111,7 +112,7 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
             trace += C[y, y] / q[y] if q[y] > 0.0 else 0.0
         if trace - 1.0 <= wanted:
             return False
-    for _ in range(POWER_STEPS):
+    for _ in range(PATIENT_STEPS if C.size > 0 else POWER_STEPS):
         mean, square = 0.0, 0.0
         for y in range(n_y):
             mean += q[y] * g[y] / mass
@@ -145,7 +146,10 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
             for y in range(n_y):
                 g[y] = h[y]
             return True
-        if POWER_STEPS * (now - before) < wanted - now:  # it rises ever more slowly, and would not get there
+        # It rises ever more slowly, and would not get there; unless it began all but orthogonal to the eigenvector, and rests on the way.
+        if C.size == 0 and POWER_STEPS * (now - before) < wanted - now:
+            return False
+        if C.size > 0 and abs(now - before) <= ROUNDING * now:
             return False
         before = now
         for y in range(n_y):
