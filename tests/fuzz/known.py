@@ -34,6 +34,11 @@ CALLS = (
         "ip.funnel(7.0)",
         {"solver": "drs", "certify": True, "rng": 62, "starts": 1, "max_iter": 1, "max_seconds": 2.0},
     ),
+    Call(
+        [[0.49, 5e-324], [0.24, 5e-324], [5e-324, 0.75], [5e-324, 5e-324]],
+        "ip.bottleneck(0.003971408194558617)",
+        {"certify": True, "rng": 90, "starts": 2, "max_seconds": 2.0},
+    ),
     # Without a seed, and documented to use no random start.
     Call([[3, 1, 0], [0, 2, 1], [1, 0, 4]], "ip.funnel(2.5)", {"certify": True}),
 )

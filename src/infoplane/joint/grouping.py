@@ -72,7 +72,9 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         if min(half.sum() for half in halves) == 0.0:
             break
         # The KL divergences of a letter to the halves differ by sum_y p(y|x) log(ratio); y unseen in a half get a little mass.
-        first, other = (np.log((half + 1e-9 * p_y) / half.sum() + (p_y == 0.0)) for half in halves)
+        first, other = (
+            np.log(np.maximum((half + 1e-9 * p_y) / half.sum() + (p_y == 0.0), np.finfo(float).tiny)) for half in halves
+        )
         moved = np.asarray(rows @ (other - first)) > 0.0
         if (moved == second).all():
             break

@@ -92,7 +92,10 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until:
     root = np.sqrt(support.p_x)
     for _ in range(100):
         m = p @ k
-        D = k @ (support.p_x / m)
+        with np.errstate(over="ignore", invalid="ignore"):  # letters of 5e-324
+            D = k @ (support.p_x / m)
+        if not np.isfinite(D).all():
+            break
         if (D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol) or time.perf_counter() > until:
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
