@@ -6,7 +6,8 @@ Every cell is one batch of runs from the paper's random starts: the share that e
 residual below tol), and the median number of iterations. "auto" is the row-scaled penalty, from 100 starts on the built-in joints
 and from 20 on the random ones (there at the better alpha only); beside it one scalar c, from 20 starts. Runs that did not
 converge are continued for 400 recorded iterations, which tells slow from cycling: the reason is printed, not guessed.
-Finished cells are kept in the JSON file, so that an interrupted run continues where it was.
+Finished cells are kept in the JSON file, so that an interrupted run continues where it was. With ``--only pf-1`` only the rows of
+that formulation are run, and the others are kept as the table has them.
 """
 
 from __future__ import annotations
@@ -33,10 +34,11 @@ SCALAR = {  # the paper's tuned c: (3x3, heart); where it gives none, the neares
     "ib-1": (16.0, 16.0),
     "ib-2": (64.0, 64.0),
     "ib-1v": (64.0, 128.0),
+    "pf-1": (64.0, 7000.0),
     "pf-2": (64.0, 7000.0),
     "pf-2v": (64.0, 128.0),
 }
-BETTER = {"ib-1": 1.618, "ib-2": 1.0, "ib-1v": 1.0, "pf-2": 1.618, "pf-2v": 1.0}
+BETTER = {"ib-1": 1.618, "ib-2": 1.0, "ib-1v": 1.0, "pf-1": 1.618, "pf-2": 1.618, "pf-2v": 1.0}
 WATCHED = 400
 
 
@@ -148,8 +150,19 @@ def reason(batch: SplittingBatch, cell: Cell) -> str:
     return ", ".join(said)
 
 
-def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
-    """The results as Markdown: one row per joint, formulation and parameter."""
+def kept(text: str) -> dict[tuple[str, str, str], str]:
+    """The rows of a table written before, by joint, formulation and parameter as they are written there."""
+    rows = {}
+    for line in text.splitlines():
+        cells = [cell.strip() for cell in line.strip("|").split("|")]
+        if line.startswith("|") and len(cells) > 3 and cells[1] in SCALAR:
+            rows[cells[0], cells[1], cells[2]] = line
+    return rows
+
+
+def table(results: dict[str, dict[str, object]], all_cells: list[Cell], before: str = "") -> str:
+    """The results as Markdown: one row per joint, formulation and parameter; rows without a result are kept from the table before."""
+    old = kept(before)
     limits = {cell.joint in SMALL: cell.max_iter for cell in all_cells if cell.penalty == "auto"}
     lines = [
         "# How often each formulation converges",
@@ -173,6 +186,10 @@ def table(results: dict[str, dict[str, object]], all_cells: list[Cell]) -> str:
         row = rows.setdefault((cell.joint, cell.formulation, cell.parameter), {})
         row[cell.penalty == "auto", cell.relaxation] = cell
     for (name, formulation, parameter), row in rows.items():
+        written = old.get((name, formulation, f"{parameter:g}"))
+        if written and not any(known(results, cell) for cell in row.values()):
+            lines.append(written)
+            continue
         shown = []
         for auto in (True, False):
             for alpha in ALPHAS:
@@ -201,9 +218,11 @@ def main() -> None:
     parser.add_argument("--max-iter", type=int, default=20_000, help="automatic penalty, built-in joints")
     parser.add_argument("--random-max-iter", type=int, default=12_000, help="automatic penalty, random joints")
     parser.add_argument("--scalar-max-iter", type=int, default=3_000, help="scalar penalty")
+    parser.add_argument("--only", choices=list(SCALAR), help="run this formulation only; other rows stay as --table has them")
     options = parser.parse_args()
     results = json.loads(options.out.read_text()) if options.out.exists() else {}
-    todo = cells(options.max_iter, options.random_max_iter, options.scalar_max_iter)
+    every = cells(options.max_iter, options.random_max_iter, options.scalar_max_iter)
+    todo = [cell for cell in every if options.only in (None, cell.formulation)]
     for done, cell in enumerate(todo, start=1):
         result = known(results, cell)
         if result is None:
@@ -214,7 +233,8 @@ def main() -> None:
             f"{result['share']:.2f} stationary, {result['iterations']:.0f} iterations, best {result['best']:.6f} nats. {result['reason']}",
             flush=True,
         )
-    text = table(results, todo)
+    before = options.table.read_text() if options.table and options.table.exists() else ""
+    text = table(results, every, before)
     print(text)
     if options.table:
         options.table.write_text(text)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.splitting.descent import descent, descent_threshold
+from infoplane.solvers.splitting.descent import descent, descent_threshold, over_relaxed
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 
 COVERED = [name for name, formulation in FORMULATIONS.items() if formulation.descends]
@@ -35,6 +35,80 @@ def test_for_weakly_convex_blocks_it_is_the_papers_theorem_2():
 def test_in_units_of_its_own_curvature_solver_one_needs_c_above_one_whatever_alpha():
     for alpha in (0.3, 1.0, 1.618, 2.0):
         assert descent_threshold(alpha, sigma=5.0, L=5.0) == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize(("sigma", "L"), [(0.3, 1.0), (1.9, 2.0), (3.0, 3.0)])
+@pytest.mark.parametrize("share", [0.0, 0.3, 0.9])
+def test_over_relaxation_is_theorem_4_1_of_themelis_and_patrinos(sigma, L, share):
+    """In their letters: lambda = alpha, gamma = 1/c, p = sigma/L and delta of their (4.4)."""
+    p = sigma / L
+    lam = 2.0 + share * (4.0 / (1.0 + math.sqrt(1.0 - p)) - 2.0)
+    delta = math.sqrt((p * lam) ** 2 - 8.0 * p * (lam - 2.0))
+    low, high = over_relaxed(lam, sigma=sigma, L=L)
+    assert 1.0 / low == pytest.approx((p * lam + delta) / (4.0 * sigma))
+    assert 1.0 / high == pytest.approx((p * lam - delta) / (4.0 * sigma), abs=1e-12)
+
+
+@pytest.mark.parametrize("sigma", [-0.8, 0.0, 0.5])
+def test_below_alpha_two_it_is_their_other_range(sigma):
+    low, high = over_relaxed(1.5, sigma=sigma, L=1.0)
+    assert 1.0 / low == pytest.approx(min(1.0, 0.5 / (2.0 * -sigma)) if sigma < 0.0 else 1.0)
+    assert high == math.inf
+
+
+class Bowl:
+    """L p^2 / 2, whose curvature is L everywhere: sigma = L."""
+
+    def __init__(self, L):
+        self.L = L
+
+    def value(self, u):
+        return 0.5 * self.L * float((u * u).sum())
+
+    def argmin(self, target, c, _start):
+        return c * target / (self.L + c)
+
+
+class Nearest:
+    """0 on some points and infinite elsewhere."""
+
+    def __init__(self, *places):
+        self.places = np.array(places)
+
+    def value(self, _u):
+        return 0.0
+
+    def argmin(self, target, _c, _start):
+        return self.places[np.abs(target[:, None] - self.places).argmin(axis=1)]
+
+
+@pytest.mark.parametrize("alpha", [0.5, 1.0, 1.618])
+def test_no_smaller_penalty_would_do(alpha):
+    """Their Theorem 4.7: with F = L p^2 / 2 and q in {-1, 1} runs converge just above c = L and never just below."""
+    L = 3.0
+    low, _ = over_relaxed(alpha, sigma=L, L=L)
+    begin = {"p0": np.array([2.0]), "q0": np.array([1.0]), "relaxation": alpha, "max_iter": 5000}
+    inside, outside = (
+        ip.douglas_rachford(Bowl(L), Nearest(-1.0, 1.0), order="I", penalty=factor * low, **begin)
+        for factor in (1.02, 0.98)
+    )
+    assert inside.converged
+    assert not outside.converged
+    assert outside.residuals.primal > 1.0
+
+
+def test_no_larger_penalty_would_do_above_two():
+    """Their Theorem 4.8: with q in one point runs leave the solution just above the upper end, and are refused unless sigma is misstated."""
+    alpha, L = 3.0, 1.0
+    _, high = over_relaxed(alpha, sigma=L, L=L)
+    begin = {"p0": np.zeros(1), "q0": np.zeros(1), "order": "I", "relaxation": alpha, "max_iter": 2000}
+    blocks = Bowl(L), Nearest(1.0)
+    assert ip.douglas_rachford(*blocks, penalty=0.98 * high, curvature=(L, L), **begin).converged
+    with pytest.raises(ip.InvalidOptionError, match="must lie between 1 and 2"):
+        ip.douglas_rachford(*blocks, penalty=1.02 * high, curvature=(L, L), **begin)
+    misstated = ip.douglas_rachford(*blocks, penalty=1.02 * high, curvature=(1.1 * L, 1.1 * L), **begin)
+    assert not misstated.converged
+    assert misstated.residuals.primal > 1.0
 
 
 def test_what_is_asked_wrongly():

@@ -51,11 +51,12 @@ def descent_threshold(alpha: float, *, sigma: float, L: float) -> float:
 
 
 def over_relaxed(alpha: float, *, sigma: float, L: float) -> tuple[float, float]:
-    """The penalties between which L_c falls in every iteration, for 0 < alpha < 4: Themelis and Patrinos (2020).
+    """The penalties between which L_c falls in every iteration, for 0 < alpha < 4: Theorem 4.1 of Themelis and Patrinos (2020).
 
     The followed block is L-smooth with curvature at least sigma. Below alpha = 2, c > max{L, -2 sigma/(2 - alpha)}; from 2 on the block
     must be strongly convex, alpha < 4/(1 + sqrt(1 - sigma/L)), and c lies between the roots of (alpha - 2) c^2 - alpha sigma c + 2 sigma L.
-    Their result for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives it for both recursions here.
+    Theirs is for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives the same ranges for both recursions here,
+    and says at which of their ends runs fail.
     """
     if not (L > 0.0 and -L <= sigma <= L):
         raise InvalidOptionError(f"sigma must lie in [-L, L] and L be positive; found sigma = {sigma!r}, L = {L!r}.")
@@ -95,7 +96,7 @@ THEOREMS: dict[str, tuple[str, _Constants]] = {
     "2": ("Theorem 2", theorem_2),
     "3": ("Theorem 3", theorem_3),
     "descent": ("the descent theorem", descent_threshold),
-    "over-relaxed": ("Themelis and Patrinos (2020)", _over_relaxed_threshold),
+    "over-relaxed": ("Theorem 4.1 of Themelis and Patrinos (2020)", _over_relaxed_threshold),
 }
 
 
