@@ -218,7 +218,9 @@ def main() -> None:
     parser.add_argument("--max-iter", type=int, default=20_000, help="automatic penalty, built-in joints")
     parser.add_argument("--random-max-iter", type=int, default=12_000, help="automatic penalty, random joints")
     parser.add_argument("--scalar-max-iter", type=int, default=3_000, help="scalar penalty")
-    parser.add_argument("--only", choices=list(SCALAR), help="run this formulation only; other rows stay as --table has them")
+    parser.add_argument(
+        "--only", choices=list(SCALAR), help="run this formulation only; other rows stay as --table has them"
+    )
     options = parser.parse_args()
     results = json.loads(options.out.read_text()) if options.out.exists() else {}
     every = cells(options.max_iter, options.random_max_iter, options.scalar_max_iter)

@@ -32,7 +32,7 @@ def test_interval_holds_the_share(n, p):
 
 
 def test_smaller_penalty_all_ways():
-    early, late, never = {1.0: 0.2, 2.0: 0.95}, {1.0: 0.2, 2.0: 0.5, 4.0: 1.0}, {1.0: 0.5}
+    early, late, never = {1.0: 0.2, 2.0: 0.95, 4.0: 1.0}, {1.0: 0.2, 2.0: 0.5, 4.0: 1.0}, {1.0: 0.2, 2.0: 0.5, 4.0: 0.5}
     found = smaller_penalty(early, late, 0.9, ("early", "late"), 100)
     assert (found.holds, found.numbers["first"], found.numbers["second"]) == (True, 2.0, 4.0)
     assert smaller_penalty(late, early, 0.9, ("late", "early"), 100).holds is False
@@ -43,13 +43,30 @@ def test_smaller_penalty_all_ways():
     assert "never (largest share 50%)" in found.said
 
 
+def test_crossings_that_differ_by_chance_do_not_decide():
+    """88% against 92% of 24 trials, and the same of 10,000."""
+    ours, theirs = {1.0: 0.5, 2.0: 0.92, 4.0: 0.92}, {1.0: 0.5, 2.0: 0.88, 4.0: 0.88}
+    assert smaller_penalty(ours, theirs, 0.9, ("a", "b"), 24).holds is None
+    assert smaller_penalty(ours, theirs, 0.9, ("a", "b"), 10_000).holds is True
+    # A larger area that belongs to the later crossing says neither.
+    broad = {1.0: 0.89, 2.0: 0.89, 4.0: 0.95}
+    assert smaller_penalty({1.0: 0.1, 2.0: 0.91, 4.0: 0.91}, broad, 0.9, ("a", "b"), 100).holds is None
+
+
+def test_a_crossing_below_the_grid_is_not_known():
+    ours, theirs = {1.0: 1.0, 2.0: 1.0, 4.0: 0.0}, {1.0: 1.0, 2.0: 0.0, 4.0: 0.0}
+    found = smaller_penalty(ours, theirs, 0.9, ("a", "b"), 100)
+    assert found.holds is None
+    assert found.said.endswith("c = 1, the smallest that was tried")
+
+
 def test_a_tie_on_the_grid_is_decided_by_areas_or_not_at_all():
-    early, same = {1.0: 0.6, 2.0: 0.8, 4.0: 1.0}, {1.0: 0.1, 2.0: 0.2, 4.0: 1.0}
+    early, same = {1.0: 0.0, 2.0: 0.8, 4.0: 1.0, 8.0: 0.0}, {1.0: 0.0, 2.0: 0.2, 4.0: 1.0, 8.0: 0.0}
     assert smaller_penalty(early, early, 0.9, ("a", "b"), 100).holds is None
     found = smaller_penalty(early, same, 0.9, ("early", "late"), 100)
     assert found.holds is True
-    # Trapezoids of (0.6, 0.8, 1.0) and (0.1, 0.2, 1.0) over two octaves: 1.6 and 0.75.
-    assert "+0.85 octaves" in found.said
+    # Trapezoids of (0.8, 1.0, 0.0) and (0.2, 1.0, 0.0) over the octaves beside c = 4: 1.4 and 1.1.
+    assert "+0.30 octaves" in found.said
     assert smaller_penalty(same, early, 0.9, ("late", "early"), 100).holds is False
     assert smaller_penalty(early, same, 0.9, ("early", "late"), 2).holds is None  # too few trials to tell
 

@@ -5,18 +5,35 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane.paper.rates import linear_tails, straightness, worst_ratio
+from infoplane.paper.rates import linear_tails, on_its_way, straightness, worst_ratio
 
 K = np.arange(1, 400)
 
 
 def test_linear_tails_both_ways():
     linear, sublinear = -1.0 + 0.9**K, -1.0 + 1.0 / K**2
-    found = linear_tails({"a": linear})
+    found = tails(a=linear)
     assert found.holds is True
     assert found.numbers["a, factor"] == pytest.approx(0.9, abs=1e-3)
-    assert linear_tails({"a": linear, "b": sublinear}).holds is False
-    assert linear_tails({"a": np.array([1.0, 0.0])}).holds is None
+    assert tails(a=linear, b=sublinear).holds is False
+    assert tails(a=np.array([1.0, 0.0])).holds is None
+
+
+def tails(**losses):
+    return linear_tails(losses, dict.fromkeys(losses, True))
+
+
+def test_a_tail_needs_an_end():
+    linear, slow = -1.0 + 0.9**K, -1.0 + 0.999**K
+    # Not converged, stopped while it falls, never left its start.
+    assert linear_tails({"a": linear}, {"a": False}).holds is None
+    assert on_its_way(slow) > 0.01 > on_its_way(linear)
+    assert tails(a=slow).holds is None
+    assert "stopped on its way" in tails(a=slow).said
+    assert tails(a=1e-5 * linear).holds is None
+    # What has no end yet leaves open what one with an end confirms, but not what one refutes.
+    assert tails(a=linear, b=slow).holds is None
+    assert tails(a=-1.0 + 1.0 / K**2, b=slow).holds is False
 
 
 @given(factor=st.floats(0.2, 0.97), scale=st.floats(1e-6, 1e6))

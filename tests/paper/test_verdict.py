@@ -38,6 +38,15 @@ def test_the_papers_way_and_ours_are_judged_apart(answers, paper, improved):
     assert verdict.paper in Judgement
 
 
+def test_the_papers_way_is_told_with_the_settings_that_turn_it():
+    findings = {"gradient": Finding(None, "")}
+    varied = {"a": Finding(True, ""), "b": Finding(None, ""), "c": Finding(False, ""), "d": Finding(True, "")}
+    verdict = Verdict(claim(None), findings, varied)
+    assert verdict.paper_words == f"{UNDECIDED}; holds with a, d; does not hold with c"
+    assert Verdict(claim(None), {"gradient": Finding(True, "")}, varied).paper_words == "holds; does not hold with c"
+    assert Verdict(claim(None), findings).paper_words == UNDECIDED
+
+
 def test_judge_asks_every_way_and_the_first_under_every_setting():
     pieces = {name: Merges(name, "heart") for name in ("a", varied("a", "first step 1"))}
     columns = {"a": {"ixz": np.array([1.0])}, varied("a", "first step 1"): {"ixz": np.array([-1.0])}}

@@ -43,13 +43,24 @@ def area_error(shares: Mapping[float, float], trials: int) -> float:
     return float(np.sqrt((width**2 * p * (1.0 - p) / trials).sum()))
 
 
+def around(shares: Mapping[float, float], c: float) -> dict[float, float]:
+    """The part of a curve within an octave of a penalty of its grid, or as far as the grid's next values where these are farther."""
+    grid = sorted(shares)
+    place = grid.index(c)
+    low = min(c / 2.0, grid[max(place - 1, 0)])
+    high = max(2.0 * c, grid[min(place + 1, len(grid) - 1)])
+    close = 1.0 + 1e-9  # a grid of eight values an octave ends at an octave but for rounding
+    return {one: shares[one] for one in grid if low / close <= one <= high * close}
+
+
 def smaller_penalty(
     ours: Mapping[float, float], theirs: Mapping[float, float], enough: float, names: tuple[str, str], trials: int
 ) -> Finding:
-    """Whether the first reaches the share at a smaller c than the second; None if neither does.
+    """Whether the first reaches the share at a smaller c than the second; None if neither does, or if the trials cannot tell.
 
-    Where both reach it at the same c of the grid, the areas under the two curves decide, if they differ by more than two standard errors
-    of that many trials per c: the grid is too coarse to tell two crossings between the same values apart.
+    Two crossings between the same values of the grid are a tie, and two curves that cross at different values may differ by chance. So the
+    areas under the curves, within an octave of the first crossing, must differ by more than two standard errors of that many trials per c,
+    and in the same sense as the crossings. A crossing at the smallest c of the grid lies below it: nothing is known of where.
     """
     c = [smallest_penalty(shares, enough) for shares in (ours, theirs)]
     said = " and ".join(
@@ -57,16 +68,22 @@ def smaller_penalty(
         for name, one, shares in zip(names, c, (ours, theirs), strict=True)
     )
     said = f"{enough:.0%} converge first at {said}"
-    holds: bool | None = None if not np.isfinite(c).any() else c[0] < c[1]
-    if np.isfinite(c).all() and c[0] == c[1]:
-        more = area(ours) - area(theirs)
-        error = float(np.hypot(area_error(ours, trials), area_error(theirs, trials)))
-        holds = None if abs(more) <= 2.0 * error else more > 0.0
-        said += (
-            f"; on this tie the areas under the curves decide: {names[0]} has {more:+.2f} octaves of c more "
-            f"(two standard errors: {2.0 * error:.2f})"
-        )
-    return Finding(holds, said, {"first": c[0], "second": c[1]})
+    first = min(c)
+    if not np.isfinite(first):
+        return Finding(None, said, {"first": c[0], "second": c[1]})
+    if c[0] == c[1] == min(ours):
+        return Finding(None, f"{said}, the smallest that was tried", {"first": c[0], "second": c[1]})
+    mine, other = around(ours, first), around(theirs, first)
+    more = area(mine) - area(other)
+    error = float(np.hypot(area_error(mine, trials), area_error(other, trials)))
+    holds = (
+        None if abs(more) <= 2.0 * error or (more > 0.0 and c[0] > c[1]) or (more < 0.0 and c[0] < c[1]) else more > 0.0
+    )
+    said += (
+        f"; around c = {first:g} the area under the curve of {names[0]} is {more:+.2f} octaves larger "
+        f"(two standard errors: {2.0 * error:.2f})"
+    )
+    return Finding(holds, said, {"first": c[0], "second": c[1], "more_octaves": more})
 
 
 def wider_range(

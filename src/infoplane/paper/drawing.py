@@ -24,6 +24,9 @@ COLOUR = {
 }
 """One colour per solver, in every picture."""
 
+SIZE = {"ib-2": 1.4, "ib-1v": 2.0, "pf-2v": 2.0}
+"""How much larger a solver's hollow marks are, so that those of others at the same place are seen within them."""
+
 MARK: Mapping[str, dict[str, Any]] = {
     "gradient": {"marker": "o", "facecolors": "none", "s": 40, "linewidths": 1.1},
     "exact": {"marker": "s", "facecolors": "none", "s": 90, "linewidths": 0.8},
@@ -59,6 +62,22 @@ def legend(ax: Axes, **options: Any) -> None:
     ax.legend(
         fontsize="x-small", frameon=False, loc="upper left", bbox_to_anchor=(0.0, -0.16), borderaxespad=0.0, **options
     )
+
+
+def a_decade(ax: Axes) -> None:
+    """At least one decade on a logarithmic y axis: within less, nothing has fallen that a reader should see fall."""
+    low, high = ax.get_ylim()
+    if ax.get_yscale() == "log" and high < 10.0 * low:
+        ax.set_ylim(high / 10.0, high * 1.2)
+
+
+def plain_numbers(ax: Axes) -> None:
+    """0.1, 0.2, 0.5 along a logarithmic x axis of a decade or two, instead of powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    ax.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    ax.xaxis.set_major_formatter("{x:g}")
+    ax.xaxis.set_minor_formatter(NullFormatter())
 
 
 def logarithmic(ax: Axes, *, x: bool = False) -> None:

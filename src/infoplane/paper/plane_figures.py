@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..information import Array
 from ..plot import GREY
-from .drawing import COLOUR, MARK, dress, legend
+from .drawing import COLOUR, MARK, SIZE, dress, legend, panels
 from .figure import Row
-from .planes import leaks_less, more_points, recovers
+from .planes import leaks_less, left_their_start, less_than_merging, more_points, recovers
 from .points import Points, leakage_bound, relevance_bound
 from .runs import Runs
 from .sensitivity import SEPARATOR
@@ -19,6 +21,7 @@ from .verdict import Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure as Drawing
 
 EVERYWHERE = float("inf")
 """The upper end of an interval of I(X;Z) that has none."""
@@ -29,8 +32,7 @@ def scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") 
     ended = points.ended()
     label = solver if kind == "baseline" else f"{solver}, {kind}"
     style = dict(MARK[kind])
-    if solver.endswith("v"):
-        style["s"] *= 1.9  # hollow, around the other solver's mark at the same place
+    style["s"] *= SIZE.get(solver, 1.0)
     if "facecolors" not in style:
         style["color"] = COLOUR[solver]
     else:
@@ -50,6 +52,21 @@ def proven_frontier(ax: Axes, certified: Points, family: str, right: float) -> N
     ax.plot(u, np.minimum(bound, u), color=GREY, linewidth=1.3, zorder=1, label="proven bound")
     side = bound.min() - 1.0 if family == "funnel" else bound.max() + 1.0
     ax.fill_between(u, np.minimum(bound, u), side, color=GREY, alpha=0.10, linewidth=0, zorder=0)
+
+
+WAYS = {"the paper's way": ("gradient",), "our improved ways": ("exact", "auto")}
+"""The rows of a figure of planes, each with its kinds of steps."""
+
+
+def planes(columns: Sequence[str]) -> tuple[Drawing, list[tuple[Axes, str, str, tuple[str, ...]]]]:
+    """A figure with one column per plane, and the paper's way above ours; every panel with its column, title and kinds of steps."""
+    figure, axes = panels(len(columns), len(WAYS))
+    places = [(column, words, kinds) for words, kinds in WAYS.items() for column in columns]
+    letters = "abcdefgh"
+    return figure, [
+        (ax, column, f"({letters[place]}) {column}: {words}", kinds)
+        for place, (ax, (column, words, kinds)) in enumerate(zip(axes, places, strict=True))
+    ]
 
 
 def plane(ax: Axes, title: str, right: float, top: float) -> None:
@@ -94,16 +111,42 @@ def _row(name: str, here: Points, certified: Points) -> Row:
     return row
 
 
+def moved(runs: Runs, title: str, name: str) -> Points:
+    """The converged runs of a piece; those that stopped where they began are left out where the figure has the starts."""
+    starts = f"{title}: starts"
+    points = runs.points(name)
+    return left_their_start(points, runs[starts]) if starts in runs.pieces else points.ended()
+
+
+def _compared(runs: Runs, title: str, names: Sequence[str], ask: Callable[..., Finding]) -> Finding:
+    """What the moved runs of some pieces say; not decided where none of a piece has left its start."""
+    used = {name: moved(runs, title, name) for name in names}
+    before = {name: len(runs.points(name).ended()) for name in names}
+    still = [name for name in names if before[name] and not len(used[name])]
+    if still:
+        said = "; ".join(
+            f"none of the {before[name]} converged runs of {name} has left its random start" for name in still
+        )
+        return with_evidence(Finding(None, said), runs, *names)
+    return with_evidence(ask(*used.values()), runs, *names)
+
+
 def compared(runs: Runs, way: str, title: str, solvers: tuple[str, str], low: float, high: float) -> Finding:
     """Whether the first solver leaks less than the second."""
-    names = tuple(f"{title}: {solver}, {way}" for solver in solvers)
-    return with_evidence(leaks_less(runs.points(names[0]), runs.points(names[1]), solvers, low, high), runs, *names)
+    names = [f"{title}: {solver}, {way}" for solver in solvers]
+    return _compared(runs, title, names, partial(leaks_less, names=solvers, low=low, high=high))
 
 
 def against_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
     """Whether a solver reaches Merge-Two's points, and leaks less between them."""
-    name = f"{title}: {solver}, {way}"
-    return with_evidence(recovers(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high), runs, name)
+    ask = partial(recovers, merges=runs[f"{title}: Merge-Two"], name=solver, high=high)
+    return _compared(runs, title, [f"{title}: {solver}, {way}"], ask)
+
+
+def below_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver leaks less than Merge-Two in a range."""
+    ask = partial(less_than_merging, merges=runs[f"{title}: Merge-Two"], name=solver, low=0.0, high=high)
+    return _compared(runs, title, [f"{title}: {solver}, {way}"], ask)
 
 
 def more_than_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:

@@ -9,15 +9,19 @@ import numpy as np
 
 from ..information import NATS_PER_BIT
 from ..solution import fit_rate
-from .drawing import LINE, dress, legend, logarithmic
+from .drawing import LINE, a_decade, dress, legend, logarithmic
 from .figure import Row
 from .rates import linear_tails
 from .runs import Runs
+from .settings import SLIGHT
 from .traces import Descent
 from .verdict import Finding, with_evidence
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+FAR = 4.0
+"""How many median lengths of a converged run are drawn."""
 
 SHOWN = 1e-13
 """Distances from the limit, in bits, that are drawn: below are rounding errors."""
@@ -39,15 +43,24 @@ def common_limit(runs: Runs, names: Sequence[str]) -> float:
 
 
 def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str, limit: float) -> None:
-    """Loss - L* against the iteration, both logarithmic; L* is the same for all runs of the figure."""
+    """log(loss - L*) against the iteration, so that a linear rate is a straight line; L* is the same for all runs of the figure.
+
+    Runs may be a hundred times as long as others: the axis ends at `FAR` times the median length of those that converged.
+    """
+    lengths = [len(runs[name]["loss"]) for name in names]
+    ended = [len(runs[name]["loss"]) for name in names if arrived(runs, name)]
+    right = min(max(lengths), FAR * float(np.median(ended or lengths)))
     for name, colour in names.items():
         loss = runs[name]["loss"]
         distance = loss - limit
         seen = np.flatnonzero(distance > SHOWN)
         kind = name.rpartition(", ")[2]
-        said = f"{label(runs, name)}: {len(loss):,} iterations"
+        how = "" if arrived(runs, name) else ", not converged"
+        said = f"{label(runs, name)}: {len(loss):,} iterations{how}"
         ax.plot(seen + 1, distance[seen], LINE.get(kind, "-"), color=colour, linewidth=1.4, label=said)
-    logarithmic(ax, x=True)
+    logarithmic(ax)
+    a_decade(ax)
+    ax.set_xlim(0, 1.03 * right)
     dress(ax, title, "iteration", "loss - L*  [bits]")
     legend(ax)
 
@@ -60,7 +73,7 @@ def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
         row: dict[str, Any] = {
             "runs": label(runs, name),
             "iterations": len(loss),
-            "converged": float(runs[name]["converged"][int(runs[name]["chosen"][0])]),
+            "converged": float(arrived(runs, name)),
             "end_bits": float(loss[-1]),
             "gap_bits": float(loss[-1]) - lower_bound,
         }
@@ -75,27 +88,45 @@ def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
 
 def linear(runs: Runs, names: list[str]) -> Finding:
     """Whether the loss of every named run decreases linearly near its end."""
-    return with_evidence(linear_tails({name: runs[name]["loss"] * NATS_PER_BIT for name in names}), runs, *names)
+    losses = {name: runs[name]["loss"] * NATS_PER_BIT for name in names}
+    return with_evidence(linear_tails(losses, {name: arrived(runs, name) for name in names}), runs, *names)
+
+
+def arrived(runs: Runs, name: str) -> bool:
+    """Whether the run that is drawn converged."""
+    return bool(runs[name]["converged"][int(runs[name]["chosen"][0])])
+
+
+def lowest_met(runs: Runs, name: str) -> float:
+    """The lowest loss or augmented Lagrangian of the methods of a piece that converged and left their start; infinite if none did.
+
+    A run that diverges has an augmented Lagrangian without bound.
+    """
+    one = runs[name]
+    counts = (one["converged"] > 0) & (np.abs(one["end"] - one["loss"][0]) > SLIGHT)
+    return float(one["lowest"][counts].min(initial=np.inf))
 
 
 def minimum(said: float, lowest: Mapping[str, float], loss: float, bound: float) -> Finding:
     """Whether the loss that the paper calls the minimum among its solvers is the lowest that they meet here, to its last digit.
 
-    ``lowest`` has the lowest loss or augmented Lagrangian under each setting that the paper leaves open. The proven optimum is our finding,
-    told beside it, not what the claim is judged by.
+    ``lowest`` has the lowest loss or augmented Lagrangian under each setting that the paper leaves open, where one was met. The proven
+    optimum is our finding, told beside it, not what the claim is judged by.
     """
     digits = 10.0 ** -len(str(said).partition(".")[2])
     met = {name: value for name, value in lowest.items() if abs(said - value) <= digits / 2}
     found = ", ".join(f"{name}: {value:.4f}" for name, value in lowest.items())
+    found = found or "none converged and left its start"
     in_nats = bound * NATS_PER_BIT
     unit = "; read as nats no encoder could have it" if said < in_nats - digits / 2 else ""
     return Finding(
-        bool(met),
-        f"the lowest loss or augmented Lagrangian of these runs, in bits: {found}; the paper's is {said:g}{unit}. Our finding beside it: "
+        bool(met) if lowest else None,
+        f"the lowest loss or augmented Lagrangian of the runs that converged and left their start, in bits: {found}; the paper's is "
+        f"{said:g}{unit}. Our finding beside it: "
         f"the proven optimum over all encoders is {loss:.4f} bits (lower bound {bound:.6f}; {in_nats:.4f} nats)",
         {
             "optimum_bits": loss,
-            "lowest_bits": min(lowest.values()),
+            "lowest_bits": min(lowest.values(), default=np.nan),
             **{f"{name}, bits": one for name, one in lowest.items()},
         },
     )

@@ -6,16 +6,31 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ..information import Array
+from ..information import NATS_PER_BIT, Array
 from ..solution import fit_rate
+from .settings import SLIGHT
 from .verdict import Finding
 
 STRAIGHT = 0.99
 """r^2 of a straight line through log |loss - limit| that counts as a linear rate."""
 
+ARRIVED = 1e-3
+"""The share of its fall that a run may still gain at its end, and count as one that has arrived."""
 
-def linear_tails(descents: Mapping[str, Array]) -> Finding:
-    """Whether log |loss - limit| of every run falls along a straight line: factor < 1 per iteration, r^2 >= `STRAIGHT`."""
+
+def on_its_way(loss: Array) -> float:
+    """The share of all that a run gained which it gained in the last twentieth of its iterations."""
+    last = max(len(loss) // 20, 1)
+    gained = float(loss[0] - loss.min())
+    return abs(float(loss[-1 - last] - loss[-1])) / gained if gained > 0.0 and len(loss) > last else 0.0
+
+
+def linear_tails(descents: Mapping[str, Array], converged: Mapping[str, bool]) -> Finding:
+    """Whether log |loss - limit| of every run falls along a straight line: factor < 1 per iteration, r^2 >= `STRAIGHT`.
+
+    "Near the end" needs an end. A run does not count that did not converge, that never left its start (its loss fell by less than
+    `SLIGHT`), or that was stopped on its way: more than `ARRIVED` of what it gained came in the last twentieth of its iterations.
+    """
     said, numbers, straight = [], {}, []
     for name, loss in descents.items():
         try:
@@ -23,10 +38,20 @@ def linear_tails(descents: Mapping[str, Array]) -> Finding:
         except ValueError:
             said.append(f"{name}: only {len(loss)} iterations, too few to fit")
             continue
-        straight.append(rate.factor < 1.0 and rate.r_squared >= STRAIGHT)
-        said.append(f"{name}: x{rate.factor:.4f} an iteration, r^2 {rate.r_squared:.4f}, {len(loss)} iterations")
         numbers[f"{name}, factor"], numbers[f"{name}, r2"] = rate.factor, rate.r_squared
-    return Finding(all(straight) if straight else None, "; ".join(said), numbers)
+        line = f"{name}: x{rate.factor:.4f} an iteration, r^2 {rate.r_squared:.4f}, {len(loss)} iterations"
+        gained = float(loss[0] - loss.min()) / NATS_PER_BIT
+        if not converged[name]:
+            said.append(f"{line}, not converged")
+        elif gained < SLIGHT:
+            said.append(f"{line}, {gained:.1e} bits below its start")
+        elif on_its_way(loss) > ARRIVED:
+            said.append(f"{line}, stopped on its way: {on_its_way(loss):.1%} of its fall in the last twentieth of them")
+        else:
+            said.append(line)
+            straight.append(rate.factor < 1.0 and rate.r_squared >= STRAIGHT)
+    holds = False if False in straight else True if straight and len(straight) == len(descents) else None
+    return Finding(holds, "; ".join(said), numbers)
 
 
 def remaining(steps: Array, floor: float = 1e-12) -> Array:

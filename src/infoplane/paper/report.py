@@ -145,7 +145,7 @@ def _verdict_table(figures: Sequence[JudgedFigure]) -> Table:
     rows = [
         (
             verdict.claim.text,
-            verdict.paper.value,
+            verdict.paper_words,
             verdict.improved_words,
             judged.figure.name,
             next(iter(verdict.findings.values())).said,
@@ -200,7 +200,7 @@ def _section(judged: JudgedFigure) -> list[Block]:
         blocks += [
             Heading(3, verdict.claim.text),
             Text(
-                f"{verdict.claim.where}. In the paper's way: {verdict.paper.value}. In our improved ways: {verdict.improved_words}."
+                f"{verdict.claim.where}. In the paper's way: {verdict.paper_words}. In our improved ways: {verdict.improved_words}."
             ),
             Items([f"{way}: {_answer(finding)}; {finding.said}." for way, finding in verdict.findings.items()]),
         ]

@@ -69,7 +69,7 @@ FULL = Scale(
     limit=LIMIT,
     gradient_limit=LIMIT,
     heart_limit=LIMIT,
-    penalties=16,
+    penalties=40,
     sensitivity=True,
 )
 QUICK = Scale(

@@ -35,6 +35,9 @@ FUNNEL_PENALTY = 64.0
 FUNNEL_SHARE_PENALTIES = tuple(float(c) for c in range(1000, 8001, 1000))
 """c of the funnel's convergence share: the paper's range."""
 
+FUNNEL_FINE_PENALTIES = tuple(500.0 * 2.0 ** (k / 8) for k in range(33))
+"""The same range and an octave below it, with 8 values an octave."""
+
 LOW_PENALTIES = tuple(2.0**k for k in range(3, 10))
 """Penalties below the paper's range, at which exact funnel steps are run as well."""
 
@@ -108,9 +111,15 @@ OPEN = (
     Open("points of beta in [1, 10]", f"{HEART_BETAS}, geometric", "as in the paper's other funnel grid", "not varied"),
     Open(
         "c of the bottleneck's convergence shares",
-        f"powers of 2 from {BOTTLENECK_PENALTIES[0]:g} to {BOTTLENECK_PENALTIES[-1]:g}; a tie is decided by areas under the curves",
+        f"powers of 2 from {BOTTLENECK_PENALTIES[0]:g} to {BOTTLENECK_PENALTIES[-1]:g}; areas under the curves around the crossing decide",
         "covers every c that the paper names for this data",
         "not varied",
+    ),
+    Open(
+        "c of the funnel's convergence share",
+        "1,000, 2,000, ..., 8,000; beside it 8 values an octave from 500 on, with 100 trials each",
+        "the paper's range; its grid is not said",
+        "the finer grid",
     ),
     Open(
         "starts",

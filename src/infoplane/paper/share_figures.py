@@ -41,11 +41,13 @@ class Curve:
     alpha: float
     penalties: tuple[float, ...]
     limit: int
+    note: str = ""
+    """What tells it from another curve of the same method."""
 
     @property
     def label(self) -> str:
         """What the legend says."""
-        return f"{self.solver}, alpha {self.alpha:g}, {self.kind}"
+        return f"{self.solver}, alpha {self.alpha:g}, {self.kind}{self.note}"
 
     def name(self, c: float) -> str:
         """The name of the piece of one penalty."""
@@ -71,6 +73,11 @@ class Curve:
     def shares(self, runs: Runs) -> dict[float, float]:
         """The share that converged, at every c that was run."""
         return {c: share(runs.points(self.name(c))) for c in self.penalties if self.name(c) in runs.pieces}
+
+    def run_pieces(self, runs: Runs) -> list[Sweep]:
+        """The sweeps that were run, one per penalty."""
+        found = [runs.piece(self.name(c)) for c in self.penalties if self.name(c) in runs.pieces]
+        return [piece for piece in found if isinstance(piece, Sweep)]
 
 
 def share_table(runs: Runs, curves: list[Curve], lower_bound: float) -> list[Row]:

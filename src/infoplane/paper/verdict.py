@@ -71,6 +71,15 @@ class Verdict:
         return _judgement([next(iter(self.findings.values())).holds])
 
     @property
+    def paper_words(self) -> str:
+        """The same as a reader sees it, with the open settings under which the answer is the opposite, or is one at all."""
+        words = str(self.paper.value)
+        for judgement, answer in ((Judgement.HOLDS, True), (Judgement.DOES_NOT_HOLD, False)):
+            settings = [setting for setting in self.hangs_on if self.varied[setting].holds is answer]
+            words += f"; {judgement.value} with {', '.join(settings)}" if settings else ""
+        return words
+
+    @property
     def improved(self) -> Judgement:
         """What the runs with our improved steps and penalties say."""
         return _judgement([finding.holds for finding in self._ours.values()])

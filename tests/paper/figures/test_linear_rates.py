@@ -16,12 +16,20 @@ def test_rates_of_iterates():
         for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
             columns[linear_rates.name(solver, alpha)] = made(0.5 ** k[:60])
     runs = made_runs("linear-rates", columns)
-    q = {way: claim("linear-rates", "q-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
-    r = {way: claim("linear-rates", "r-linear").ask(runs, way).holds for way in linear_rates.SOLVERS}
+    q = {one: linear_rates.q_linear(runs, one, linear_rates.OVER).holds for one in linear_rates.SOLVERS}
+    r = {one: linear_rates.r_linear(runs, one, linear_rates.UNDER).holds for one in linear_rates.SOLVERS}
     assert (q["ib-1"], r["ib-1"]) == (True, True)
     assert r["ib-2"] is False
     assert (q["pf-2"], r["pf-2"]) == (None, None)
     assert (q["ib-1v"], q["pf-2v"]) == (True, True)
+    # One answer for all formulations: pf-2 has not settled, and ib-2 is not linear.
+    assert claim("linear-rates", "r-linear").ask(runs, "exact").holds is False
+    for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
+        columns[linear_rates.name("ib-2", alpha)] = made(0.98**k)
+    assert claim("linear-rates", "r-linear").ask(made_runs("linear-rates", columns), "exact").holds is None
+    for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
+        columns[linear_rates.name("pf-2", alpha)] = made(0.98**k)
+    assert claim("linear-rates", "r-linear").ask(made_runs("linear-rates", columns), "exact").holds is True
 
 
 def made(steps):
@@ -42,5 +50,5 @@ def test_exponent_one_half():
         "converged": np.ones(1),
     }
     runs = made_runs("linear-rates", columns)
-    answers = {way: claim("linear-rates", "exponent-one-half").ask(runs, way).holds for way in ("ib-1", "ib-2")}
-    assert answers == {"ib-1": True, "ib-2": False}
+    assert {one: linear_rates.half(runs, one).holds for one in ("ib-1", "ib-2")} == {"ib-1": True, "ib-2": False}
+    assert claim("linear-rates", "exponent-one-half").ask(runs, "exact").holds is False

@@ -98,7 +98,7 @@ def test_no_smaller_penalty_would_do(alpha):
 
 
 def test_no_larger_penalty_would_do_above_two():
-    """Their Theorem 4.8: with q in one point runs leave the solution just above the upper end, and are refused unless sigma is misstated."""
+    """Their Theorem 4.8: with q in one point runs leave the solution just above the upper end; refused unless sigma is misstated."""
     alpha, L = 3.0, 1.0
     _, high = over_relaxed(alpha, sigma=L, L=L)
     begin = {"p0": np.zeros(1), "q0": np.zeros(1), "order": "I", "relaxation": alpha, "max_iter": 2000}

@@ -7,11 +7,10 @@ from typing import TYPE_CHECKING
 
 from ... import datasets
 from ...information import bits
-from ..drawing import panels
 from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
 from ..piece import Piece
-from ..plane_figures import plane, plane_table, proven_frontier, scatter_runs
+from ..plane_figures import plane, plane_table, planes, proven_frontier, scatter_runs
 from ..planes import spans_more
 from ..runs import Runs
 from ..scale import Scale
@@ -48,17 +47,18 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """The whole plane, and the part that the paper points at."""
-    figure, axes = panels(2)
+    """The whole plane, and the part that the paper points at, in each way of running."""
     top = bits(datasets.load(JOINT).mutual_information)
     certified = runs.points(f"{TITLE}: certified")
     whole = float(certified.ixz.max())
-    for ax, right, high in zip(axes, (whole, 0.5), (top, 0.5 * top), strict=True):
+    parts = {"whole plane": (whole, top), "I(X;Z) up to 0.5 bits": (0.5, 0.5 * top)}
+    figure, places = planes(list(parts))
+    for ax, part, words, kinds in places:
         proven_frontier(ax, certified, "bottleneck", whole)
-        for kind in KINDS:
+        for kind in kinds:
             scatter_runs(ax, runs.points(f"{TITLE}: ib-1v, {kind}"), "ib-1v", kind)
         scatter_runs(ax, runs.points(f"{TITLE}: blahut-arimoto"), "blahut-arimoto")
-        plane(ax, f"Bottleneck, heart data, I(X;Z) up to {right:.2g} bits", right, high)
+        plane(ax, words, *parts[part])
     return figure
 
 

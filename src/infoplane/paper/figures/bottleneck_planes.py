@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 
 from ... import datasets
 from ...information import bits
-from ..drawing import panels
 from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
 from ..piece import Piece
-from ..plane_figures import plane, plane_table, proven_frontier, scatter_runs
+from ..plane_figures import plane, plane_table, planes, proven_frontier, scatter_runs
 from ..planes import higher, spans_more, stuck, trapped
 from ..runs import Runs
 from ..scale import Scale
@@ -59,17 +58,17 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """One plane per joint."""
-    figure, axes = panels(2)
-    for ax, (title, joint) in zip(axes, JOINTS.items(), strict=True):
+    """One plane per joint and way of running."""
+    figure, places = planes(list(JOINTS))
+    for ax, title, words, kinds in places:
         certified = runs.points(f"{title}: certified")
-        right, top = float(certified.ixz.max()), bits(datasets.load(joint).mutual_information)
+        right, top = float(certified.ixz.max()), bits(datasets.load(JOINTS[title]).mutual_information)
         proven_frontier(ax, certified, "bottleneck", right)
         for solver in SOLVERS:
-            for kind in KINDS:
+            for kind in kinds:
                 scatter_runs(ax, runs.points(f"{title}: {solver}, {kind}"), solver, kind)
         scatter_runs(ax, runs.points(f"{title}: blahut-arimoto"), "blahut-arimoto")
-        plane(ax, f"Bottleneck, {title} p(x)", right, top)
+        plane(ax, words, right, top)
     return figure
 
 

@@ -9,11 +9,20 @@ from typing import TYPE_CHECKING
 from ... import datasets
 from ...information import bits, entropy
 from ...plot import COLOURS
-from ..drawing import panels
 from ..figure import WAYS, Figure
 from ..methods import KINDS, Method
 from ..piece import Piece
-from ..plane_figures import EVERYWHERE, against_merging, compared, plane, plane_table, proven_frontier, scatter_runs
+from ..plane_figures import (
+    EVERYWHERE,
+    against_merging,
+    compared,
+    plane,
+    plane_table,
+    planes,
+    proven_frontier,
+    scatter_runs,
+)
+from ..planes import left_their_start
 from ..references import Merges, Private, Starts
 from ..runs import Runs
 from ..scale import Scale
@@ -59,14 +68,15 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """The whole plane, and its corner of little leakage."""
-    figure, axes = panels(2)
+    """The whole plane, and its corner of little leakage, in each way of running."""
     data = datasets.load(JOINT)
     whole = bits(entropy(data.p_x)), bits(data.mutual_information)
-    for ax, (right, top), title in zip(axes, (whole, (3.1, 0.02)), ("whole plane", "little leakage"), strict=True):
+    parts = {"whole plane": whole, "little leakage": (3.1, 0.02)}
+    figure, places = planes(list(parts))
+    for ax, part, words, kinds in places:
         proven_frontier(ax, runs.points(f"{TITLE}: certified"), "funnel", whole[0])
         for solver in SOLVERS:
-            for kind in KINDS:
+            for kind in kinds:
                 scatter_runs(ax, runs.points(f"{TITLE}: {solver}, {kind}"), solver, kind)
         merges = runs[f"{TITLE}: Merge-Two"]
         ax.scatter(merges["ixz"], merges["iyz"], marker="D", s=14, color="#000000", zorder=4, label="Merge-Two")
@@ -74,15 +84,14 @@ def draw(runs: Runs) -> Drawing:
         ax.scatter(
             [private], [0.0], marker="*", s=110, color=COLOURS[4], zorder=5, label="best without leakage, proven"
         )
-        plane(ax, f"Funnel, heart data: {title}", right, top)
+        plane(ax, words, *parts[part])
     return figure
 
 
 def perfectly_private(runs: Runs, way: str) -> Finding:
-    """Whether both solvers have a converged run with leakage below `VISIBLE` that has left its random start.
+    """Whether both solvers have a converged run with leakage below `VISIBLE` and utility above that of all random starts.
 
-    A random start with many clusters has little of both informations. A run counts only if its utility is more than `VISIBLE` above that
-    of all random starts.
+    Runs that never left their random start do not count: such a start has little of both informations.
     """
     said: list[str] = []
     numbers: dict[str, float] = {}
@@ -91,15 +100,15 @@ def perfectly_private(runs: Runs, way: str) -> Finding:
     begun = float(starts["ixz"].max())
     for solver in SOLVERS:
         ended = runs.points(f"{TITLE}: {solver}, {way}").ended()
-        private = ended.where(ended.iyz <= VISIBLE)
-        left = private.where(private.ixz > begun + VISIBLE)
+        left = left_their_start(ended, starts)
+        private = left.where((left.iyz <= VISIBLE) & (left.ixz > begun + VISIBLE))
         utility = float(private.ixz.max(initial=0.0))
-        answers.append(len(left) > 0 if len(ended) else None)
+        answers.append(len(private) > 0 if len(left) else None)
         numbers[f"{solver}, utility_bits"] = utility
-        least = f"least leakage {ended.iyz.min():.4f}" if len(ended) else "no run converged"
+        least = f"; the least leakage of those is {left.iyz.min():.4f} bits" if len(left) else ""
         said.append(
-            f"{solver}: at most {VISIBLE:g} bits leak in {len(private)} of {len(ended)} converged runs, {len(left)} of which have left "
-            f"their start, with utility up to {utility:.3f} bits ({least})"
+            f"{solver}: of {len(ended)} converged runs {len(left)} have left their start, {len(private)} of which leak at most {VISIBLE:g} "
+            f"bits with more utility than a start, up to {utility:.3f} bits{least}"
         )
     exact = runs[f"{TITLE}: without leakage"]["utility"][0]
     said.append(
@@ -107,7 +116,7 @@ def perfectly_private(runs: Runs, way: str) -> Finding:
         f"{starts['iyz'].mean():.4f} bits; with no "
         f"leakage at all {exact:.4f} bits are possible, and proven"
     )
-    holds = None if None in answers else all(answers)
+    holds = False if False in answers else None if None in answers else True
     names = [f"{TITLE}: {solver}, {way}" for solver in SOLVERS]
     return with_evidence(Finding(holds, "; ".join(said), numbers), runs, *names)
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ...plot import COLOURS
 from ..drawing import panels
 from ..figure import WAYS, Figure, Row
 from ..methods import KINDS, Method
 from ..piece import Piece
 from ..points import optimum
-from ..rate_figures import common_limit, draw_descents, linear, minimum, rate_table
+from ..rate_figures import common_limit, draw_descents, linear, lowest_met, minimum, rate_table
 from ..runs import Runs
 from ..scale import Scale
 from ..sweeps import Certified
@@ -74,7 +76,7 @@ def is_linear(runs: Runs, way: str) -> Finding:
 def is_minimum(runs: Runs, way: str) -> Finding:
     """The paper's minimum against the lowest that these runs meet."""
     names = [name(alpha, way) for alpha in ALPHAS]
-    lowest = {one: float(runs[one]["lowest"].min()) for one in names}
+    lowest = {one: met for one in names if np.isfinite(met := lowest_met(runs, one))}
     found = minimum(MINIMUM, lowest, *optimum(runs.points("certified"), BETA))
     return with_evidence(found, runs, *names, "certified")
 

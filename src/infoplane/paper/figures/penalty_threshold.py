@@ -13,7 +13,7 @@ from ...problem import bottleneck
 from ...solvers.splitting.penalty import penalty_threshold
 from ...solvers.starts import make_starts, seed_sequence
 from ..convergence import smallest_penalty
-from ..drawing import COLOUR, dress, legend, logarithmic, panels
+from ..drawing import COLOUR, dress, legend, logarithmic, panels, plain_numbers
 from ..figure import Figure, Row
 from ..methods import Method
 from ..piece import Arrays, Piece
@@ -104,9 +104,10 @@ def draw(runs: Runs) -> Drawing:
             runs["formula"][solver],
             "--",
             color=COLOUR[solver],
-            label=f"{solver}: theorem, at one start's masses",
+            label=f"{solver}: the paper's threshold, at one start's masses",
         )
     logarithmic(ax, x=True)
+    plain_numbers(ax)
     dress(ax, "Smallest penalty against gamma, exact steps, uniform data", "gamma", "c")
     legend(ax, ncols=2)
     return figure
@@ -161,5 +162,6 @@ FIGURE = Figure(
             {"formula": "the theorem's formula at fixed masses", "measured": "the penalties measured"},
         ),
     ),
-    see="Dashed: what the theorems ask for, at the masses of one random start; solid: what suffices.",
+    see="Dashed: the paper's thresholds, at the masses of one random start; marks: the smallest c at which 90% of trials converge. Where "
+    "there is no mark, no c of the grid was enough.",
 )

@@ -55,8 +55,8 @@ def over_relaxed(alpha: float, *, sigma: float, L: float) -> tuple[float, float]
 
     The followed block is L-smooth with curvature at least sigma. Below alpha = 2, c > max{L, -2 sigma/(2 - alpha)}; from 2 on the block
     must be strongly convex, alpha < 4/(1 + sqrt(1 - sigma/L)), and c lies between the roots of (alpha - 2) c^2 - alpha sigma c + 2 sigma L.
-    Theirs is for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives the same ranges for both recursions here,
-    and says at which of their ends runs fail.
+    Theirs is for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives the same ranges for both recursions
+    here, and says at which of their ends runs fail.
     """
     if not (L > 0.0 and -L <= sigma <= L):
         raise InvalidOptionError(f"sigma must lie in [-L, L] and L be positive; found sigma = {sigma!r}, L = {L!r}.")
