@@ -3,8 +3,11 @@
 import csv
 import re
 
-from infoplane.paper import FIGURES
-from infoplane.paper.verdict import Finding
+from infoplane.paper import FIGURES, report
+from infoplane.paper.runs import Runs
+from infoplane.paper.scale import FULL
+from infoplane.paper.settings import OPEN
+from infoplane.paper.verdict import Finding, Verdict
 
 
 def test_every_figure_has_a_picture_a_table_and_verdicts(whole):
@@ -34,3 +37,22 @@ def test_the_report_has_every_claim_with_its_numbers(whole):
     assert shown.count("data:image/png;base64,") == len(FIGURES)
     for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
         assert (out / picture).exists()
+
+
+def test_what_an_open_setting_changes_is_counted():
+    varied = {"first step 1": Finding(True, ""), "first step 0.001": Finding(False, "")}
+    verdicts = [Verdict(None, {"gradient": Finding(answer, "")}, varied) for answer in (True, False)]
+    verdicts.append(Verdict(None, {"gradient": Finding(True, "")}, {"first step 1": Finding(None, "")}))
+    words = next(report._changes(verdicts, one) for one in OPEN if one.what.startswith("first step"))
+    assert words == "first step 1: 2 of 3 answers; first step 0.001: 1 of 2 answers"
+
+
+def test_every_setting_that_is_varied_is_a_row():
+    """The names under which pieces are run again are those that the rows of the report have."""
+    names = {name for figure in FIGURES.values() for name in settings_of(figure)}
+    assert names == {other for one in OPEN for other in one.others}
+
+
+def settings_of(figure):
+    pieces = {piece.name: piece for piece in figure.pieces(FULL)}
+    return Runs(pieces, {}).settings

@@ -21,7 +21,7 @@ from .points import Points
 from .reproduction import JudgedFigure
 from .scale import Scale
 from .sensitivity import SEPARATOR
-from .settings import OPEN, SEED
+from .settings import OPEN, SEED, Open
 from .sweeps import Certified, Sweep
 from .verdict import Finding, Judgement, Verdict
 
@@ -78,8 +78,8 @@ def report(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
         _verdict_table(figures),
         Heading(2, "Settings that the paper leaves open"),
         Table(
-            ("setting", "chosen", "because", "varied in the full run"),
-            [(one.what, one.chosen, one.why, one.varied) for one in OPEN],
+            ("setting", "chosen", "because", "varied in the full run", "what it changes"),
+            [(one.what, one.chosen, one.why, one.varied, _changes(verdicts, one)) for one in OPEN],
         ),
         *_sensitivity(verdicts, scale.sensitivity),
     ]
@@ -156,6 +156,17 @@ def _verdict_table(figures: Sequence[JudgedFigure]) -> Table:
     return Table(
         ("the paper says", "the paper's way", "our improved ways", "figure", "numbers of the paper's way"), rows
     )
+
+
+def _changes(verdicts: Sequence[Verdict], setting: Open) -> str:
+    """How many answers in the paper's way change under each other value of a setting."""
+    said = []
+    for other in setting.others:
+        asked = [verdict for verdict in verdicts if other in verdict.varied]
+        changed = [verdict for verdict in asked if other in verdict.hangs_on]
+        if asked:
+            said.append(f"{other}: {len(changed)} of {len(asked)} answers")
+    return "; ".join(said)
 
 
 def _sensitivity(verdicts: Sequence[Verdict], run: bool) -> list[Block]:

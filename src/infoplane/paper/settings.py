@@ -62,6 +62,8 @@ class Open:
     chosen: str
     why: str
     varied: str
+    others: tuple[str, ...] = ()
+    """Its other values, by the names of `sensitivity`."""
 
 
 OPEN = (
@@ -70,6 +72,7 @@ OPEN = (
         f"{FIRST_STEP:g}",
         "default of the authors' published scripts (drs-pfib, revised version)",
         "1 and 0.001",
+        ("first step 1", "first step 0.001"),
     ),
     Open(
         "back-tracking",
@@ -94,6 +97,7 @@ OPEN = (
         "Solver II's",
         "their conditions are Theorem 5's",
         "Solver I's at alpha 1, as in the published scripts",
+        ("the order of the published scripts",),
     ),
     Open(
         "iteration limit",
@@ -101,12 +105,14 @@ OPEN = (
         f"{SHORT_LIMIT:,} for exact steps at the paper's c elsewhere; {SHARE_LIMIT:,} in the funnel's convergence share",
         "default of the published scripts for planes; in the bottleneck's shares more change nothing; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
+        ("a quarter of the iteration limit",),
     ),
     Open(
         "c of the 3 x 3 funnel planes",
         f"{FUNNEL_PENALTY:g}",
         "the paper's c of ib-2 on the same data",
         "a quarter, and four times",
+        ("0.25 times c", "4 times c"),
     ),
     Open("points of beta in [1, 10]", f"{HEART_BETAS}, geometric", "as in the paper's other funnel grid", "not varied"),
     Open(
@@ -126,17 +132,20 @@ OPEN = (
         "random, as the paper says",
         "Section V",
         "near-deterministic with 1e-5, which the published scripts use beside random ones",
+        ("near-deterministic starts",),
     ),
     Open(
         "|Z|",
         "4 and 17, the paper's upper bounds",
         "the published scripts have 3 by default on the 3 x 3 data",
         "2 and 3 on the 3 x 3 data, 16 on heart",
+        ("|Z| = 2", "|Z| = 3", "|Z| = 16"),
     ),
     Open(
         "smoothing of the heart data",
         "1e-3 added to the counts: I(X;Y) = 0.293 bits",
         "the paper says 1e-3, and not to what",
         "added to the probabilities: 0.230 bits",
+        ("smoothing on probabilities",),
     ),
 )

@@ -6,8 +6,9 @@ L = f - g with f the entropies of negative weight (for beta > 1: f = -beta H(Z|Y
     W' = argmin f(W') - <grad g(W), W'>        so that  L(W') <= f(W') - g(W) - <grad g(W), W' - W> <= L(W).
 
 The paper's closed form: without the bounds 0 <= W, stationarity reads sum_y p(y|x) log p'(z|y) = C[z, x] + const(x) with
-C = (rho_z log p(z) + rho_zx log W)/|rho_zy|, whose least-squares solution is log p'(z|y) = C T^+; W' then solves W' K = p'(z|y). There a
-ridge regression with non-negative coefficients finds it; here the nearest such table, W + (p' - W K) K^+, cut off at 0 and normalised.
+C = (rho_z log p(z) + rho_zx log W)/|rho_zy|, whose least-squares solution is log p'(z|y) = C T^+; W' then solves W' K = p'(z|y). In the
+authors' published code a ridge regression on the simplex finds W'; here it is the nearest such table, W + (p' - W K) K^+, cut off at 0 and
+normalised.
 That is a proposal and not the minimiser, since the bounds matter at every good funnel. So it is taken where it lowers the convex
 objective, and followed by mirror steps on that objective, W <- W exp(-(grad f - grad g)/(p(x) width)), which lower it further: f is
 width-smooth relative to the divergence. The fall of L is thereby kept, and fixed points are stationary. With one mirror step and no

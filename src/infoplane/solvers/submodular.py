@@ -1,6 +1,8 @@
 """Clusters merged many at a time, by submodularity.
 
-Ding and Sadeghi (2019), "A submodularity-based clustering algorithm for the information bottleneck and privacy funnel".
+Ding and Sadeghi (2019), "A submodularity-based clustering algorithm for the information bottleneck and privacy funnel", after its abstract:
+the objective, the rounds, and that a round is the minimum of a difference of submodular functions are theirs; how that minimum is looked
+for, from which sets, and when a round is the last are chosen here, as their text was not at hand.
 
 Begin with Z = X; in each round merge the *set* S of clusters, not only a pair, that lowers the Lagrangian most, until none does. With
 h(t) = -t log t and hard clusters, L = rho_z H(Z) + rho_zy H(Z|Y), a merge changes L by
