@@ -11,6 +11,7 @@ from ..plot import COLOURS, INK, require_matplotlib
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure as Drawing
 
 COLOUR = {
@@ -68,16 +69,18 @@ def a_decade(ax: Axes) -> None:
     """At least one decade on a logarithmic y axis: within less, nothing has fallen that a reader should see fall."""
     low, high = ax.get_ylim()
     if ax.get_yscale() == "log" and high < 10.0 * low:
-        ax.set_ylim(high / 10.0, high * 1.2)
+        low, high = ax.set_ylim(high / 10.0, high * 1.2)
+    if ax.get_yscale() == "log" and high < 100.0 * low:
+        plain_numbers(ax.yaxis)
 
 
-def plain_numbers(ax: Axes) -> None:
-    """0.1, 0.2, 0.5 along a logarithmic x axis of a decade or two, instead of powers of ten."""
+def plain_numbers(axis: Axis) -> None:
+    """0.1, 0.2, 0.5 along a logarithmic axis of a decade or two, instead of powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    ax.xaxis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
-    ax.xaxis.set_major_formatter("{x:g}")
-    ax.xaxis.set_minor_formatter(NullFormatter())
+    axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
 
 
 def logarithmic(ax: Axes, *, x: bool = False) -> None:

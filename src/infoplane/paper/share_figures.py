@@ -112,7 +112,7 @@ def compare(runs: Runs, ours: Curve, theirs: Curve, names: tuple[str, str], enou
 
 
 def draw_shares(ax: Axes, runs: Runs, curves: list[Curve], title: str, enough: float) -> None:
-    """Shares against c, and a line at the share by which curves are compared; alpha 2 is drawn thick."""
+    """Shares against c, and a line at the share by which curves are compared; alpha 2 is drawn thick, with hollow marks around others."""
     for curve in curves:
         shares = curve.shares(runs)
         ax.plot(
@@ -122,7 +122,8 @@ def draw_shares(ax: Axes, runs: Runs, curves: list[Curve], title: str, enough: f
             color=COLOUR[curve.solver],
             linewidth=2.2 if curve.alpha == 2.0 else 1.1,
             marker="o",
-            markersize=3.5,
+            markersize=8.0 if curve.alpha == 2.0 else 3.5,
+            markerfacecolor="none" if curve.alpha == 2.0 else COLOUR[curve.solver],
             label=curve.label,
         )
     ax.axhline(enough, color="#8a8a8a", linewidth=0.8)

@@ -64,7 +64,7 @@ def draw(runs: Runs) -> Drawing:
     figure, axes = panels(3, width=4.6)
     shown = {
         "(a) the paper's way": [curve(alpha, "gradient") for alpha in ALPHAS],
-        "(b) the paper's way, 8 values of c an octave": [fine(alpha) for alpha in ALPHAS],
+        "(b) the paper's way, finer grid of c": [fine(alpha) for alpha in ALPHAS],
         "(c) exact steps": [curve(alpha, "exact") for alpha in ALPHAS],
     }
     for ax, (words, curves) in zip(axes, shown.items(), strict=True):

@@ -66,7 +66,7 @@ def draw(runs: Runs) -> Drawing:
             top, bottom = max([top, *medians.values()]), min([bottom, *medians.values()])
     for ax, words in zip(axes, ("(a) the paper's way", "(b) exact steps"), strict=True):
         logarithmic(ax, x=True)
-        plain_numbers(ax)
+        plain_numbers(ax.xaxis)
         ax.set_ylim(min(bottom, top) / 1.4, top * 1.4)
         dress(ax, words, "gamma", "median iterations of converged runs")
         legend(ax, ncols=2, handlelength=4)

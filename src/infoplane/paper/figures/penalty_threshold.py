@@ -107,7 +107,7 @@ def draw(runs: Runs) -> Drawing:
             label=f"{solver}: the paper's threshold, at one start's masses",
         )
     logarithmic(ax, x=True)
-    plain_numbers(ax)
+    plain_numbers(ax.xaxis)
     dress(ax, "Smallest penalty against gamma, exact steps, uniform data", "gamma", "c")
     legend(ax, ncols=2)
     return figure
