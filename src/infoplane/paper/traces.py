@@ -11,6 +11,7 @@ from ..information import NATS_PER_BIT, Array
 from ..joint.support import Support
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.splitting.formulations import choose
 from ..solvers.splitting.solver import DouglasRachford
 from ..solvers.starts import make_starts, seed_sequence
 from ..solvers.stopping import Stopping
@@ -105,10 +106,12 @@ def _trace(end: Solution) -> Array:
 
 
 @dataclass(frozen=True)
-class Iterates:
-    """How far the collective point w = (p, Bq, nu) of a formulation moves in every iteration; for pf-2 w contains q in place of Bq.
+class Trajectory:
+    """How far the collective point w = (p, Bq, nu) of a formulation moves in every iteration, and |grad L_c| there; for pf-2 w contains q.
 
-    Exact steps and a scalar c: the recursion that the theorems speak of.
+    Exact steps and a scalar c: the recursion that the theorems speak of. The steps' own first-order conditions give the gradient. With
+    r = Ap - Bq after an iteration it has the rows r (in nu) and, in Solver I with A = I, c r (in p); in Solver II c B'r (in q) and
+    A'(nu - nu_old - c B(q - q_old)) (in p). The block that was minimised last has none but these.
     """
 
     name: str
@@ -120,7 +123,7 @@ class Iterates:
     seed: int = SEED
 
     def run(self) -> Arrays:
-        """``step``, ||w^{k+1} - w^k|| for every k; ``augmented``, L_c in nats; ``converged``, 1 if the method's tol was reached."""
+        """``step``, ||w^{k+1} - w^k||, and ``gradient``, for every k; ``augmented``, L_c in nats; ``converged``, 1 if tol was reached."""
         joint = load(self.joint)
         support = Support(joint)
         problem = FAMILIES[self.family](self.parameter)
@@ -130,24 +133,38 @@ class Iterates:
         start = make_starts(joint, self.clusters, 1, seed_sequence(self.seed), "random")
         stopping = Stopping(tol=self.method.tol, max_iter=self.method.max_iter)
         batch = options.begin(support, [problem], start, stopping, True)
-        state = batch.state
+        state, M, c = batch.state, batch.tables.M, self.method.penalty
+        split = choose(problem, options.formulation)
 
         def point() -> Array:
             W, v, nu = state.W[0], state.v[0], state.nu[0]
-            q = W if options.formulation == "pf-2" else W @ batch.tables.M
+            q = W if options.formulation == "pf-2" else W @ M
             return np.concatenate([v.ravel(), q.ravel(), nu.ravel()])
 
-        steps = []
+        def gradient(v_old: Array, Wv_old: Array, nu_old: Array) -> float:
+            v, Wv, nu = state.v[0], state.W[0] @ M, state.nu[0]
+            r = Wv - v if split.encoder_first else v - Wv
+            rows = [r, c * r]
+            if split.order == 2:
+                moved = v - v_old if split.encoder_first else Wv - Wv_old
+                follows = nu - nu_old - c * moved
+                rows = [r, c * r, follows @ M.T] if split.encoder_first else [r, c * r @ M.T, follows]
+            return float(np.sqrt(sum(float((row * row).sum()) for row in rows)))
+
+        steps, gradients = [], []
         before = point()
         going = True
         while going:
+            old = state.v[0].copy(), state.W[0] @ M, state.nu[0].copy()
             going = batch.advance(1)
             now = point()
             steps.append(float(np.linalg.norm(now - before)))
+            gradients.append(gradient(*old))
             before = now
         (run,) = batch.runs()
         return {
             "step": np.array(steps),
+            "gradient": np.array(gradients),
             "augmented": run.trace.augmented if run.trace is not None else np.empty(0),
             "converged": np.array([float(run.status.converged)]),
         }

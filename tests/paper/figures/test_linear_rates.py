@@ -34,7 +34,7 @@ def test_rates_of_iterates():
 
 def made(steps):
     """A run whose L_c - L_c* is the square of its steps: exponent 1/2."""
-    return {"step": steps, "augmented": -1.0 + steps**2, "converged": np.ones(1)}
+    return {"step": steps, "gradient": 3.0 * steps, "augmented": -1.0 + steps**2, "converged": np.ones(1)}
 
 
 def test_exponent_one_half():
@@ -46,6 +46,7 @@ def test_exponent_one_half():
     }
     columns[linear_rates.name("ib-2", 1.0)] = {
         "step": 0.9**k,
+        "gradient": 0.9**k,
         "augmented": -1.0 + 0.9 ** (k / 0.8),  # exponent 0.8
         "converged": np.ones(1),
     }

@@ -20,7 +20,7 @@ from ..piece import Piece
 from ..rates import STRAIGHT, straightness, worst_ratio
 from ..runs import Runs
 from ..scale import Scale
-from ..traces import Iterates
+from ..traces import Trajectory
 from ..verdict import Claim, Finding
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def name(solver: str, alpha: float) -> str:
 def pieces(scale: Scale) -> Sequence[Piece]:
     """One run per formulation and relaxation, from one random start, until rounding errors end it."""
     return [
-        Iterates(
+        Trajectory(
             name(solver, alpha),
             JOINT,
             family,
@@ -139,13 +139,10 @@ def r_linear(runs: Runs, solver: str, alphas: tuple[float, ...]) -> Finding:
 
 
 def _exponent(runs: Runs, solver: str, alpha: float) -> tuple[float, float]:
-    """The slope of log ||w^{k+1} - w^k|| against log(L_c - L_c*) over the tail, and the r^2 of its fit; NaN if the tail is too short.
-
-    A step of the recursions is as long as the gradient of L_c there, up to constants: its rows are c (Ap - Bq), Ap - Bq and c B(q - q_old).
-    """
+    """The slope of log |grad L_c| against log(L_c - L_c*) over the tail, and the r^2 of its fit; NaN if the tail is too short."""
     one = runs[name(solver, alpha)]
     try:
-        fit = fit_exponent(one["augmented"], one["step"])
+        fit = fit_exponent(one["augmented"], one["gradient"])
     except ValueError:
         return float("nan"), float("nan")
     return fit.theta, fit.r_squared
@@ -159,7 +156,7 @@ def half(runs: Runs, solver: str) -> Finding:
     said = ", ".join(f"{slope:.3f} (r^2 {fit:.3f}) at {alpha:g}" for alpha, (slope, fit) in fits.items())
     return Finding(
         all(abs(slope - 0.5) <= NEAR and fit >= STRAIGHT for slope, fit in fits.values()) if fits else None,
-        f"{solver}: slope of log |step| against log(L_c - L_c*) {said or 'not measured, the tails are too short'}",
+        f"{solver}: slope of log |grad L_c| against log(L_c - L_c*) {said or 'not measured, the tails are too short'}",
         {f"{solver}, alpha {alpha:g}": slope for alpha, (slope, _) in fits.items()},
     )
 
