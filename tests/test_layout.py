@@ -224,7 +224,6 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
-    "paper.drawing": "pictures of every figure: paper/test_report.py",
     "paper.figure": "what a figure is: paper/figures/test_figures.py",
     "paper.figures.bottleneck_heart": "paper/figures/test_figures.py and paper/test_report.py, with every other figure",
     "paper.joints": "paper/test_sensitivity.py",

@@ -1,6 +1,7 @@
 """The theorems on rates, on made-up paths whose rates are known."""
 
 import numpy as np
+import pytest
 
 from infoplane.paper.figures import linear_rates
 from tiny import claim, made_runs
@@ -53,3 +54,16 @@ def test_exponent_one_half():
     runs = made_runs("linear-rates", columns)
     assert {one: linear_rates.half(runs, one).holds for one in ("ib-1", "ib-2")} == {"ib-1": True, "ib-2": False}
     assert claim("linear-rates", "exponent-one-half").ask(runs, "exact").holds is False
+
+
+def test_no_line_across_an_alpha_without_a_settled_run():
+    pytest.importorskip("matplotlib")
+    k = np.arange(300)
+    alphas = (*linear_rates.UNDER, *linear_rates.OVER)
+    columns = {linear_rates.name(solver, alpha): made(0.9**k) for solver in linear_rates.SOLVERS for alpha in alphas}
+    columns[linear_rates.name("ib-1", 1.0)] = made(np.ones(20))
+    columns |= {linear_rates.name("ib-2", alpha): made(np.ones(20)) for alpha in alphas}
+    (ax,) = linear_rates.draw(made_runs("linear-rates", columns)).axes
+    lines = {line.get_label(): line.get_ydata() for line in ax.lines}
+    assert np.isnan(lines["ib-1"]).tolist() == [alpha == 1.0 for alpha in alphas]
+    assert "ib-2: not settled" in lines
