@@ -42,8 +42,11 @@ def test_the_papers_way_is_told_with_the_settings_that_turn_it():
     findings = {"gradient": Finding(None, "")}
     varied = {"a": Finding(True, ""), "b": Finding(None, ""), "c": Finding(False, ""), "d": Finding(True, "")}
     verdict = Verdict(claim(None), findings, varied)
-    assert verdict.paper_words == f"{UNDECIDED}; holds with a, d; does not hold with c"
-    assert Verdict(claim(None), {"gradient": Finding(True, "")}, varied).paper_words == "holds; does not hold with c"
+    assert verdict.paper_words == f"{UNDECIDED}; holds with a, d"
+    assert (
+        Verdict(claim(None), {"gradient": Finding(False, "")}, varied).paper_words == "does not hold; holds with a, d"
+    )
+    assert Verdict(claim(None), {"gradient": Finding(True, "")}, varied).paper_words == "holds; not with c"
     assert Verdict(claim(None), findings).paper_words == UNDECIDED
 
 

@@ -72,12 +72,13 @@ class Verdict:
 
     @property
     def paper_words(self) -> str:
-        """The same as a reader sees it, with the open settings under which the answer is the opposite, or is one at all."""
-        words = str(self.paper.value)
-        for judgement, answer in ((Judgement.HOLDS, True), (Judgement.DOES_NOT_HOLD, False)):
-            settings = [setting for setting in self.hangs_on if self.varied[setting].holds is answer]
-            words += f"; {judgement.value} with {', '.join(settings)}" if settings else ""
-        return words
+        """The same as a reader sees it, with the open settings under which a claim that holds does not, or one holds that does not.
+
+        What is not decided in the settings chosen is not said to fail because of others.
+        """
+        holds = self.paper is Judgement.HOLDS
+        settings = [setting for setting in self.hangs_on if self.varied[setting].holds is (not holds)]
+        return self.paper.value + (f"; {'not' if holds else 'holds'} with {', '.join(settings)}" if settings else "")
 
     @property
     def improved(self) -> Judgement:
