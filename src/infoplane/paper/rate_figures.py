@@ -65,7 +65,7 @@ def draw_descents(ax: Axes, runs: Runs, names: Mapping[str, str], title: str, li
     a_decade(ax)
     ax.set_xlim(0, 1.03 * right)
     dress(ax, title, "iteration", "loss - L*  [bits]")
-    legend(ax)
+    legend(ax, handlelength=4)
 
 
 def rate_table(runs: Runs, names: list[str], lower_bound: float) -> list[Row]:
