@@ -234,7 +234,6 @@ TESTED_ELSEWHERE = {
     "paper.settings": "constants of the figures",
     "paper.share_figures": "what figures of shares share: paper/figures/test_bottleneck_share.py and test_funnel_share.py",
     "report.charts": "report/test_browser.py, which looks at them",
-    "solvers.generation": "solvers/test_portfolio.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "version": "test_package.py",
 }

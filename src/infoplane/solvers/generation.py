@@ -7,9 +7,9 @@ missing, one with g(q) = f(q) - lambda.q < 0. Minima of g are descended to by
 
     q_x <- q_x^b exp((lambda_x - beta sum_y p(y|x) log u_y) / (beta - 1)) / normaliser,   u = Tq,  b = beta / (beta - 1),
 
-which never raises g, from clusters in use and from around single letters; then on the few letters left by Newton's method. Prices of a
-degenerate programme are far from those of its neighbours: the encoder's own (`own_dual`), and the mean of both, are tried too.
-All of it is bounded by work, not by time: |X| times columns.
+which never raises g (`kernels/concentration.py`), from clusters in use and from around single letters; then, as from pairs of clusters in
+use, on the few letters left by Newton's method. Prices of a degenerate programme are far from those of its neighbours: the encoder's own
+(`own_prices`), and the mean of both, are tried too. All of it is bounded by work, not by time: |X| times columns, and operations.
 """
 
 from __future__ import annotations
@@ -25,16 +25,23 @@ from ..certificate.funnel.pricing import Channel
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
 from ..joint.support import Support
+from ..kernels.concentration import concentrate
 from ..problem import MarkovLagrangian
 
-ROUNDS = 16
+ROUNDS = 24
 """Most times that clusters are added."""
+
+DESCENT_WORK = 8_000_000_000
+"""Operations of all descents, after which no clusters are added: some ten seconds. Only where |Y| is large are there so many."""
+
+NEWTON_STEPS = 10
+"""That a descent takes, about: for the measure of its work."""
 
 PROGRAMME_WORK = 150_000_000
 """Letters times columns, added up over the programmes of all rounds: some tens of seconds."""
 
-PRICING_WORK = 500_000
-"""Letters times posteriors that are descended to in one round, for each kind of beginning."""
+PRICING_WORK = 24_000_000
+"""Operations of one step from all posteriors of one kind of beginning: letters times (outcomes + 20) for each."""
 
 STEPS = 30
 """Of the map that never raises g."""
@@ -66,6 +73,9 @@ class Pool:
         self.T: Array = support.T
         self.Q: Columns = sparse.csc_array((len(support.p_x), 0))
         self.f: Array = np.empty(0)
+        self.channel = Channel(support.T)
+        self.work = 0
+        """Operations of all descents."""
         self.add(sparse.csc_array(sparse.identity(len(support.p_x))))
 
     def add(self, Q: Columns) -> None:
@@ -133,18 +143,25 @@ class Pool:
         share = q.data * weights[used][z] / self.support.p_x[x]
         return np.asarray(np.bincount(x, share * value, minlength=len(self.support.p_x)), dtype=float)
 
+    def descended(self, lam: Array, Q: Array) -> Array:
+        """Minima of g by Newton's method, each on the letters of a column of Q."""
+        letters = np.count_nonzero(Q, axis=0).astype(float)
+        self.work += int(NEWTON_STEPS * len(self.T) * (letters @ letters))
+        return self.channel.descend(lam, self.beta, Q)[0]
+
+    def concentrated(self, lam: Array, Q: Array) -> Array:
+        """Minima of g from columns on all letters: the map, then Newton's method on the letters left."""
+        rows = np.ascontiguousarray(Q.T)
+        steps = concentrate(self.T, lam, self.beta, rows, STEPS, NEGLIGIBLE)
+        self.work += steps * (len(self.T) + 20)
+        return self.descended(lam, rows[np.count_nonzero(rows, axis=1) <= FEW].T)
+
     def encoder(self, weights: Array) -> Array:
         """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster, those of a weight below 1e-14 none."""
         used = np.flatnonzero(weights > 1e-14)
         Q = self.Q[:, used]
-        known: dict[tuple[bytes, bytes], int] = {}
-        cluster = np.empty(len(used), dtype=np.int64)
-        for k in range(len(used)):
-            at = slice(Q.indptr[k], Q.indptr[k + 1])
-            letters, shares = Q.indices[at], np.round(Q.data[at], 6)
-            key = (letters[shares > 0.0].tobytes(), shares[shares > 0.0].tobytes())
-            cluster[k] = known.setdefault(key, len(known))
-        W = np.zeros((len(known), len(self.support.p_x)))
+        cluster = alike(Q, digits=6)
+        W = np.zeros((int(cluster.max()) + 1, len(self.support.p_x)))
         q = sparse.coo_array(Q @ sparse.diags_array(weights[used]))
         x, z = q.coords
         np.add.at(W, (cluster[z], x), q.data)
@@ -152,6 +169,18 @@ class Pool:
         W[:, W.sum(axis=0) == 0.0] = W.sum(axis=1)[:, None]
         W /= W.sum(axis=0)
         return W
+
+
+def alike(Q: Columns, digits: int) -> IntArray:
+    """Numbers of the columns, from 0: those that agree to so many digits have the same."""
+    known: dict[tuple[bytes, bytes], int] = {}
+    number = np.empty(Q.shape[1], dtype=np.int64)
+    for k in range(len(number)):
+        at = slice(Q.indptr[k], Q.indptr[k + 1])
+        letters, shares = Q.indices[at], np.round(Q.data[at], digits)
+        key = (letters[shares > 0.0].tobytes(), shares[shares > 0.0].tobytes())
+        number[k] = known.setdefault(key, len(known))
+    return number
 
 
 def generated(
@@ -169,7 +198,6 @@ def generated(
         pool.add_partition(labels)
     for W in encoders:
         pool.add_encoder(W)
-    channel = Channel(support.T)
     left = PROGRAMME_WORK - letters * pool.Q.shape[1]
     if left < 0:
         return
@@ -182,10 +210,10 @@ def generated(
         value = float(pool.f @ weights)
         yield None
         left -= letters * pool.Q.shape[1]
-        if value > last - GAIN or left < 0 or number == ROUNDS - 1:
+        if value > last - GAIN or left < 0 or pool.work > DESCENT_WORK or number == ROUNDS - 1:
             break
         last = value
-        new = [columns for columns in _priced(pool, channel, weights, lam, number) if columns.shape[1]]
+        new = [columns for columns in _priced(pool, weights, lam, number) if columns.shape[1]]
         yield None
         if not new:
             break
@@ -196,48 +224,34 @@ def generated(
     yield pool.encoder(weights)
 
 
-def _priced(pool: Pool, channel: Channel, weights: Array, lam: Array, number: int) -> Iterator[Columns]:
+def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Columns]:
     """Posteriors with g < -GAIN, from several beginnings and prices."""
     p_x = pool.support.p_x
     letters = len(p_x)
-    most = max(1, PRICING_WORK // letters)
+    most = max(1, PRICING_WORK // (letters * (len(pool.T) + 20)))
     used = np.flatnonzero(weights > 0.0)
     used = used[np.argsort(-weights[used], kind="stable")]
     turn = np.roll(used, -(number * most) % max(len(used), 1))[:most]
     Q = np.asarray(pool.Q[:, turn].todense())
     own = pool.own_prices(weights)
-    yield _worth(pool, lam, channel.descend(lam, pool.beta, Q)[0])
-    yield _worth(pool, lam, _descended(pool, channel, own, 0.7 * Q + 0.3 * p_x[:, None]))
-    near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
+    between = 0.5 * (own + lam)
     rng = np.random.default_rng(number)  # the same beginnings whatever the seed: they are no starts
-    for share, noise, price in ((0.5, 0.0, 0.5 * (own + lam)), (0.3, 2.0, lam), (0.05, 3.0, lam)):
+    yield _worth(pool, lam, pool.descended(lam, Q))
+    yield _worth(pool, lam, pool.descended(lam, 0.5 * (Q + Q[:, rng.permutation(Q.shape[1])])))
+    for share, price in ((0.7, own), (0.9, between)):
+        yield _worth(pool, lam, pool.concentrated(price, share * Q + (1.0 - share) * p_x[:, None]))
+    near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
+    for share, noise, price in ((0.5, 0.0, between), (0.3, 2.0, lam), (0.05, 3.0, lam)):
         around = p_x[:, None] * np.exp(noise * rng.standard_normal((letters, len(near))))
         around *= (1.0 - share) / around.sum(axis=0)
         around[near, np.arange(len(near))] += share
-        yield _worth(pool, lam, _descended(pool, channel, price, around))
-
-
-def _descended(pool: Pool, channel: Channel, lam: Array, Q: Array) -> Array:
-    """Minima of g from columns on all letters: the map, then Newton's method on the letters left."""
-    T, beta = pool.T, pool.beta
-    L = np.log(np.maximum(Q, 1e-300))
-    for _ in range(STEPS):
-        L = (beta * L + (lam[:, None] - beta * (T.T @ np.log(np.maximum(T @ Q, 1e-300))))) / (beta - 1.0)
-        L -= L.max(axis=0)
-        Q = np.exp(L)
-        total = Q.sum(axis=0)
-        Q /= total
-        L = np.maximum(L - np.log(total), -700.0)
-    Q = np.where(Q > NEGLIGIBLE, Q, 0.0)
-    Q = Q[:, (Q > 0.0).sum(axis=0) <= FEW]
-    return channel.descend(lam, beta, Q / Q.sum(axis=0))[0]
+        yield _worth(pool, lam, pool.concentrated(price, around))
 
 
 def _worth(pool: Pool, lam: Array, Q: Array) -> Columns:
     """The columns with g < -GAIN at the programme's prices, each once."""
     Q = np.where(Q > 1e-12, Q, 0.0)
-    Q = Q[:, Q.sum(axis=0) > 0.0]  # a descent from masses of 1e-320 may end nowhere
-    _, first = np.unique(np.round(Q, 7), axis=1, return_index=True)
-    columns = sparse.csc_array(Q[:, np.sort(first)])
+    columns = sparse.csc_array(Q[:, Q.sum(axis=0) > 0.0])  # a descent from masses of 1e-320 may end nowhere
+    columns = columns[:, np.unique(alike(columns, digits=7), return_index=True)[1]]
     columns = columns @ sparse.diags_array(1.0 / np.asarray(columns.sum(axis=0)).ravel())
     return sparse.csc_array(columns[:, pool.costs(columns) - lam @ columns < -GAIN])

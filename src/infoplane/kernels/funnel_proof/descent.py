@@ -48,16 +48,20 @@ def reduced_cost(T: Array, lam: Array, beta: float, letters: Integers, q: Array,
 
 
 @inlined
-def _slopes(T: Array, lam: Array, beta: float, letters: Integers, q: Array, u: Array, slope: Array) -> float:
+def _slopes(
+    T: Array, lam: Array, beta: float, letters: Integers, q: Array, u: Array, log_u: Array, slope: Array
+) -> float:
     """Fill slope_x = dg/dq_x + const = -log q_x - lambda_x + beta sum_y T[x, y] log u_y; returns its mean under q."""
     mean = 0.0
+    for y in range(u.size):
+        log_u[y] = math.log(u[y]) if u[y] > 0.0 else -np.inf
     for i in range(letters.size):
         slope[i] = 0.0
         if q[i] > 0.0:
             slope[i] = -math.log(q[i]) - lam[letters[i]]
             for y in range(u.size):
                 if T[letters[i], y] > 0.0:
-                    slope[i] += beta * T[letters[i], y] * math.log(u[y])
+                    slope[i] += beta * T[letters[i], y] * log_u[y]
             mean += q[i] * slope[i]
     return mean
 
@@ -132,10 +136,11 @@ def _move(trial: Array, q: Array) -> float:
 def descend(T: Array, lam: Array, beta: float, letters: Integers, q: Array) -> float:
     """Move q on its letters to a local minimum of g, in place; returns the value of g there."""
     k = letters.size
-    u, M, slope, step, trial = np.empty(T.shape[1]), np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
+    u, log_u = np.empty(T.shape[1]), np.empty(T.shape[1])
+    M, slope, step, trial = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
     value = reduced_cost(T, lam, beta, letters, q, u)
     for _ in range(STEPS):
-        mean = _slopes(T, lam, beta, letters, q, u, slope)
+        mean = _slopes(T, lam, beta, letters, q, u, log_u, slope)
         found = _newton_step(T, beta, letters, q, u, slope, mean, M, step)
         if not (found and _newton_trial(T, lam, beta, letters, q, u, step, value, trial)):
             _majorised_trial(beta, q, slope, trial)
