@@ -184,7 +184,7 @@ def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:
     return joint
 
 
-class Session(NamedTuple):
+class SessionRow(NamedTuple):
     """A row of the table of sessions: one call of `sweep`."""
 
     session: int
@@ -195,7 +195,7 @@ class Session(NamedTuple):
     engine: str
 
 
-class Chunk(NamedTuple):
+class ChunkRow(NamedTuple):
     """A row of the table of chunks: units of work that went to one worker."""
 
     chunk: int
@@ -205,11 +205,11 @@ class Chunk(NamedTuple):
     seconds: float | None
 
 
-def _bookkeeping(connection: sqlite3.Connection) -> tuple[list[Session], dict[int, Chunk]]:
+def _bookkeeping(connection: sqlite3.Connection) -> tuple[list[SessionRow], dict[int, ChunkRow]]:
     """Every session, and every chunk by its number, with their checksums compared."""
-    sessions = [Session(*row) for row in rows_of(connection, "sessions")]
-    return sessions, {row[0]: Chunk(*row) for row in rows_of(connection, "chunks")}
+    sessions = [SessionRow(*row) for row in rows_of(connection, "sessions")]
+    return sessions, {row[0]: ChunkRow(*row) for row in rows_of(connection, "chunks")}
 
 
-def _is_complete(sessions: list[Session]) -> bool:
+def _is_complete(sessions: list[SessionRow]) -> bool:
     return any(one.outcome == "complete" for one in sessions)
