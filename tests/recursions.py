@@ -29,6 +29,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
         shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0, 0.01,
+        np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     encoder_step, marginal_step = STEPS[step]
 

@@ -1,6 +1,9 @@
-"""One BLAS thread for as long as anyone asks for it."""
+"""One BLAS thread for as long as anyone asks for it; work that ends when it is told to."""
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
+
+import pytest
 
 from infoplane import threads
 
@@ -40,3 +43,51 @@ def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
     assert set(counts()) == {1}
     in_a_thread(lambda: second.__exit__(None, None, None))
     assert counts() == before
+
+
+def test_a_flag_stops_the_work_of_its_thread_only():
+    flag = threads.StopFlag()
+    with threads.stopped_by(flag):
+        inner = threads.StopFlag()
+        with threads.stopped_by(inner):
+            assert threads.stop_flag() is inner
+        assert threads.stop_flag() is flag
+        threads.stop_flag().obey()
+        flag.set()
+        with pytest.raises(KeyboardInterrupt):
+            threads.stop_flag().obey()
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(lambda: threads.stop_flag().obey()).result()
+    threads.stop_flag().obey()
+
+
+def test_what_is_awaited_gives_its_result_or_its_error():
+    assert threads.awaited(lambda: 3) == 3
+    with pytest.raises(TimeoutError, match="mine"):
+        threads.awaited(_late)
+
+
+def _late():
+    raise TimeoutError("mine")
+
+
+def test_a_flag_ends_the_waiting_and_not_the_work():
+    flag, going, released, ended = threads.StopFlag(), threading.Event(), threading.Event(), threading.Event()
+
+    def work():
+        going.set()
+        released.wait(300)
+        ended.set()
+
+    def wait():
+        with threads.stopped_by(flag):
+            threads.awaited(work)
+
+    with ThreadPoolExecutor(1) as pool:
+        waiting = pool.submit(wait)
+        assert going.wait(300)
+        flag.set()
+        assert isinstance(waiting.exception(), KeyboardInterrupt)
+    assert not ended.is_set()
+    released.set()
+    assert ended.wait(300)

@@ -26,7 +26,7 @@ from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
-from .threads import all_cores, one_blas_thread, usual_floats
+from .threads import StopFlag, all_cores, one_blas_thread, stopped_by, usual_floats
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -195,14 +195,20 @@ def _drive(
     problem: MarkovLagrangian,
 ) -> bool:
     """Advance until every run has ended; False if the callback or the user stops them earlier."""
-    going = [(BlockPace(), batch) for batch in batches]
+    going, flag = [(BlockPace(), batch) for batch in batches], StopFlag()
+
+    def advance(pace: BlockPace, batch: Batch) -> bool:
+        with stopped_by(flag):
+            return pace.advance(batch)
+
     try:
         while going:
-            on = list(pool.map(lambda one: one[0].advance(one[1]), going))
+            on = list(pool.map(advance, *zip(*going, strict=True)))
             going = [one for one, more in zip(going, on, strict=True) if more]
             if callback is not None and callback(_progress(batches, support, problem)):
                 return not going
     except KeyboardInterrupt:
+        flag.set()  # the threads that still work end soon, see `all_cores`
         return False
     return True
 

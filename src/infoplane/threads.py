@@ -1,16 +1,20 @@
-"""Runs in parallel threads, each with one BLAS thread.
+"""Runs in parallel threads, each with one BLAS thread, and how they hear that they are to end.
 
 Kernels release the GIL, so the cores are busy already; a BLAS that starts threads of its own for the small products inside an
 iteration makes them wait for each other, and everything several times slower.
+
+Python hands Ctrl-C to the main thread only, and only between two of its own instructions. So what takes long runs in other threads, which
+have a `StopFlag` each, looked at between pieces of work and inside long kernels; and what cannot look, such as HiGHS, is `awaited`.
 """
 
 from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
+from typing import TypeVar
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -47,3 +51,71 @@ def one_blas_thread() -> Iterator[None]:
             _inside -= 1
             if _inside == 0:
                 _limited.close()
+
+
+# -- being stopped -------------------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")
+
+LOOK = 0.05
+"""Seconds between two looks at the flag of a thread that waits."""
+
+
+class StopFlag:
+    """Whether work is to end with what there is: set by the thread that hears Ctrl-C, looked at by those that work."""
+
+    def __init__(self) -> None:
+        self.array = np.zeros(1, dtype=np.int64)
+        """What kernels look at: not 0 once it is set."""
+
+    def set(self) -> None:
+        """Work is to end."""
+        self.array[0] = 1
+
+    def is_set(self) -> bool:
+        """Whether it is."""
+        return bool(self.array[0])
+
+    def obey(self) -> None:
+        """KeyboardInterrupt, once it is set."""
+        if self.is_set():
+            raise KeyboardInterrupt
+
+
+_here, _never = threading.local(), StopFlag()
+
+
+@contextmanager
+def stopped_by(flag: StopFlag) -> Iterator[None]:
+    """What this thread does in this context ends, with a KeyboardInterrupt, once the flag is set."""
+    before = stop_flag()
+    _here.flag = flag
+    try:
+        yield
+    finally:
+        _here.flag = before
+
+
+def stop_flag() -> StopFlag:
+    """The flag that this thread is stopped by; one that is never set, if there is none."""
+    flag: StopFlag = getattr(_here, "flag", _never)
+    return flag
+
+
+def awaited(work: Callable[[], Result]) -> Result:
+    """The result of work that cannot be interrupted, done in a thread of its own: Ctrl-C, and this thread's flag, end the waiting for it.
+
+    The work itself goes on to its end, and its result is thrown away; a process that ends does not wait for it.
+    """
+    flag, ended = stop_flag(), Future[Result]()
+
+    def run() -> None:
+        try:
+            ended.set_result(work())
+        except BaseException as error:
+            ended.set_exception(error)
+
+    threading.Thread(target=run, daemon=True).start()
+    while not wait([ended], LOOK).done:
+        flag.obey()
+    return ended.result()

@@ -1,17 +1,22 @@
 """`Columns`: certified optima, against known answers, brute force and every attack we could think of."""
 
 import itertools
+import os
+import signal
+import threading
 
 import numpy as np
 import pytest
+import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
+from infoplane.certificate.funnel import linear
 from infoplane.joint.support import Support
-from infoplane.solvers import columns
+from infoplane.solvers import fallback
 from infoplane.solvers.columns import Columns
 from strategies import joints
 
@@ -211,7 +216,7 @@ def test_an_interrupted_search_returns_its_encoder_and_its_bound(looks):
 
 
 def test_many_letters_of_y_are_announced(monkeypatch):
-    monkeypatch.setattr(columns, "STARTS", 1)  # of the default solver, which begins here
+    monkeypatch.setattr(fallback, "STARTS", 1)  # of the default solver, which begins here
     rng = np.random.default_rng(0)
     joint = ip.Joint.from_counts(rng.random((60, 6)))
     with pytest.warns(ip.PenaltyWarning, match="up to 6 of 60 letters"):
@@ -287,3 +292,79 @@ def test_a_given_encoder_is_where_it_begins():
     warm = ip.solve(joint, problem, Columns(), init=cold.encoder)
     assert warm.iterations < cold.iterations
     assert warm.loss == pytest.approx(cold.loss, abs=1e-6)
+
+
+COUNTS = [[3, 0], [0, 2], [2, 1], [2, 3]]
+
+
+@pytest.mark.parametrize("beta", [1e3, 1e4, 1e5, 3e5, 1e6])
+@pytest.mark.parametrize("counts", [COUNTS, [*COUNTS, [0, 0]]], ids=["all letters", "a letter without mass"])
+def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(counts, beta):
+    joint, problem = ip.Joint.from_counts(counts), ip.funnel(beta)
+    default, exact = ip.solve(joint, problem, rng=0), ip.solve(joint, problem, Columns())
+    private = problem.value(joint, ip.perfect_privacy(joint).encoder)
+    assert max(default.loss, exact.loss) <= min(default.loss, exact.loss, private) + 1e-6
+
+
+def test_the_default_is_as_good_on_heart_at_a_large_beta():
+    joint, problem = ip.datasets.heart(), ip.funnel(1e3)
+    assert ip.solve(joint, problem, rng=0).loss <= ip.solve(joint, problem, Columns()).loss + 1e-6
+
+
+class Waiting:
+    """In place of HiGHS: it presses Ctrl-C, and does not answer before it is released."""
+
+    def __init__(self, pressed_at):
+        self.calls, self.pressed_at, self.released, self.answered = 0, pressed_at, threading.Event(), 0
+
+    def __call__(self, *arguments, **options):
+        self.calls += 1
+        if self.calls == self.pressed_at:
+            os.kill(os.getpid(), signal.SIGINT)
+        if self.calls >= self.pressed_at:
+            self.released.wait(300)
+            self.answered += 1
+        return real_linprog(*arguments, **options)
+
+
+real_linprog = scipy.optimize.linprog
+
+
+@pytest.fixture
+def waiting(monkeypatch):
+    monkeypatch.setattr(linear, "SHORT", 0)
+    made = []
+
+    def make(pressed_at):
+        made.append(Waiting(pressed_at))
+        monkeypatch.setattr(scipy.optimize, "linprog", made[0])
+        return made[0]
+
+    yield make
+    made[0].released.set()
+
+
+@pytest.mark.parametrize("pressed_at", [1, 3])
+def test_control_c_is_heard_while_highs_works(pressed_at, waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(pressed_at)
+    found = ip.solve(joint, problem, Columns())
+    assert (highs.calls, highs.answered) == (pressed_at, 0)
+    assert found.status is not ip.Status.CERTIFIED
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+    assert found.lower_bound <= -2.099080
+
+
+def test_control_c_is_heard_while_highs_works_for_the_default_solver(waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(1)
+    found = ip.solve(joint, problem, starts=2, rng=0)
+    assert (highs.calls, highs.answered) == (1, 0)
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
+
+
+def test_control_c_is_heard_while_highs_works_in_the_main_thread(waiting):
+    joint, problem, highs = ip.datasets.heart(), ip.funnel(3.5), waiting(1)
+    W = ip.solve(joint, problem, "merging").encoder
+    proof = ip.certify(joint, problem, W)
+    assert (highs.calls, highs.answered) == (1, 0)
+    assert proof.lower_bound <= -2.099080
+    assert not proof.certified

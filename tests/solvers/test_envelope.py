@@ -1,5 +1,8 @@
 """`Envelope`: global optima with proof, without random starts, alone and along a path."""
 
+import os
+import signal
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,9 +11,12 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck.bound import certify_bottleneck
+from infoplane.certificate.bottleneck.bounds import contraction_bound
 from infoplane.certificate.bottleneck.proof import estimate_cells
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
+from infoplane.problem import posterior_form_below
+from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged
 from infoplane.solvers.starts import near_identity
 from infoplane.solvers.stopping import Stopping
@@ -156,3 +162,34 @@ def test_refuses_other_problems_and_bad_limits():
         Envelope(tol=0.0)
     with pytest.raises(ip.InvalidOptionError, match="max_cells"):
         Envelope(max_cells=0)
+
+
+@pytest.mark.parametrize("pauses", [0, 1, 3, 10])
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.05), ip.deterministic_bottleneck(0.05)], ids=["IB", "DIB"])
+def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem, pauses):
+    joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6)))
+    support = Support(joint)
+    start = np.random.default_rng(1).dirichlet(np.ones(20), size=20).T.copy()
+    path = Envelope().follow(support, [problem], start[None], Stopping())
+    for _ in range(pauses + 1):
+        assert next(path) is None
+    run = path.throw(KeyboardInterrupt)
+    loss = problem.value(joint, run.encoder)
+    assert run.status is ip.Status.INTERRUPTED
+    assert loss <= problem.value(joint, start) + 1e-12
+    assert contraction_bound(support, posterior_form_below(problem)) <= run.lower_bound
+    assert run.lower_bound <= ip.solve(joint, problem, rng=0).loss
+
+
+def test_control_c_in_the_first_piece_of_a_proof_still_has_an_answer(monkeypatch):
+    joint, problem = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6))), ip.bottleneck(0.05)
+    real = envelope.prove
+
+    def pressed(proof):
+        os.kill(os.getpid(), signal.SIGINT)
+        yield from real(proof)
+
+    monkeypatch.setattr(envelope, "prove", pressed)
+    found = ip.solve(joint, problem, Envelope())
+    verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-9)
+    assert found.lower_bound <= found.loss

@@ -4,11 +4,14 @@ import dataclasses
 import json
 import multiprocessing
 import os
+import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -231,3 +234,36 @@ def test_dask_workers_are_asked_before_any_work():
 
     with pytest.raises(EngineError, match="the worker at tcp://b has infoplane of a version that cannot say which"):
         engine._refuse_other_versions(Client())
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(
+    ("source", "before", "after", "named"),
+    [
+        ("version.py", f'"{ip.__version__}"', '"0.0.9"', r"0\.0\.9 \(sources \w+\)"),
+        ("words.py", "annotations\n", "annotations  # edited\n", rf"{ip.__version__} \(sources \w+\)"),
+    ],
+    ids=["another version", "the same version, edited"],
+)
+def test_a_worker_that_has_another_infoplane_installed_is_refused(source, before, after, named, tmp_path):
+    """A real worker, of a copy of the package, found by its own process before ours."""
+    distributed = pytest.importorskip("distributed")
+    package = tmp_path / "site" / "infoplane"
+    shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    edited = (package / source).read_text(encoding="utf-8").replace(before, after, 1)
+    assert edited != (package / source).read_text(encoding="utf-8")
+    (package / source).write_text(edited, encoding="utf-8")
+    with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
+        address = cluster.scheduler_address
+        command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]
+        worker = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(package.parent)}, cwd=tmp_path)
+        try:
+            with pytest.raises(
+                EngineError, match=f"the worker at .* has infoplane {named}, and this process"
+            ) as refused:
+                swept(engine=f"dask:{address}", store=tmp_path / "runs.db")
+            assert identity() in str(refused.value)
+            assert not (tmp_path / "runs.db").exists() or store_status(tmp_path / "runs.db").runs == 0
+        finally:
+            worker.terminate()
+            worker.wait()

@@ -35,6 +35,7 @@ from ..information import Array, IntArray
 from ..joint.support import Support
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
+from ..threads import stop_flag
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -162,12 +163,14 @@ def merge_path(
 
     for first in range(0, n, BLOCK):
         kernel.open_rows(state, a, b, first, min(first + BLOCK, n))
+        stop_flag().obey()
         if callback is not None:
             callback(0, total)
     pairs, falls = np.empty((total, 2), dtype=np.int64), np.empty((total, 2))
     for done in range(0, total, BLOCK):
         block = slice(done, min(done + BLOCK, total))
         kernel.merge(state, a, b, n - done, pairs[block], falls[block])
+        stop_flag().obey()
         if callback is not None:
             callback(block.stop, total)
 

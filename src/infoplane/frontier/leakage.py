@@ -122,7 +122,10 @@ def _seed(programme: Programme, support: Support, caps: Sequence[float], deadlin
         for eps in caps:
             for _ in range(RUNS):
                 with one_blas_thread():
-                    beta = min(max(programme.at_leakage(eps).beta, SMALLEST_BETA), LARGEST_BETA)
+                    point = programme.at_leakage(eps)
+                if point.interrupted:
+                    return True
+                beta = min(max(point.beta, SMALLEST_BETA), LARGEST_BETA)
                 if any(1.0 / NEAR < beta / other < NEAR for other in ran):
                     break
                 if over():

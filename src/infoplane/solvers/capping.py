@@ -8,7 +8,7 @@ Joining clusters i and j adds their rows of p(z|x), and changes the Lagrangian b
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 
 import numpy as np
 
@@ -16,8 +16,9 @@ from ..information import Array, IntArray, entr
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import losses_of
+from .base import BlockPace, losses_of
 from .fixed_point.accelerated import Accelerated
+from .partitions import as_run
 from .stopping import Stopping
 
 PAIR_WORK = 100_000_000
@@ -96,13 +97,22 @@ def within(support: Support, problem: MarkovLagrangian, W: Array, most: int) -> 
 
 def fitted(
     support: Support, problem: MarkovLagrangian, encoders: Sequence[Array], most: int, stopping: Stopping
-) -> Run:
-    """The best run of the accelerated solver from each of the encoders, once it has no more clusters than allowed."""
+) -> Generator[None, None, Run]:
+    """The best run of the accelerated solver from each of the encoders, once it has no more clusters than allowed; in pieces.
+
+    After Ctrl-C the best by then, encoders that had few enough clusters from the beginning included.
+    """
     found: list[Run] = []
-    for W in encoders:
-        batch = Accelerated().begin(support, [problem], within(support, problem, W, most)[None], stopping, False)
-        while batch.advance(stopping.max_iter):
-            pass
-        found += batch.runs()
+    try:
+        for W in encoders:
+            batch = Accelerated().begin(support, [problem], within(support, problem, W, most)[None], stopping, False)
+            pace = BlockPace()
+            while pace.advance(batch):
+                yield
+            found += batch.runs()
+            yield
+    except KeyboardInterrupt:
+        few = [W for W in encoders if len(W) <= most] or [within(support, problem, encoders[0], most)]
+        found += [as_run(support, problem, W, "", stopping) for W in few]
     losses = losses_of(support, problem, [run.encoder for run in found])
     return found[int(np.argmin(losses))]

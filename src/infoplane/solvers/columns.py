@@ -7,7 +7,7 @@ is a linear programme over posteriors q_k = p(x|z=k); `generate` meets those tha
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -16,6 +16,7 @@ from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
 from ..certificate.funnel.generation import Meter
+from ..certificate.funnel.privacy import private_encoder
 from ..certificate.funnel.programme import Programme
 from ..certificate.merge_path import first_columns
 from ..information import Array
@@ -23,17 +24,15 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from ..status import Residuals, proven
-from .base import PathSolver, block_length, losses_of
+from .base import PathSolver, losses_of
 from .capping import fitted
-from .portfolio import Portfolio
-from .starts import default_clusters, default_init, make_starts, seed_sequence
+from .fallback import default_encoder
+from .generation import LARGE_BETA
+from .portfolio import FEW_BASES
 from .stopping import Stopping
 
-STARTS, ITERATIONS = 16, 20_000
-"""The default solver's starts, and their iterations at most."""
-
-PATIENCE = 0.5
-"""Share of the time that it may take before a proof."""
+LEAST = 0.1
+"""Share of the time that a proof has whatever the default solver took before it."""
 
 
 @dataclass(frozen=True)
@@ -42,15 +41,16 @@ class Columns(PathSolver, Limits):
 
     Starts are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share their columns.
     With a cap on |Z| below the optimum's the answer is the best found with so many clusters; the bound is still that of all encoders.
-    Where the proof may not end, the default solver begins and has up to half of the time; where a proof is cut short against
-    expectation, it runs afterwards. So the answer is not worse than the default's, if there was time for that.
+    Where the proof may not end, the default solver runs first, whatever the limits say: its effort is bounded by work, and the proof has
+    what it leaves of the time, a tenth at least. Where a proof is cut short against expectation, it runs afterwards. So no limit makes
+    the answer worse than the default's.
 
     Parameters
     ----------
     tol
         Gap in nats that counts as certified.
     max_cells, max_seconds
-        When to stop, for each parameter; the bound reached by then is valid all the same.
+        When to stop, for each parameter; the bound reached by then is valid all the same. Time of compilation does not count.
 
     Examples
     --------
@@ -91,18 +91,27 @@ class Columns(PathSolver, Limits):
             scale, beta = funnel_bound.scaled(problem)
             meter = Meter(self, max_rounds=stopping.max_iter)
             rivals = [*starts]
+            if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
+                rivals.append(private)
             hard = funnel_bound.forecast(support, problem, self) is not None
             if hard:
-                rivals.append((yield from default_encoder(support, problem, stopping, meter, before=True)))
-                programme.add(funnel_bound.posteriors(support, rivals[-1]))
+                rival = yield from default_encoder(support, problem, stopping)
+                rivals.append(rival.encoder)
+                left = max(self.max_seconds - meter.seconds, LEAST * self.max_seconds)
+                meter = Meter(replace(self, max_seconds=left), meter.max_rounds, interrupted=rival.interrupted)
+            for W in rivals[len(starts) :]:
+                programme.add(funnel_bound.posteriors(support, W))
             outcome, bound = yield from funnel_bound.proven(support, beta, programme, self.tol / scale, meter)
             bound = scale * bound - imbalance(support, problem)
             found = [outcome.point.encoder]
             cut_short = losses_of(support, problem, found)[0] - bound > self.tol
             if cut_short and not hard and not meter.interrupted:
-                rivals.append((yield from default_encoder(support, problem, stopping, meter, before=False)))
+                rival = yield from default_encoder(support, problem, stopping)
+                rivals.append(rival.encoder)
+                meter.interrupted |= rival.interrupted
             if len(found[0]) > most:
-                found = [fitted(support, problem, [*found, *rivals], most, stopping).encoder]
+                fit = yield from fitted(support, problem, [*found, *rivals], most, stopping)
+                found = [fit.encoder]
             # Without a proof the mixture may have missed what a solver finds.
             found += [W for W in rivals if cut_short and len(W) <= most]
             losses = losses_of(support, problem, found)
@@ -120,27 +129,3 @@ class Columns(PathSolver, Limits):
                 multipliers=scale * outcome.proof.lam,
                 advice="raise max_cells or max_seconds",
             )
-
-
-def default_encoder(
-    support: Support, problem: MarkovLagrangian, stopping: Stopping, meter: Meter, *, before: bool
-) -> Generator[None, None, Array]:
-    """The encoder that `solve` finds by default, from its own starts and seed 0; after Ctrl-C the best by then.
-
-    ``before`` a proof it has half of the time at most.
-    """
-    solver, letters = Portfolio(), len(support.p_x)
-    most = stopping.most_clusters(letters)
-    rows = default_clusters(letters, len(support.p_y)) if most == letters else most
-    useful = solver.useful_starts(support, problem, rows, STARTS)
-    starts = make_starts(support.joint, rows, useful, seed_sequence(0), default_init(problem))
-    batch = solver.begin(support, [problem] * len(starts), starts, replace(stopping, max_iter=ITERATIONS), False)
-    try:
-        while batch.advance(block_length(starts)) and not (
-            before and meter.seconds > PATIENCE * meter.limits.max_seconds
-        ):
-            yield
-    except KeyboardInterrupt:
-        meter.interrupted = True
-    encoders = [run.encoder for run in batch.runs()]
-    return encoders[int(np.argmin(losses_of(support, problem, encoders)))]

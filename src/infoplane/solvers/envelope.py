@@ -9,8 +9,8 @@ Of a problem that has a bottleneck below it (`posterior_form_below`), such as th
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Generator, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -23,10 +23,12 @@ from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
-from ..status import proven
-from .base import PathSolver, Solver
+from ..status import Status, proven
+from .base import BlockPace, PathSolver, Solver, losses_of
 from .capping import fitted, merged
+from .fallback import default_encoder
 from .fixed_point.accelerated import Accelerated
+from .partitions import as_run
 from .stopping import Stopping
 
 POLISH: Solver = Accelerated()
@@ -46,6 +48,7 @@ class Envelope(PathSolver, Limits):
         Gap between loss and lower bound, in nats, that counts as certified.
     max_cells, max_seconds
         Limits of branch and bound, for each parameter; at a limit the best bound proven is reported, and the status is not CERTIFIED.
+        Then the default solver runs, too, and the answer is not worse than its own. Time of compilation does not count.
 
     Examples
     --------
@@ -85,22 +88,22 @@ class Envelope(PathSolver, Limits):
         stopping: Stopping,
         record: bool = False,  # noqa: ARG002
     ) -> Iterator[Run | None]:
-        """One Run a problem, in order; None after every piece of work."""
+        """One Run a problem, in order; None after every piece of work. After Ctrl-C what there is by then, and its bound."""
         known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
+        most = stopping.most_clusters(len(support.p_x))
         for problem in problems:
             below = posterior_form_below(problem)
             proof = Proof(support, below, known, self)
-            for _ in prove(proof):
-                yield None
-            known = proof.mixture
-            W = merged(support, below, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
-            batch = POLISH.begin(support, [problem], W[None], stopping, False)
-            while batch.advance(200):
-                yield None
-            polished = batch.runs(traces=False)[0]
-            most = stopping.most_clusters(len(support.p_x))
-            if len(polished.encoder) > most:
-                polished = fitted(support, problem, [polished.encoder, *starts], most, stopping)
+            try:
+                for _ in prove(proof):
+                    yield None
+                known = proof.mixture
+                W = merged(support, below, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
+                polished = yield from self._polished(support, problem, [W, *starts], most, stopping, proof)
+            except KeyboardInterrupt:
+                found = [W for W in (*starts, proof.mixture.encoder(support, proof.gamma)) if len(W) <= most]
+                W = found[int(np.argmin(losses_of(support, problem, found)))]
+                polished = replace(as_run(support, problem, W, self.name, stopping), status=Status.INTERRUPTED)
             loss = problem.value(support.joint, support.lift(polished.encoder))
             yield Run(
                 encoder=polished.encoder,
@@ -112,3 +115,27 @@ class Envelope(PathSolver, Limits):
                 lower_bound=proof.lower_bound,
                 multipliers=proof.multipliers,
             )
+
+    def _polished(
+        self,
+        support: Support,
+        problem: MarkovLagrangian,
+        encoders: Sequence[Array],
+        most: int,
+        stopping: Stopping,
+        proof: Proof,
+    ) -> Generator[None, None, Run]:
+        """From the first of the encoders, made stationary; one of few enough clusters; without a proof not worse than the default's."""
+        batch, pace = POLISH.begin(support, [problem], encoders[0][None], stopping, False), BlockPace()
+        while pace.advance(batch):
+            yield None
+        run = batch.runs(traces=False)[0]
+        if len(run.encoder) > most:
+            run = yield from fitted(support, problem, [run.encoder, *encoders[1:]], most, stopping)
+        loss = losses_of(support, problem, [run.encoder])[0]
+        if proof.complete or loss - proof.lower_bound <= self.tol:
+            return run
+        rival = yield from default_encoder(support, problem, stopping)
+        if losses_of(support, problem, [rival.encoder])[0] < loss:
+            run = as_run(support, problem, rival.encoder, self.name, stopping)
+        return replace(run, status=Status.INTERRUPTED) if rival.interrupted else run

@@ -21,6 +21,7 @@ import numpy as np
 from scipy import sparse
 
 from ..certificate.funnel.bound import scaled
+from ..certificate.funnel.linear import Method, solved
 from ..certificate.funnel.pricing import Channel
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
@@ -58,8 +59,18 @@ GAIN = 1e-7
 KEPT = 6
 """Columns kept from round to round, for every letter: those in use, then those of least g."""
 
+LARGE_BETA = 100.0
+"""Up to this beta HiGHS's usual tolerance is fine enough; above, what it leaves, times beta, would be more than `GAIN`."""
+
+GROWN = 300
+"""Letters times rank(T) up to which, at a larger beta than that, posteriors are also grown, letter by letter: minima of g are narrow
+there."""
+
+ROUGHLY: tuple[tuple[Method, float], ...] = (("highs", 1e-7),)
+"""HiGHS as it comes."""
+
 LARGEST_PRICE = 1e6
-"""Prices, in nats, are no larger than this: that of a letter whose mass is below HiGHS's accuracy could be anything."""
+"""Prices, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be anything."""
 
 Columns = sparse.csc_array
 
@@ -114,8 +125,6 @@ class Pool:
 
     def programme(self) -> tuple[Array, Array]:
         """Weights of the columns, and prices lambda of the letters."""
-        from scipy.optimize import linprog  # slow to import
-
         p_x = self.support.p_x
         A: Any = self.Q.copy()
         mass = p_x[A.indices]
@@ -124,14 +133,17 @@ class Pool:
         # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1].
         A.data *= np.repeat(most, np.diff(A.indptr))
         A.data /= mass
-        found = linprog(self.f * most, A_eq=A, b_eq=np.ones(len(p_x)), method="highs")
-        if found.x is None or found.eqlin.marginals is None:
-            raise InfoplaneError(
-                f"HiGHS did not solve the linear programme over {len(most)} posteriors: {found.message}"
-            )
+        costs = self.f * most
+        if self.beta <= LARGE_BETA:
+            found = solved(costs, A, attempts=ROUGHLY)
+        else:
+            found = solved(costs, A, max(float(np.abs(costs).max()), 1.0))
+        if found is None:
+            raise InfoplaneError(f"HiGHS did not solve the linear programme over {len(most)} posteriors.")
+        largest = max(LARGEST_PRICE, LARGEST_PRICE / LARGE_BETA * self.beta)
         with np.errstate(over="ignore"):
-            prices = np.clip(found.eqlin.marginals / p_x, -LARGEST_PRICE, LARGEST_PRICE)
-        return np.maximum(found.x, 0.0) * most, prices
+            prices = np.clip(found.lam / p_x, -largest, largest)
+        return found.weights * most, prices
 
     def own_prices(self, weights: Array) -> Array:
         """lambda_x = sum_z p(z|x) (beta sum_y p(y|x) log p(y|z) - log p(x|z)): those of the encoder itself."""
@@ -213,8 +225,11 @@ def generated(
         if value > last - GAIN or left < 0 or pool.work > DESCENT_WORK or number == ROUNDS - 1:
             break
         last = value
-        new = [columns for columns in _priced(pool, weights, lam, number) if columns.shape[1]]
-        yield None
+        new = []
+        for columns in _priced(pool, weights, lam, number):
+            if columns.shape[1]:
+                new.append(columns)
+            yield None
         if not new:
             break
         g = pool.f - lam @ pool.Q
@@ -240,6 +255,8 @@ def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Col
     yield _worth(pool, lam, pool.descended(lam, 0.5 * (Q + Q[:, rng.permutation(Q.shape[1])])))
     for share, price in ((0.7, own), (0.9, between)):
         yield _worth(pool, lam, pool.concentrated(price, share * Q + (1.0 - share) * p_x[:, None]))
+    if pool.beta > LARGE_BETA and letters * pool.channel.rank <= GROWN:
+        yield _worth(pool, lam, pool.channel.grow(lam, pool.beta, pool.channel.seeds(lam, Q))[0])
     near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
     for share, noise, price in ((0.5, 0.0, between), (0.3, 2.0, lam), (0.05, 3.0, lam)):
         around = p_x[:, None] * np.exp(noise * rng.standard_normal((letters, len(near))))

@@ -5,7 +5,8 @@ problem                     what runs
 ==========================  ==========================================================================================
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
                             hard partition, with the clusters that the dual says are missing (`growth`)
-funnel                      starts, pooled; hard partitions; column generation from both (`generation`), which finds |Z|
+funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
+                            (`generation`), which finds |Z|
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
@@ -27,6 +28,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ..certificate.funnel.bound import scaled
+from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
 from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
@@ -35,7 +38,7 @@ from .annealing import Annealing
 from .base import Batch, PathSolver, Solver, losses_of, work_of
 from .capping import within
 from .fixed_point.accelerated import Accelerated
-from .generation import generated
+from .generation import LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
 from .partitions import Found, as_run, labels_of, moved, partition_run, partitions, softened
 from .pooling import Pooling, best_runs
@@ -61,6 +64,9 @@ POLISH_WORK = 100_000_000
 
 SPLITTING_WORK = 1_000_000
 """Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
+
+FEW_BASES = 5_000
+"""Candidate bases up to which the release of perfect privacy is looked for: a tenth of a second."""
 
 POLISHED = 3
 """Hard partitions from which the accelerated solver goes on."""
@@ -281,6 +287,9 @@ class PortfolioBatch:
         if self.support.sparse:
             return
         found = [run.encoder for part in self.parts for run in part.runs(traces=False)]
+        if scaled(self.problem).beta > LARGE_BETA and (W := private_encoder(self.support, FEW_BASES)) is not None:
+            self._keep(as_run(self.support, self.problem, W, "perfect privacy", self.stopping))
+            found.append(W)
         for W in generated(self.support, self.problem, [one.labels for one in hard[:4]], found):
             yield None
             if W is not None:

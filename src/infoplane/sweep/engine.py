@@ -10,7 +10,6 @@ import importlib
 import math
 import os
 import signal
-import threading
 import uuid
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
@@ -28,9 +27,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
-from ..threads import all_cores
+from ..threads import StopFlag, all_cores
 from .plan import Chunk, Plan, Problems, Unit
-from .worker import STOP_EVENTS, ChunkResult, identity, run_chunk
+from .worker import STOP_FLAGS, ChunkResult, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 
@@ -103,11 +102,11 @@ def completed(
     called every second in which no chunk ends.
 
     Closing the iterator, as an exception or Ctrl-C in its caller does, ends the work: chunks that wait are cancelled, those under way
-    in threads of this process are stopped after the block of iterations that they are in.
+    in threads of this process are stopped.
     """
     queue, running, pace = deque(units), dict[Future[ChunkResult], tuple[int, Chunk]](), Pace(seconds)
     stop_name = uuid.uuid4().hex
-    STOP_EVENTS[stop_name] = threading.Event()
+    STOP_FLAGS[stop_name] = StopFlag()
     try:
         while queue or running:
             workers = engine.workers()
@@ -125,12 +124,12 @@ def completed(
                 pace.learn(chunk, result.seconds)
                 yield number, result
     finally:
-        STOP_EVENTS[stop_name].set()
+        STOP_FLAGS[stop_name].set()
         for future in running:
             future.cancel()
         if engine.is_here:
             wait(running)
-        del STOP_EVENTS[stop_name]
+        del STOP_FLAGS[stop_name]
 
 
 def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[int, int], float]) -> Chunk:

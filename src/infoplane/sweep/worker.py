@@ -11,7 +11,6 @@ from __future__ import annotations
 import functools
 import hashlib
 import math
-import threading
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -25,13 +24,13 @@ from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
 from ..solvers.base import BlockPace, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
-from ..threads import one_blas_thread, usual_floats
+from ..threads import StopFlag, one_blas_thread, stopped_by, usual_floats
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
 from .record import RunRecord, contending
 
-STOP_EVENTS: dict[str, threading.Event] = {}
-"""Stop events by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
+STOP_FLAGS: dict[str, StopFlag] = {}
+"""Flags by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
 
 
 @dataclass(frozen=True)
@@ -57,18 +56,21 @@ def identity() -> str:
 def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
     """Run the chunk's units in order; those that a stop interrupts are left out."""
     began = time.perf_counter()
-    stop = STOP_EVENTS.get(stop_name, threading.Event())
+    stop = STOP_FLAGS.get(stop_name, StopFlag())
     records: list[RunRecord] = []
-    with one_blas_thread(), usual_floats():
-        for batch in _batches(chunk.units):
-            solver = plan.solvers[batch[0].solver]
-            if is_path(solver):
-                records += _follow(solver, plan, chunk.problems, batch[0], stop)
-            else:
-                lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
-                records += _run_batch(solver, plan, chunk.problems, batch, lowest, stop)
-            if stop.is_set():
-                break
+    try:
+        with one_blas_thread(), usual_floats(), stopped_by(stop):
+            for batch in _batches(chunk.units):
+                solver = plan.solvers[batch[0].solver]
+                if is_path(solver):
+                    records += _follow(solver, plan, chunk.problems, batch[0], stop)
+                else:
+                    lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
+                    records += _run_batch(solver, plan, chunk.problems, batch, lowest, stop)
+                stop.obey()
+    except KeyboardInterrupt:
+        if not stop.is_set():  # somebody else's, who runs chunks in the main thread
+            raise
     return ChunkResult(tuple(records), time.perf_counter() - began, identity())
 
 
@@ -79,7 +81,7 @@ def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _run_batch(
-    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, stop: threading.Event
+    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, stop: StopFlag
 ) -> list[RunRecord]:
     """All runs of the batch, or none; the batch's time is shared out in proportion to iterations.
 
@@ -116,7 +118,7 @@ def _first(trace: Trace | None, iterations: int) -> Trace | None:
 
 
 def _ended(
-    solver: Solver, plan: Plan, problem: MarkovLagrangian, W: Array, record: bool, stop: threading.Event
+    solver: Solver, plan: Plan, problem: MarkovLagrangian, W: Array, record: bool, stop: StopFlag
 ) -> list[Run] | None:
     """Every run from the starts W, at its end; None if stopped before."""
     batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, record)
@@ -127,9 +129,7 @@ def _ended(
     return sound(plan.support, problem, plan.stopping, batch.runs())
 
 
-def _follow(
-    solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: threading.Event
-) -> Iterator[RunRecord]:
+def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: StopFlag) -> Iterator[RunRecord]:
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
     first = plan.encoders(unit.indices[0], 0, 1)
     count = solver.useful_starts(plan.support, problems[unit.indices[0]], first.shape[1], plan.starts)

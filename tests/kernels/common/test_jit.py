@@ -66,3 +66,15 @@ def test_kernels_run_without_the_compiler_too():
         for extra in ({}, {"NUMBA_DISABLE_JIT": "1"})
     ]
     np.testing.assert_allclose(*np.array(said, dtype=float), atol=1e-12)
+
+
+def test_the_clock_does_not_count_the_compiler():
+    @jit.entry
+    def twice(x):
+        return x + x
+
+    began, clock = time.perf_counter(), jit.clock()
+    twice(2.0)
+    took, counted = time.perf_counter() - began, jit.clock() - clock
+    assert counted < 0.5 * took  # what is left is the call itself
+    assert jit.clock() - clock < time.perf_counter() - began

@@ -34,3 +34,13 @@ def test_cholesky_says_if_a_matrix_is_indefinite_or_goes_on_damped():
     assert not solve_definite(A.copy(), b.copy())
     solve_damped(A.copy(), b)
     assert np.isfinite(b).all()
+
+
+def test_a_system_is_given_up_once_it_is_to_stop():
+    A, b = definite()
+    u, stop = b.copy(), np.zeros(1, dtype=np.int64)
+    solve_damped(A.copy(), u, stop)
+    np.testing.assert_allclose(A @ u, b, atol=1e-10)
+    stop[0], u = 1, b.copy()
+    solve_damped(A.copy(), u, stop)
+    np.testing.assert_array_equal(u, b)

@@ -1,3 +1,6 @@
+import os
+import signal
+
 import numpy as np
 import pytest
 
@@ -5,8 +8,10 @@ import infoplane as ip
 import verify
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.solver import SplittingBatch
 from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
 from infoplane.solvers.stopping import Stopping
+from infoplane.threads import StopFlag, stopped_by
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -137,3 +142,36 @@ def test_a_batch_of_mixed_formulations_is_refused():
     starts = np.stack([near_identity(3, 3)] * 2)
     with pytest.raises(ip.InvalidOptionError, match="need different formulations"):
         ip.DouglasRachford().begin(support, [ip.bottleneck(0.2), ip.funnel(2.0)], starts, Stopping(), False)
+
+
+@pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "pf-2"])
+def test_a_flag_gives_up_the_iteration_under_way(formulation):
+    joint, problem = ip.datasets.heart(), ip.funnel(3.0) if formulation == "pf-2" else ip.bottleneck(0.1)
+    W = make_starts(joint, 5, 3, seed_sequence(0), "random")
+    batch = ip.SOLVERS[formulation].begin(Support(joint), [problem] * 3, W, Stopping(), True)
+    assert batch.advance(2)
+    before, flag = [run.encoder for run in batch.runs()], StopFlag()
+    flag.set()
+    with stopped_by(flag), pytest.raises(KeyboardInterrupt):
+        batch.advance(2)
+    for run, known in zip(batch.runs(), before, strict=True):
+        assert (run.iterations, len(run.trace)) == (2, 2)
+        np.testing.assert_array_equal(run.encoder, known)
+    assert batch.advance(1)  # it could go on
+    assert [run.iterations for run in batch.runs()] == [3, 3, 3]
+
+
+def test_control_c_is_heard_inside_one_iteration(monkeypatch):
+    """One of 840 unknowns and tens of Newton steps, which would otherwise end first."""
+    joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(200, 20)))
+    real = SplittingBatch.advance
+
+    def pressed(batch, iterations):
+        os.kill(os.getpid(), signal.SIGINT)
+        return real(batch, iterations)
+
+    monkeypatch.setattr(SplittingBatch, "advance", pressed)
+    found = ip.solve(joint, ip.bottleneck(0.05), "ib-2", clusters=40, starts=1, rng=0)
+    assert found.status is ip.Status.INTERRUPTED
+    assert found.iterations == 0
+    verify.check_solution(joint.p_xy, ip.bottleneck(0.05).rho, found, tol=1e-9)

@@ -2,18 +2,17 @@ import pytest
 
 import infoplane as ip
 from infoplane.sweep.store import database
-from infoplane.sweep.store.database import COLUMNS, StoreError
+from infoplane.sweep.store.database import BOOKKEEPING, COLUMNS, StoreError
 from infoplane.sweep.store.reader import read_store, store_status
 from storing import change, swept
 from sweeping import assert_same_runs
 
 
-@pytest.mark.parametrize("schema", [1, 2])
+@pytest.mark.parametrize("schema", [1, 2, 3])
 def test_a_store_of_a_former_schema_is_read_but_not_continued(store, expected, schema):
-    change(
-        store, *(f"ALTER TABLE {table} DROP COLUMN checksum" for table in COLUMNS), f"PRAGMA user_version = {schema}"
-    )
-    change(store, "DROP TABLE multipliers", *(["DROP TABLE traces"] if schema == 1 else []))
+    bare = BOOKKEEPING if schema == 3 else COLUMNS
+    change(store, *(f"ALTER TABLE {table} DROP COLUMN checksum" for table in bare), f"PRAGMA user_version = {schema}")
+    change(store, *(f"DROP TABLE {table}" for table in ("multipliers", "traces")[: 3 - schema]))
     before = store.read_bytes()
     found = read_store(store)
     assert found.to_frame().equals(read_store(store).to_frame())

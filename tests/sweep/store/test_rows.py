@@ -34,6 +34,17 @@ EDITS = {
     "runs": "loss = loss - 1e-9",
     "encoders": "data = zeroblob(length(data))",
     "traces": "data = zeroblob(length(data))",
+    "sessions": "outcome = 'interrupted'",
+    "chunks": "seconds = seconds + 1",
+}
+
+ROWS = {
+    "manifest": r"key '\w+'",
+    "arrays": r"name '\w+'",
+    "parameters": "place 0",
+    "sessions": "session 1",
+    "chunks": "chunk 1",
+    **dict.fromkeys(("runs", "encoders", "traces"), r"place 0, solver 0, start \d"),
 }
 
 
@@ -47,7 +58,7 @@ def test_a_changed_row_does_not_have_its_checksum(table, store):
         best = found.runs[found.best_rows()[0]]
         return best.encoder, best.trace
 
-    with pytest.raises(StoreError, match=f"a row of {table} does not have its checksum"):
+    with pytest.raises(StoreError, match=f"the row of {table} with {ROWS[table]} does not have its checksum"):
         look()
 
 
@@ -63,14 +74,47 @@ def test_multipliers_come_back_and_are_checked(tmp_path):
         with pytest.raises(StoreError, match=said):
             read_store(tmp_path / "runs.db")
     change(tmp_path / "runs.db", "UPDATE multipliers SET data = zeroblob(24)")
-    with pytest.raises(StoreError, match="a row of multipliers does not have its checksum"):
+    with pytest.raises(
+        StoreError, match=r"the row of multipliers with place 0, solver \d, start 0 does not have its checksum"
+    ):
         read_store(tmp_path / "runs.db")
 
 
 def test_a_changed_row_is_not_continued_from(store):
     change(store, "UPDATE runs SET loss = loss - 1e-9 WHERE start = 1")
-    with pytest.raises(StoreError, match="a row of runs does not have its checksum"):
+    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 1 does not have its checksum"):
         swept(store)
+
+
+@pytest.mark.parametrize("use", [read_store, store_status, swept])
+@pytest.mark.parametrize(
+    ("table", "edit", "row"),
+    [
+        ("sessions", "began = began - 1 WHERE session = 2", "session 2"),
+        ("sessions", "outcome = 'complete'", "session 1"),
+        ("sessions", "engine = 'dask' WHERE session = 2", "session 2"),
+        ("chunks", "units = '[]' WHERE chunk = 3", "chunk 3"),
+        ("chunks", "ended = NULL WHERE chunk = 2", "chunk 2"),
+        ("chunks", "session = 2", "chunk 1"),
+    ],
+)
+def test_changed_bookkeeping_is_refused_by_whatever_reads_it(table, edit, row, use, tmp_path):
+    path = tmp_path / "runs.db"
+    assert not swept(path, progress=_interrupt).complete
+    assert swept(path).complete
+    change(path, f"UPDATE {table} SET {edit}")
+    with pytest.raises(StoreError, match=f"the row of {table} with {row} does not have its checksum"):
+        use(path)
+
+
+def _interrupt(_):
+    raise KeyboardInterrupt
+
+
+def test_the_status_is_of_rows_with_their_checksums(store):
+    change(store, "UPDATE runs SET status = 'STALLED' WHERE start = 4")
+    with pytest.raises(StoreError, match="the row of runs with place 0, solver 0, start 4"):
+        store_status(store)
 
 
 @pytest.mark.parametrize("row", [(1, 0.5, "a", b"x", None), (1.0, 0.5, "a", b"x", float("nan"))])

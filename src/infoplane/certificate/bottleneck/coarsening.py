@@ -12,7 +12,6 @@ letters each. Both terms are concave in s; the best s is searched for with unpro
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
@@ -22,6 +21,7 @@ from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...kernels.common.jit import clock
 from ...problem import bottleneck
 from ..certificate import Limits
 from .bounds import imbalance
@@ -141,10 +141,10 @@ def coarsened_bound(
     support: Support, gamma: float, limits: Limits, groups: list[list[int]] | None = None
 ) -> Generator[None, None, tuple[float, int]]:
     """A lower bound of gamma I(X;Z) - I(Y;Z) over all encoders, by way of groups of Y's letters, and the cells it took; in pieces."""
-    began = time.perf_counter()
+    began = clock()
 
     def left() -> float:
-        return max(limits.max_seconds - (time.perf_counter() - began), 1e-3)
+        return max(limits.max_seconds - (clock() - began), 1e-3)
 
     P = support.P
     groups = groups_of(P) if groups is None else groups

@@ -13,7 +13,6 @@ those above 1, and again. Peaks that a climb misses are left to branch and bound
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,6 +21,7 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
+from ...kernels.common.jit import clock
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000
@@ -80,7 +80,7 @@ def likelihoods(support: Support, gamma: float, decoders: Array) -> tuple[Array,
 
 
 def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until: float = math.inf) -> Mixture:
-    """The best weights of the decoders at hand, to D <= 1 + tol on them, or until a moment of `perf_counter`; useless ones are dropped.
+    """The best weights of the decoders at hand, to D <= 1 + tol on them, or until a moment of `clock`; useless ones are dropped.
 
     Newton: the quadratic model of J is |A p' - 2 sqrt(p_x)|^2 + (sum p')^2 over p' >= 0 with A = sqrt(p_x) k / m, a non-negative
     least-squares problem.
@@ -96,7 +96,7 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until:
             D = k @ (support.p_x / m)
         if not np.isfinite(D).all():
             break
-        if (D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol) or time.perf_counter() > until:
+        if (D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol) or clock() > until:
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
         aim = np.append(2.0 * root, 0.0)

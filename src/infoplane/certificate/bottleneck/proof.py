@@ -12,7 +12,6 @@ lambda comes in closed form from a mixture of decoders (`mixture`), m from branc
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Generator, Iterator
 
 import numpy as np
@@ -22,6 +21,7 @@ from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
+from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian, is_bottleneck
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
@@ -115,7 +115,7 @@ class Proof:
         """Whether the bound was proven to the tolerance, not ended by a limit."""
         self.violation: Array | None = None
         """A posterior that no cluster had when it was met and that improves on them."""
-        self.began = time.perf_counter()
+        self.began = clock()
 
     @property
     def cells(self) -> int:
@@ -124,8 +124,8 @@ class Proof:
 
     @property
     def seconds(self) -> float:
-        """Time since the beginning."""
-        return time.perf_counter() - self.began
+        """Time since the beginning, that of compilation not counted."""
+        return clock() - self.began
 
     @property
     def spent(self) -> bool:

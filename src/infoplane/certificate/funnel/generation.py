@@ -15,6 +15,7 @@ from typing import TypeVar
 import numpy as np
 
 from ...information import Array
+from ...kernels.common.jit import clock
 from ...kernels.funnel_proof.search import WORTH
 from ...status import Status
 from ..certificate import Limits
@@ -62,7 +63,7 @@ class Meter:
     rounds: int = 0
     interrupted: bool = False
     """Whether the user wants what there is."""
-    began: float = field(default_factory=time.perf_counter)
+    began: float = field(default_factory=clock)
 
     @property
     def spent(self) -> bool:
@@ -81,8 +82,8 @@ class Meter:
 
     @property
     def seconds(self) -> float:
-        """Time since the beginning."""
-        return time.perf_counter() - self.began
+        """Time since the beginning, that of compilation not counted."""
+        return clock() - self.began
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,7 @@ def generate(
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     proof = point = master()
+    meter.interrupted |= point.interrupted
     small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
     try:
         while not meter.spent:
@@ -148,6 +150,7 @@ def generate(
                     continue
             programme.add(new)
             following = master()
+            meter.interrupted |= following.interrupted
             if not following.solved:
                 break
             point = programme.trim(following)

@@ -5,12 +5,15 @@ minimise  costs.p   subject to  Qp = p_x,  p >= 0,  and, with a cap, row.p >= le
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array
+from ...threads import awaited, stop_flag
 
 TIGHTEST = 1e-10
 """HiGHS's smallest tolerances."""
@@ -25,6 +28,9 @@ ATTEMPTS: tuple[tuple[Method, float], ...] = (
 )
 """Method and tolerance of each attempt at a linear programme."""
 
+
+SHORT = 20_000
+"""Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
 
 LARGEST = 1e300
 """Largest price of a letter: any price proves a bound, and one that is infinite proves nothing."""
@@ -43,34 +49,54 @@ class ColumnMixture(NamedTuple):
 
 def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> ColumnMixture:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
-    from scipy.optimize import linprog  # slow to import: paid by the first programme
-
-    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter. Costs of
-    # 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
+    # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
     with np.errstate(divide="ignore", over="ignore"):
         most = (p_x[:, None] / Q).min(axis=0)
+    row = None if cap is None else (cap[0] * most, cap[1])
     scaled = costs * most
-    unit = max(float(np.abs(scaled).max()), 1.0)
-    row = {} if cap is None else {"A_ub": -(cap[0] * most)[None], "b_ub": [-cap[1]]}
-    for method, tolerance in ATTEMPTS:
-        found = linprog(
-            scaled / unit,
-            A_eq=Q * most / p_x[:, None],
-            b_eq=np.ones(len(p_x)),
-            **row,
+    # Costs of 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
+    found = solved(scaled, Q * most / p_x[:, None], max(float(np.abs(scaled).max()), 1.0), row)
+    if found is None:
+        raise InfoplaneError(
+            f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways. Masses p(x) here go from "
+            f"{p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or a "
+            "larger cap."
+        )
+    with np.errstate(over="ignore"):  # a letter of 5e-324
+        lam = np.clip(found.lam / p_x, -LARGEST, LARGEST)
+    return ColumnMixture(found.weights * most, lam, found.dual)
+
+
+def solved(
+    costs: Array,
+    A: Any,
+    unit: float = 1.0,
+    row: tuple[Array, float] | None = None,
+    attempts: Sequence[tuple[Method, float]] = ATTEMPTS,
+) -> ColumnMixture | None:
+    """Minimise costs.p subject to Ap = 1, p >= 0 and row.p >= least, A in [0, 1], dense or sparse; None if all attempts fail.
+
+    HiGHS sees the costs in the unit given. Ctrl-C is heard while HiGHS works (`awaited`), and raises KeyboardInterrupt.
+    """
+    from scipy.optimize import linprog  # slow to import: paid by the first programme
+
+    beside = {} if row is None else {"A_ub": -row[0][None], "b_ub": [-row[1]]}
+    for method, tolerance in attempts:
+        work = partial(
+            linprog,
+            costs / unit,
+            A_eq=A,
+            b_eq=np.ones(A.shape[0]),
+            **beside,
             method=method,
             options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
         )
+        stop_flag().obey()
+        found = awaited(work) if A.size > SHORT else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
-            dual = 0.0 if cap is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
-            with np.errstate(over="ignore"):  # a letter of 5e-324
-                lam = np.clip(unit * found.eqlin.marginals / p_x, -LARGEST, LARGEST)
-            return ColumnMixture(np.maximum(found.x, 0.0) * most, lam, dual)
-    raise InfoplaneError(
-        f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways: {found.message} Masses p(x) here "
-        f"go from {p_x.min():.1e} to {p_x.max():.1e} and costs to {np.abs(costs).max():.1e}: group rare letters, or take a smaller beta or "
-        "a larger cap."
-    )
+            dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
+            return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)
+    return None
 
 
 def repaired(lam: Array, Q: Array, costs: Array, p_x: Array) -> Array:

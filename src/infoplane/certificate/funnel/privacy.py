@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ...errors import InvalidOptionError
+from ...errors import InfoplaneError, InvalidOptionError
 from ...information import Array, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
@@ -115,27 +115,13 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     began = time.perf_counter()
     check_joint(joint)
     support = Support(joint)
-    n = len(support.p_x)
-    # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; columns are scaled to a largest entry of 1, for letters of small mass.
-    unit = support.K.max(axis=1)
-    N = support.K.T / unit
-    left, sigma, _ = np.linalg.svd(N, full_matrices=False)
-    rank = int((sigma > EQUAL * sigma[0]).sum())
-    bases = math.comb(n, rank)
-    if bases > max_bases:
+    n, polytope = len(support.p_x), Polytope(support)
+    if polytope.bases > max_bases:
         raise InvalidOptionError(
-            f"perfect privacy goes through all sets of rank(T) = {rank} of {n} letters, {bases:.3g} of them, more than max_bases = "
-            f"{max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
+            f"perfect privacy goes through all sets of rank(T) = {polytope.rank} of {n} letters, {polytope.bases:.3g} of them, more than "
+            f"max_bases = {max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
         )
-    # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
-    Q = (support.p_x / support.p_x.sum())[:, None]
-    count = 1
-    if rank < n:
-        vertices = np.hstack(list(_vertices(left[:, :rank].T @ N, left[:, :rank].T @ np.ones(len(N)))))
-        vertices *= (support.p_x / unit)[:, None]
-        Q, count = np.column_stack([Q, vertices / vertices.sum(axis=0)]), vertices.shape[1]
-    costs = entr(Q).sum(axis=0)
-    weights, lam, _ = linear_programme(Q, costs, support.p_x)
+    Q, costs, weights, lam = polytope.release()
     lam = repaired(lam, Q, costs, support.p_x)
     upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
     problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
@@ -147,7 +133,47 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
         found_by="columns",
     )
     solution = finished(support, problem, run, seconds=time.perf_counter() - began).bounded(-upper, TOL)
-    return PerfectPrivacy(solution, upper, TOL, rank, n, bases, count)
+    return PerfectPrivacy(solution, upper, TOL, polytope.rank, n, polytope.bases, max(Q.shape[1] - 1, 1))
+
+
+def private_encoder(support: Support, max_bases: int) -> Array | None:
+    """The encoder of perfect privacy, where a funnel of large beta ends; None if it is trivial, or has more candidate bases than that."""
+    polytope = Polytope(support)
+    if polytope.rank == len(support.p_x) or polytope.bases > max_bases:
+        return None
+    try:
+        Q, _, weights, _ = polytope.release()
+    except InfoplaneError:
+        return None
+    return encoder_of(Q, weights)
+
+
+class Polytope:
+    """{q >= 0, Tq = p_y}."""
+
+    def __init__(self, support: Support) -> None:
+        self.p_x = support.p_x
+        # Tq = p_y reads sum_x p(x|y) q_x / p(x) = 1 for every y; columns are scaled to a largest entry of 1, for letters of small mass.
+        self.unit = support.K.max(axis=1)
+        self.N = support.K.T / self.unit
+        self.left, sigma, _ = np.linalg.svd(self.N, full_matrices=False)
+        self.rank = int((sigma > EQUAL * sigma[0]).sum())
+        """Of T."""
+        self.bases = math.comb(len(self.p_x), self.rank)
+        """Sets of so many letters: candidates for a vertex."""
+
+    def release(self) -> tuple[Array, Array, Array, Array]:
+        """p_x and the vertices as columns, H of each, their weights in the best release, and its prices."""
+        # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
+        Q = (self.p_x / self.p_x.sum())[:, None]
+        if self.rank < len(self.p_x):
+            basis = self.left[:, : self.rank].T
+            vertices = np.hstack(list(_vertices(basis @ self.N, basis @ np.ones(len(self.N)))))
+            vertices *= (self.p_x / self.unit)[:, None]
+            Q = np.column_stack([Q, vertices / vertices.sum(axis=0)])
+        costs = entr(Q).sum(axis=0)
+        weights, lam, _ = linear_programme(Q, costs, self.p_x)
+        return Q, costs, weights, lam
 
 
 def _vertices(A: Array, b: Array) -> Iterator[Array]:

@@ -45,6 +45,8 @@ class Point:
     """Lambda.p_x (+ beta (H(Y) - eps)): the lower bound, up to the least g."""
     solved: bool = True
     """Whether HiGHS found an optimum; if not, the release is a plain one, and the prices hold all the same."""
+    interrupted: bool = False
+    """Whether the user did not wait for HiGHS."""
 
     @property
     def encoder(self) -> Array:
@@ -113,16 +115,18 @@ class Programme:
         return costs
 
     def at_beta(self, beta: float) -> Point:
-        """The programme for a given beta."""
+        """The programme for a given beta; after Ctrl-C a plain point that says so."""
         costs = self.H_q - beta * self.H_u
         try:
             found = linear_programme(self.Q, costs, self.p_x)
         except InfoplaneError:
             return self._plain(beta, 0.0)
+        except KeyboardInterrupt:
+            return replace(self._plain(beta, 0.0), interrupted=True)
         return self._point(found.weights, found.lam, costs, beta, 0.0)
 
     def at_leakage(self, eps: float) -> Point:
-        """The programme with I(Y;Z) <= eps."""
+        """The programme with I(Y;Z) <= eps; after Ctrl-C a plain point that says so."""
         # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
         # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
         unit = max(eps, SMALLEST_UNIT)
@@ -133,6 +137,8 @@ class Programme:
             found = linear_programme(self.Q, self.H_q, self.p_x, cap)
         except InfoplaneError:
             return self._plain(PLAIN_BETA, self.H_y - eps)
+        except KeyboardInterrupt:
+            return replace(self._plain(PLAIN_BETA, self.H_y - eps), interrupted=True)
         beta = found.dual / unit
         lam = found.lam + beta * (log_p_y @ self.T)
         return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, beta * (self.H_y - eps))

@@ -8,6 +8,7 @@ so that threads run side by side. A call that finds nothing on disk says so, onc
 import functools
 import logging
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -28,6 +29,9 @@ FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 COMPILING = "compiling kernels, once per machine (half a minute to a minute)"
 
 _told = threading.Event()
+
+_first_calls: list[float] = []
+"""Seconds of the first call of every entry: the machine code is made, or read from disk, and used once."""
 
 
 UNCALLED: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
@@ -71,20 +75,30 @@ def entry(function: F) -> F:
     @functools.wraps(function)
     def call(*arguments: Any) -> Any:
         nonlocal known
-        if known or _told.is_set():
+        if known:
             return compiled(*arguments)
+        began = time.perf_counter()
         with telling_of_compilation(lambda: bool(compiled.stats.cache_misses)):
             result = compiled(*arguments)
         known = True
+        _first_calls.append(time.perf_counter() - began)
         return result
 
     call.compiled = compiled  # type: ignore[attr-defined]
     return call  # type: ignore[return-value]
 
 
+def clock() -> float:
+    """Seconds, as by `time.perf_counter`, less those of first calls: by this clock a proof is not cut short by the compiler."""
+    return time.perf_counter() - sum(_first_calls)
+
+
 @contextmanager
 def telling_of_compilation(missed: Callable[[], bool]) -> Iterator[None]:
     """Say `COMPILING` as soon as something was missed in the cache, and only then."""
+    if _told.is_set():
+        yield
+        return
     over = threading.Event()
 
     def watch() -> None:

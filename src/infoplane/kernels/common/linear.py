@@ -7,18 +7,23 @@ a matrix is singular or not definite: `solve_damped` goes on with a damped answe
 import math
 
 from ...information import Array
+from .arrays import Integers
 from .jit import part
 
 
 @part
-def solve_damped(A: Array, b: Array) -> None:
+def solve_damped(A: Array, b: Array, stop: Integers | None = None) -> None:
     """Solve A u = b for positive definite A with unit diagonal; u goes over b, and A becomes its lower Cholesky factor.
+
+    Once `stop` is set it ends, with nothing solved: thousands of unknowns take seconds.
 
     A pivot that rounding has made negative is replaced by a small positive one: the step is then merely damped, and the caller's
     line search or safeguard does the rest.
     """
     n = A.shape[0]
     for row in range(n):
+        if stop is not None and stop[0] != 0:
+            return
         for column in range(row + 1):
             total = A[row, column]
             for l in range(column):

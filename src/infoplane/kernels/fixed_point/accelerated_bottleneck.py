@@ -194,6 +194,8 @@ def advance_bottleneck(channel: ChannelBlocks, setting: MapSetting, state: LeapS
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving = trace.shape[1] > 0
     for r in range(state.u.shape[0]):
+        if setting.stop[0] != 0:
+            break
         step, changed = 0, True
         while (
             changed
@@ -224,6 +226,8 @@ def split_stationary(channel: ChannelBlocks, setting: MapSetting, state: LeapSta
     """Every run that has just become stationary goes on if splitting some of its clusters lowers L, see `split_test`."""
     channel, setting, state = borrowed(channel), borrowed(setting), borrowed(state)
     for r in range(state.u.shape[0]):
+        if setting.stop[0] != 0:
+            break
         run = state.control[r]
         if state.outcome[r] != STATIONARY or run.splits == 0:
             continue

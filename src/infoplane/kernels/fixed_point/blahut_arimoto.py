@@ -49,6 +49,8 @@ def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: M
     channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
     for r in range(state.q.shape[0]):
+        if setting.stop[0] != 0:
+            break
         if state.outcome[r] != RUNNING:
             continue
         rho, width = setting.rho[r], setting.width[r]

@@ -50,6 +50,7 @@ class MapSetting(NamedTuple):
     h_y: float  # H(Y)
     tol: float  # max |W - map(W)| must be at most this
     limit: int  # iterations in all
+    stop: Integers  # (1,)  not 0 once the caller wants what there is; looked at before every run
 
 
 class Scratch(NamedTuple):

@@ -63,6 +63,7 @@ def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
         max(setting.kappa, 1.0) * scale,
         setting.proximal,
         setting.first_step,
+        setting.stop,
     )
 
 
@@ -157,6 +158,8 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
         for r in range(state.W.shape[0]):
             if state.outcome[r] != RUNNING:
                 continue
+            if setting.stop[0] != 0:
+                break
             rho = setting.rho[r]
             scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
             split = split_of(tables, setting, r, scale)
@@ -173,6 +176,9 @@ def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array
                     retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
                     copy_rows(before.c, c_before)
                 now = iterate(split, setting, old)
+                if setting.stop[0] != 0:  # the step may have been cut short
+                    now = old
+                    break
                 after = borrowed(now)
                 state.iterations[r] += 1
                 if not is_finite(after):
@@ -209,7 +215,8 @@ _advance_gradient = _loop(gradient_encoder, gradient_marginal)
 def advance_exact(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
     """Advance every running run by at most trace.shape[1] iterations, or to the limit; argmins taken exactly.
 
-    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
+    Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
+    trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
     the other two residuals are small, and at the end.
     """
     _advance_exact(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))

@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.arrays import matmul
+from ..common.arrays import Integers, matmul
 from ..common.jit import part
 from ..common.linear import solve_damped
 from ..common.roots import LOG_TINY
@@ -27,6 +27,9 @@ from .tables import Split
 NEWTON_STEPS = 50
 HALVINGS = 40
 ROUNDING = 1e-14
+
+PIECE = 500_000_000
+"""Multiplications of one call of BLAS, between two looks at the flag that ends the work: some tenths of a second."""
 
 
 @part
@@ -60,6 +63,8 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
     k = extra - split.a[1]
     log_W = log_table(W)
     for _ in range(split.inner):
+        if split.stop[0] != 0:
+            break
         if k > 0.0:
             W = dual_newton(split, slope_table(split, W, log_W, extra), k, x, s, c, W)
             if split.inner > 1:
@@ -105,7 +110,10 @@ def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gr
 
 @part
 def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
-    """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton to rounding."""
+    """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton to rounding.
+
+    Of many letters y and clusters one step takes seconds; once split.stop is set what is returned means nothing.
+    """
     u = matmul(W, split.M)
     target, m = np.empty_like(x), np.empty_like(x)
     for z in range(x.shape[0]):
@@ -125,6 +133,8 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
         decrease = newton_direction(split, W, k, c, gradient, direction)
         step = 1.0
         for _ in range(HALVINGS):
+            if split.stop[0] != 0:
+                return W
             for z in range(m.shape[0]):
                 for j in range(m.shape[1]):
                     m_new[z, j] = m[z, j] - step * direction[z, j]
@@ -136,6 +146,21 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
         m[:] = m_new
         value = value_new
     return W
+
+
+@part
+def products(psi: Array, stop: Integers) -> Array:
+    """Psi psi', by so many rows at a time that `stop` is looked at in between; if it is set, the rest is 0."""
+    rows, n_x = psi.shape
+    few = max(PIECE // max(rows * n_x, 1), 1)
+    if few >= rows:
+        return matmul(psi, psi.T)
+    found = np.zeros((rows, rows))
+    for first in range(0, rows, few):
+        if stop[0] != 0:
+            break
+        found[first : first + few] = matmul(psi[first : first + few], psi.T)
+    return found
 
 
 @part
@@ -151,12 +176,14 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
         for j in range(n_m):
             for i in range(n_x):
                 psi[z * n_m + j, i] = math.sqrt(split.p_x[i] / k) * W[z, i] * split.features[j, i]
-    hessian = matmul(psi, psi.T)
+    hessian = products(psi, split.stop)
     for row in range(n_z * n_m):
         for column in range(n_z * n_m):
             hessian[row, column] = -hessian[row, column]
     for z in range(n_z):
         for j in range(n_m):
+            if split.stop[0] != 0:
+                return 0.0
             for l in range(n_m):
                 total = 0.0
                 for i in range(n_x):
@@ -173,7 +200,7 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     for row in range(n_z * n_m):
         for column in range(n_z * n_m):
             hessian[row, column] *= scale[row] * scale[column]
-    solve_damped(hessian, b)
+    solve_damped(hessian, b, split.stop)
     decrease = 0.0
     for row in range(n_z * n_m):
         direction[row // n_m, row % n_m] = scale[row] * b[row]

@@ -49,6 +49,7 @@ class Setting(NamedTuple):
     first_step: float  # where back-tracking begins, if argmins are gradient steps
     limit: int  # iterations in all
     accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
+    stop: Integers  # (1,)      not 0 once the caller wants what there is; looked at inside long steps
 
 
 class State(NamedTuple):
@@ -107,3 +108,4 @@ class Split(NamedTuple):
     mirror: float  # first curvature that the mirror step tries
     proximal: float
     first_step: float
+    stop: Integers  # (1,)

@@ -16,6 +16,7 @@ from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bot
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP
 from ...kernels.fixed_point.phases import beginning
+from ...kernels.fixed_point.selfmap import MapSetting
 from ...problem import MarkovLagrangian, has_posterior_form
 from ..base import Solver
 from ..stopping import Stopping
@@ -117,10 +118,10 @@ class MarginalBatch(MapBatch):
             **self.outcomes(runs),
         )
 
-    def continue_stationary(self) -> None:
+    def continue_stationary(self, setting: MapSetting) -> None:
         """The split test."""
         if np.count_nonzero((self.state.outcome == STATIONARY) & (self.state.control["splits"] > 0)):
-            split_stationary(self.channel, self.setting, self.state)
+            split_stationary(self.channel, setting, self.state)
 
 
 class EncoderBatch(MapBatch):

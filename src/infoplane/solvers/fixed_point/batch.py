@@ -17,6 +17,7 @@ from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, Map
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
+from ...threads import StopFlag, stop_flag
 from ..stopping import Stopping
 
 SMALLEST_PRODUCT = 64
@@ -102,6 +103,7 @@ class MapBatch:
             h_y=support.h_y,
             tol=float(stopping.tol),
             limit=stopping.max_iter,
+            stop=StopFlag().array,
         )
         self.recorded: list[list[Array]] = [[] for _ in range(runs)]
         self.encoders: list[Array] = []
@@ -138,15 +140,18 @@ class MapBatch:
         """Advance every run by at most this number of iterations; False once all have ended."""
         before = self.state.iterations.copy()
         trace = np.zeros((len(before), iterations, TRACE_COLUMNS if self.record else 0))
+        flag = stop_flag()
         if self.running:
-            self.kernel(self.channel, self.setting, self.state, trace)
-            self.continue_stationary()
+            setting = self.setting._replace(stop=flag.array)
+            self.kernel(self.channel, setting, self.state, trace)
+            self.continue_stationary(setting)
         if self.record:
             for run, done in enumerate(self.state.iterations - before):
                 self.recorded[run].append(trace[run, :done].copy())
+        flag.obey()
         return self.running
 
-    def continue_stationary(self) -> None:
+    def continue_stationary(self, setting: MapSetting) -> None:
         """Called after every block: a solver that tests stationary points further may let their runs go on."""
 
     def runs(self, traces: bool = True) -> list[Run]:

@@ -18,6 +18,7 @@ from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
 from ...status import Residuals, Status
+from ...threads import StopFlag, stop_flag
 from ..base import Solver
 from ..stopping import Stopping
 from .descent import theorem_threshold
@@ -216,6 +217,7 @@ class SplittingBatch:
             first_step=options.first_step,
             limit=stopping.max_iter,
             accelerate=options.acceleration and auto and options.step == "exact",
+            stop=StopFlag().array,
         )
         v = starts @ M
         self.state = State(
@@ -241,10 +243,12 @@ class SplittingBatch:
         runs = len(self.state.iterations)
         before = self.state.iterations.copy()
         trace = np.zeros((runs, iterations, TRACE_COLUMNS if self.record else 0))
-        self.kernel(self.tables, self.setting, self.state, trace)
+        flag = stop_flag()
+        self.kernel(self.tables, self.setting._replace(stop=flag.array), self.state, trace)
         if self.record:
             for run, done in enumerate(self.state.iterations - before):
                 self.recorded[run].append(trace[run, :done].copy())
+        flag.obey()
         running = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
         return bool(running.any())
 

@@ -22,7 +22,7 @@ from ...errors import InfoplaneError
 from ...files import check_regular
 
 APPLICATION_ID = int.from_bytes(b"ipln", "big")
-SCHEMA = 3
+SCHEMA = 4
 
 TABLES_1 = (
     "CREATE TABLE manifest (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID",
@@ -46,6 +46,12 @@ TABLES_2 = (
     "data BLOB NOT NULL, PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
 )
 
+TABLES_3 = (
+    *TABLES_2,
+    "CREATE TABLE multipliers (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, data BLOB NOT NULL, "
+    "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
+)
+
 COLUMNS = {
     "manifest": ("key", "value"),
     "arrays": ("name", "dtype", "data"),
@@ -57,29 +63,25 @@ COLUMNS = {
     "encoders": ("place", "solver", "start", "data"),
     "traces": ("place", "solver", "start", "length", "data"),
     "multipliers": ("place", "solver", "start", "data"),
+    "sessions": ("session", "began", "ended", "outcome", "pid", "engine"),
+    "chunks": ("chunk", "session", "units", "ended", "seconds"),
 }
-"""The tables whose rows are results, or what results follow from, with their columns: each row has a checksum of them. The other tables
-say when calls began and ended."""
+"""The columns of every table; each row has a checksum of them. The last two tables say when calls, and parts of their work, began and
+ended."""
+
+BOOKKEEPING = ("sessions", "chunks")
+"""The tables that say nothing of results; they have had checksums since schema 4, the others since 3."""
 
 
-def _with_checksum(table: str) -> str:
+def _with_checksum(table: str, without: tuple[str, ...] = ()) -> str:
     name = table.removeprefix("CREATE TABLE ").partition(" ")[0]
-    return table.replace("(", "(checksum INTEGER NOT NULL, ", 1) if name in COLUMNS else table
+    return table if name in without else table.replace("(", "(checksum INTEGER NOT NULL, ", 1)
 
 
-TABLES = tuple(
-    map(
-        _with_checksum,
-        (
-            *TABLES_2,
-            "CREATE TABLE multipliers (place INTEGER NOT NULL, solver INTEGER NOT NULL, start INTEGER NOT NULL, data BLOB NOT NULL, "
-            "PRIMARY KEY (place, solver, start)) WITHOUT ROWID",
-        ),
-    )
-)
+TABLES = tuple(_with_checksum(table) for table in TABLES_3)
 
-SCHEMAS = {1: TABLES_1, 2: TABLES_2, SCHEMA: TABLES}
-"""Tables by schema; the first had no traces, the second neither checksums nor multipliers."""
+SCHEMAS = {1: TABLES_1, 2: TABLES_2, 3: tuple(_with_checksum(table, BOOKKEEPING) for table in TABLES_3), SCHEMA: TABLES}
+"""Tables by schema; the first had no traces, the second neither checksums nor multipliers, the third no checksums of bookkeeping."""
 
 T = TypeVar("T")
 
@@ -146,11 +148,12 @@ def _as_kept(value: Any) -> Any:
     return (len(value), zlib.crc32(value)) if isinstance(value, bytes) else value
 
 
-def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]]) -> None:
-    """Add rows to a table of `COLUMNS`, each with its checksum."""
+def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[Any]], *, instead: bool = False) -> None:
+    """Add rows to a table of `COLUMNS`, each with its checksum; ``instead`` of those of the same key, if there are any."""
     columns = COLUMNS[table]
     connection.executemany(
-        f"INSERT INTO {table} ({', '.join(columns)}, checksum) VALUES ({', '.join('?' * (len(columns) + 1))})",
+        f"INSERT {'OR REPLACE ' if instead else ''}INTO {table} ({', '.join(columns)}, checksum) "
+        f"VALUES ({', '.join('?' * (len(columns) + 1))})",
         ((*row, checksum(row)) for row in rows),
     )
 
@@ -158,13 +161,20 @@ def insert(connection: sqlite3.Connection, table: str, rows: Iterable[Sequence[A
 def rows_of(
     connection: sqlite3.Connection, table: str, which: str = "", values: Sequence[Any] = ()
 ) -> Iterator[tuple[Any, ...]]:
-    """Rows of a table of `COLUMNS`, with all its columns; a ValueError at the first that does not have its checksum."""
-    summed = schema_of(connection) > 2
+    """Rows of a table of `COLUMNS`, with all its columns; a ValueError, which names it, at the first that does not have its checksum."""
+    summed = schema_of(connection) > (3 if table in BOOKKEEPING else 2)
     columns = (*COLUMNS[table], *(["checksum"] if summed else []))
     for row in connection.execute(f"SELECT {', '.join(columns)} FROM {table} {which}", values):
         if summed and row[-1] != checksum(row[:-1]):
-            raise ValueError(f"a row of {table} does not have its checksum")
+            raise ValueError(f"the row of {table} with {_named(table, row)} does not have its checksum")
         yield row[:-1] if summed else row
+
+
+def _named(table: str, row: Sequence[Any]) -> str:
+    """A row by its key."""
+    columns = COLUMNS[table]
+    key = columns[:3] if columns[:3] == ("place", "solver", "start") else columns[:1]
+    return ", ".join(f"{name} {value!r}" for name, value in zip(key, row, strict=False))
 
 
 # -- readers -----------------------------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sqlite3
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -61,7 +62,9 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
         reading = Reading(where, joint)
         runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], caps, reading)
         values = [fields[place]["parameter"] for place in sorted(fields)]
-        return Frontier(joint, runs, complete=_is_complete(connection), provenance=readable(manifest, values))
+        return Frontier(
+            joint, runs, complete=_is_complete(_bookkeeping(connection)[0]), provenance=readable(manifest, values)
+        )
 
     return _read(where, look)
 
@@ -103,43 +106,43 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     where = path_of("store", path)
 
     def look(connection: sqlite3.Connection) -> StoreStatus:
-        def one(question: str, *values: Any) -> tuple[Any, ...]:
-            return tuple(connection.execute(question, values).fetchone())
-
         manifest = manifest_of(connection)
         del manifest["joint"]
         runs_per_parameter = manifest["runs_a_place"]
         total = manifest["points"] or len(manifest["grid"])
-        counts = Counter(dict(connection.execute("SELECT status, count(*) FROM runs GROUP BY status")))
-        session, began = one("SELECT max(session), max(began) FROM sessions")
-        seconds, runs_now = one(
-            "SELECT max(chunks.ended) - ?, count(*) FROM runs JOIN chunks USING (chunk) WHERE session = ?",
-            began,
-            session,
-        )
-        begun = connection.execute("SELECT units FROM chunks WHERE session = ? AND ended IS NULL", (session,))
-        best_loss, parameter = one(
-            "SELECT min(loss), max(value) FROM runs JOIN parameters USING (place) WHERE place = "
-            "(SELECT place FROM runs ORDER BY chunk DESC, place DESC LIMIT 1)"
-        )
-        complete = _is_complete(connection)
+        values = {place: value for place, value, *_ in rows_of(connection, "parameters")}
+        sessions, chunks = _bookkeeping(connection)
+        now = max((one.session for one in sessions), default=0)
+        statuses, places, runs_now = Counter[str](), Counter[int](), 0
+        lowest: dict[int, float] = {}
+        latest = (0, 0)
+        ended = -math.inf
+        for place, _, _, loss, _, _, _, status, *_, chunk in rows_of(connection, "runs"):
+            statuses[status] += 1
+            places[place] += 1
+            lowest[place] = min(loss, lowest.get(place, math.inf))
+            latest = max(latest, (chunk, place))
+            if chunks[chunk].session == now:
+                runs_now += 1
+                ended = max(ended, chunks[chunk].ended or -math.inf)
+        seconds = ended - max((one.began for one in sessions), default=0.0)
+        complete = _is_complete(sessions)
+        begun = [json.loads(one.units) for one in chunks.values() if one.session == now and one.ended is None]
         return StoreStatus(
             manifest=manifest,
             complete=complete,
             running=is_being_written(where),
-            parameters=one(
-                "SELECT count(*) FROM (SELECT place FROM runs GROUP BY place HAVING count(*) = ?)", runs_per_parameter
-            )[0],
+            parameters=sum(count == runs_per_parameter for count in places.values()),
             # Refinement may end with fewer than were asked for, which is known only then.
-            total_parameters=one("SELECT count(*) FROM parameters")[0] if complete else total,
-            runs=counts.total(),
-            total_runs=counts.total() if complete else total * runs_per_parameter,
-            converged=sum(count for status, count in counts.items() if Status[status].converged),
-            under_way=0 if complete else sum(len(json.loads(units)) for (units,) in begun),
-            sessions=one("SELECT count(*) FROM sessions")[0],
-            rate=runs_now / seconds if seconds else None,
-            best_loss=best_loss,
-            parameter=parameter,
+            total_parameters=len(values) if complete else total,
+            runs=statuses.total(),
+            total_runs=statuses.total() if complete else total * runs_per_parameter,
+            converged=sum(count for status, count in statuses.items() if Status[status].converged),
+            under_way=0 if complete else sum(map(len, begun)),
+            sessions=len(sessions),
+            rate=runs_now / seconds if 0.0 < seconds < math.inf else None,
+            best_loss=lowest.get(latest[1]),
+            parameter=values[latest[1]] if lowest else None,
         )
 
     return _read(where, look)
@@ -181,5 +184,32 @@ def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:
     return joint
 
 
-def _is_complete(connection: sqlite3.Connection) -> bool:
-    return connection.execute("SELECT 1 FROM sessions WHERE outcome = 'complete'").fetchone() is not None
+class SessionRow(NamedTuple):
+    """A row of the table of sessions: one call of `sweep`."""
+
+    session: int
+    began: float
+    ended: float | None
+    outcome: str | None
+    pid: int
+    engine: str
+
+
+class ChunkRow(NamedTuple):
+    """A row of the table of chunks: units of work that went to one worker."""
+
+    chunk: int
+    session: int
+    units: str
+    ended: float | None
+    seconds: float | None
+
+
+def _bookkeeping(connection: sqlite3.Connection) -> tuple[list[SessionRow], dict[int, ChunkRow]]:
+    """Every session, and every chunk by its number, with their checksums compared."""
+    sessions = [SessionRow(*row) for row in rows_of(connection, "sessions")]
+    return sessions, {row[0]: ChunkRow(*row) for row in rows_of(connection, "chunks")}
+
+
+def _is_complete(sessions: list[SessionRow]) -> bool:
+    return any(one.outcome == "complete" for one in sessions)

@@ -26,7 +26,16 @@ from ..ledger import Tally, finished_indices, provenance
 from ..plan import ParameterGrid, Plan, Unit
 from ..record import RunRecord
 from ..worker import ChunkResult
-from .database import StoreError, damage_refused, insert, open_for_writing, rows_of, sqlite_errors, transaction
+from .database import (
+    BOOKKEEPING,
+    StoreError,
+    damage_refused,
+    insert,
+    open_for_writing,
+    rows_of,
+    sqlite_errors,
+    transaction,
+)
 from .rows import Reading, array_bytes, manifest_of, run_row, runs_of, trace_bytes
 
 
@@ -45,6 +54,8 @@ class Store:
         self.done: set[tuple[int, int, int]] = set()
         self.values: list[float] = []
         """The parameters that the file has, by index."""
+        self.under_way: dict[int, str] = {}
+        """Units of the chunks that were begun, by number."""
         self.outcome = "failed"
 
     # -- opening and closing -------------------------------------------------------------------------------------------
@@ -56,10 +67,8 @@ class Store:
                 _refuse_difference(self.path, manifest_of(self.connection), self.manifest)
                 self._load()
             with sqlite_errors(self.path, "written"), transaction(self.connection):
-                self.session = self.connection.execute(
-                    "INSERT INTO sessions (began, pid, engine) VALUES (?, ?, ?)",
-                    (time.time(), os.getpid(), self.engine),
-                ).lastrowid
+                self.session, self.began = self._next("sessions", "session"), time.time()
+                self._say("sessions", self.session, self.began, None, None, os.getpid(), self.engine)
             self._open = stack.pop_all()
         return self
 
@@ -68,10 +77,7 @@ class Store:
     ) -> None:
         # The runs are safe by now: a disk that is full shall not hide what ended the sweep.
         with self._open, suppress(sqlite3.Error), transaction(self.connection):
-            self.connection.execute(
-                "UPDATE sessions SET ended = ?, outcome = ? WHERE session = ?",
-                (time.time(), self.outcome, self.session),
-            )
+            self._say("sessions", self.session, self.began, time.time(), self.outcome, os.getpid(), self.engine)
 
     def _fill(self, connection: sqlite3.Connection) -> None:
         """A new store: what is to be run, on which joint."""
@@ -83,12 +89,24 @@ class Store:
             insert(connection, "arrays", [(name, portable.dtype.str, portable.tobytes())])
 
     def _load(self) -> None:
-        """What earlier calls have done."""
+        """What earlier calls have done; their bookkeeping is only checked."""
+        for table in BOOKKEEPING:
+            for _ in rows_of(self.connection, table):
+                pass
         self.values = [row[1] for row in rows_of(self.connection, "parameters", "ORDER BY place")]
         for index, solver, start, loss, ixz, iyz, _, status, *rest in rows_of(self.connection, "runs"):
             record = RunRecord(index, solver, start, loss, ixz, iyz, Status[status], rest[-2])
             self.done.add(record.key)
             self.tally.add(record)
+
+    # -- bookkeeping ---------------------------------------------------------------------------------------------------
+
+    def _next(self, table: str, key: str) -> int:
+        return int(self.connection.execute(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}").fetchone()[0])
+
+    def _say(self, table: str, *row: Any) -> None:
+        """A session, or a chunk, as it is now."""
+        insert(self.connection, table, [row], instead=True)
 
     # -- the ledger ----------------------------------------------------------------------------------------------------
 
@@ -100,11 +118,10 @@ class Store:
         """A chunk goes to a worker: noted, so that `store_status` can say what is under way."""
         with sqlite_errors(self.path, "written", resumable=True), transaction(self.connection):
             self._add_parameters()
-            row = self.connection.execute(
-                "INSERT INTO chunks (session, units) VALUES (?, ?)",
-                (self.session, json.dumps(units, separators=(",", ":"))),
-            )
-            return int(row.lastrowid or 0)
+            number = self._next("chunks", "chunk")
+            self.under_way[number] = json.dumps(units, separators=(",", ":"))
+            self._say("chunks", number, self.session, self.under_way[number], None, None)
+            return number
 
     def _add_parameters(self) -> None:
         """Add the parameters that refinement has inserted; those of earlier calls must be the same again."""
@@ -125,9 +142,7 @@ class Store:
             self.tally.add(one)
             self.done.add(one.key)
         with sqlite_errors(self.path, "written", resumable=True), transaction(self.connection):
-            self.connection.execute(
-                "UPDATE chunks SET ended = ?, seconds = ? WHERE chunk = ?", (time.time(), result.seconds, number)
-            )
+            self._say("chunks", number, self.session, self.under_way[number], time.time(), result.seconds)
             insert(self.connection, "runs", [run_row(one, number) for one in result.records])
             self._keep_best(result.records)
             proofs = [(one.key, one.ended.multipliers) for one in result.records]
@@ -137,6 +152,7 @@ class Store:
                 "multipliers",
                 [(*key, array_bytes(spread(lam))) for key, lam in proofs if lam is not None],
             )
+        del self.under_way[number]
 
     def _keep_best(self, records: Sequence[RunRecord]) -> None:
         """Encoders and traces of runs that are the best of their solver and parameter, or may be once others have ended; no others."""
