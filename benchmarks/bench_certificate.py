@@ -6,7 +6,9 @@ Every point is the bottleneck at one gamma from a constant Z, certified to 1e-6 
 Seconds are processor time of one thread, compiled code warm. Both versions run in processes of their own, point by point in turns, so that
 they meet the same noise; the older one is taken out of the repository's history. The random joints are Dirichlet channels: "smooth" with
 parameter 1, "peaked" with 0.2. Finished points are kept in the JSON file. Larger tables are read from ../shared/data where
-it exists. The largest get a minute each, and only from the version after: what the bound is then, and what ended the search.
+it exists. The largest get a minute each: what the bound is then, and what ended the search. There, and for what one cut of a box
+costs, *before* is the last version whose ascent and range reduction looked at every letter (commit aeb84f1); both versions run at the
+same time.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
@@ -31,6 +34,8 @@ import joints
 
 BEFORE = "ae2ec56"
 """The last commit with simplicial cells."""
+EVERY_LETTER = "aeb84f1"
+"""The last commit in which the ascent and range reduction of a box looked at every letter."""
 GAMMAS = (0.05, 0.1, 0.2, 0.4)
 TOL = 1e-6
 MOST_CELLS, MOST_SECONDS = 3_000_000, 1_500.0
@@ -38,8 +43,22 @@ WORDS_SECONDS = 120.0
 """With twenty letters a bound is all that can be expected at middle gammas."""
 HOPELESS_SECONDS = 6.0
 """What the version before is given where |Y| > 6: no proof is expected of it, only a bound."""
-LARGE = ("adult 5,361 x 10", "words 2,000 x 20", "words 11,541 x 20", "colours 330 x 330")
+LARGE = ("adult 1,038 x 4", "adult 5,361 x 10", "words 2,000 x 20", "words 11,541 x 20", "colours 330 x 330")
 LARGE_GAMMAS, LARGE_SECONDS = (0.05, 0.2, 0.4, 0.8), 60.0
+CUTS = {
+    "heart 16 x 4": (0.05, 3_000),
+    "20 x 4 smooth": (0.1, 3_000),
+    "20 x 10 smooth": (0.1, 3_000),
+    "adult 225 x 10": (0.05, 3_000),
+    "adult 1,038 x 4": (0.1, 3_000),
+    "1000 x 3 smooth": (0.1, 3_000),
+    "10000 x 3 smooth": (0.2, 1_000),
+    "adult 5,361 x 10": (0.4, 3_000),
+    "words 2,000 x 20": (0.4, 600),
+}
+"""Joints on which the cost of a cut is measured: gamma, and at most so many of them."""
+CUT_RUNS = 3
+"""Runs of each, of which the fastest counts."""
 DATA_JOINTS = {
     "heart 16 x 4": "heart",
     "adult 1,038 x 4": "medium",
@@ -60,6 +79,7 @@ class Point:
     gamma: float
     seed: int = 0
     max_seconds: float = MOST_SECONDS
+    max_cells: int = MOST_CELLS
 
     @property
     def key(self) -> str:
@@ -81,6 +101,8 @@ def points() -> Iterator[Point]:
         yield Point("data", name, gamma)
     for gamma in (0.05, 0.4, 0.8):
         yield Point("data", "words 2,000 x 20", gamma, max_seconds=WORDS_SECONDS)
+    for name, (gamma, cuts) in CUTS.items():
+        yield Point("cuts", name, gamma, max_cells=cuts)
     for name, gamma in product(LARGE, LARGE_GAMMAS):
         yield Point("large", name, gamma, max_seconds=LARGE_SECONDS)
 
@@ -103,8 +125,33 @@ def joint_of(what: str, seed: int) -> ip.Joint | None:
     return ip.Joint.from_counts(T * rng.dirichlet(np.full(n_x, 2.0))[:, None])
 
 
-def measure(joint: ip.Joint, gamma: float, max_seconds: float) -> dict[str, float]:
-    """One proof, by whichever version of the library is imported."""
+def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
+    """Processor time of branch and bound alone, the fastest of some runs; by a version with boxes."""
+    from infoplane.certificate.bottleneck import proof
+
+    search, spent = proof.search, 0.0
+
+    def timed(*arguments: Any) -> None:
+        nonlocal spent
+        began = time.process_time()
+        search(*arguments)
+        spent += time.process_time() - began
+
+    proof.search = timed
+    fastest = {"seconds": np.inf}
+    for _ in range(CUT_RUNS):
+        spent = 0.0
+        found = measure(joint, point.gamma, point.max_seconds, point.max_cells, direct=True)
+        if spent < fastest["seconds"]:
+            fastest = {"seconds": spent, "cells": found["cells"], "all": found["seconds"], "gap": found["gap"]}
+    proof.search = search
+    return fastest
+
+
+def measure(
+    joint: ip.Joint, gamma: float, max_seconds: float, max_cells: int = MOST_CELLS, direct: bool = False
+) -> dict[str, float]:
+    """One proof, by whichever version of the library is imported; `direct`: without the coarsened bound."""
     from infoplane.threads import one_blas_thread
 
     try:
@@ -123,9 +170,9 @@ def measure(joint: ip.Joint, gamma: float, max_seconds: float) -> dict[str, floa
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
     began = time.process_time()
-    proof = Proof(support, problem, constant, Limits(TOL, MOST_CELLS, max_seconds))
+    proof = Proof(support, problem, constant, Limits(TOL, max_cells, max_seconds))
     with one_blas_thread():
-        for _ in prove(proof):
+        for _ in proof.pieces() if direct else prove(proof):
             pass
     seconds = time.process_time() - began
     loss = problem.value(joint, support.lift(proof.mixture.encoder(support, gamma)))
@@ -143,7 +190,12 @@ def work() -> None:
         if key not in made:
             made = {key: joint_of(*key)}
         joint = made[key]
-        print(json.dumps(None if joint is None else measure(joint, point.gamma, point.max_seconds)), flush=True)
+        if joint is None:
+            print("null", flush=True)
+        elif point.kind == "cuts":
+            print(json.dumps(cut_cost(joint, point)), flush=True)
+        else:
+            print(json.dumps(measure(joint, point.gamma, point.max_seconds)), flush=True)
 
 
 class Version:
@@ -174,13 +226,14 @@ class Version:
             self.process.wait()
 
 
-def older(folder: Path) -> Path:
-    """The sources of the commit before."""
+def older(folder: Path, commit: str) -> Path:
+    """The sources of a commit before."""
     root = Path(__file__).resolve().parents[1]
-    archive = folder / "before.tar"
-    subprocess.run(["git", "-C", str(root), "archive", "-o", str(archive), BEFORE, "src"], check=True)
-    subprocess.run(["tar", "-xf", str(archive), "-C", str(folder)], check=True)
-    return folder / "src"
+    place, archive = folder / commit, folder / f"{commit}.tar"
+    place.mkdir()
+    subprocess.run(["git", "-C", str(root), "archive", "-o", str(archive), commit, "src"], check=True)
+    subprocess.run(["tar", "-xf", str(archive), "-C", str(place)], check=True)
+    return place / "src"
 
 
 def paper_point(name: str, gamma: float) -> dict[str, float]:
@@ -297,10 +350,30 @@ def comparison(results: dict[str, Any]) -> Iterator[str]:
         )
 
 
+def cut_table(results: dict[str, Any]) -> Iterator[str]:
+    yield "## What a cut costs"
+    yield ""
+    yield f"Before: every letter in the ascent and in range reduction (commit {EVERY_LETTER}). Processor time of branch and bound alone,"
+    yield f"divided by the boxes that were cut; the fastest of {CUT_RUNS} runs, both versions at the same time. The gap is what is left."
+    yield ""
+    yield "| joint | gamma | cuts | microseconds a cut | before / after | gap, nats |"
+    yield "|---|---|---|---|---|---|"
+    for key, one in results.items():
+        if key.startswith("cuts; ") and {"before", "after"} <= set(one):
+            _, what, gamma, _ = key.split("; ")
+            before, after = one["before"], one["after"]
+            cost = [1e6 * some["seconds"] / max(some["cells"], 1) for some in (before, after)]
+            yield (
+                f"| {what} | {float(gamma):g} | {before['cells']:,} -> {after['cells']:,} | {cost[0]:.0f} -> {cost[1]:.0f} | "
+                f"{cost[0] / cost[1]:.2f} | {before['gap']:.1e} -> {after['gap']:.1e} |"
+            )
+
+
 def large_table(results: dict[str, Any]) -> Iterator[str]:
     yield f"## Large joints: what {LARGE_SECONDS:g} seconds buy"
     yield ""
-    yield "The gap is that of the mixture's own encoder. Seconds by the clock, processor seconds in brackets."
+    yield f"The gap is that of the mixture's own encoder; before is commit {EVERY_LETTER}, run at the same time. Seconds by the clock,"
+    yield "processor seconds in brackets: on a busy machine a proof gets a part of the minute only."
     yield ""
     yield "| joint | gamma | loss, nats | gap, nats | cells | seconds | ended by |"
     yield "|---|---|---|---|---|---|---|"
@@ -308,9 +381,12 @@ def large_table(results: dict[str, Any]) -> Iterator[str]:
         if key.startswith("large; ") and "after" in one:
             _, what, gamma, _ = key.split("; ")
             found = one["after"]
+            versions = [one[name] for name in ("before", "after") if name in one]
             ended = "the proof" if found["gap"] <= TOL else found["limit"].replace("|", "\\|")
-            numbers = f"{found['loss']:.5f} | {found['gap']:.1e} | {found['cells']:,} | {found['wall']:.1f} ({found['seconds']:.1f})"
-            yield f"| {what} | {float(gamma):g} | {numbers} | {ended} |"
+            gaps = " -> ".join(f"{some['gap']:.1e}" for some in versions)
+            cells = " -> ".join(f"{some['cells']:,}" for some in versions)
+            seconds = " -> ".join(f"{some['wall']:.1f} ({some['seconds']:.1f})" for some in versions)
+            yield f"| {what} | {float(gamma):g} | {found['loss']:.5f} | {gaps} | {cells} | {seconds} | {ended} |"
 
 
 def statements(results: dict[str, Any]) -> Iterator[str]:
@@ -355,6 +431,8 @@ def table(results: dict[str, Any]) -> str:
         "",
         *statements(results),
         "",
+        *cut_table(results),
+        "",
         *large_table(results),
         "",
         *paper_table(results),
@@ -364,13 +442,33 @@ def table(results: dict[str, Any]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def in_turns(point: Point, found: dict[str, Any], versions: dict[str, Version]) -> None:
+    """A point by one version and then the other; the older only where it may end, else for a bound."""
+    for name, version in versions.items():
+        if name in found or (name == "before" and point.letters > 6 and point.seed > 0):
+            continue
+        hopeless = name == "before" and point.letters > 6
+        limit = HOPELESS_SECONDS if hopeless else point.max_seconds
+        result = version.measure(Point(point.kind, point.what, point.gamma, point.seed, limit))
+        if result is not None:
+            found[name] = result
+
+
+def at_once(point: Point, found: dict[str, Any], versions: dict[str, Version]) -> None:
+    """A point by both versions at the same time, each in its process, so that seconds by the clock mean the same to both."""
+    missing = {name: version for name, version in versions.items() if name not in found}
+    with ThreadPoolExecutor(2) as pool:
+        results = dict(zip(missing, pool.map(lambda version: version.measure(point), missing.values()), strict=True))
+    found.update({name: result for name, result in results.items() if result is not None})
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--out", type=Path, default=Path("certificate.json"), help="results so far; continued if it exists"
     )
     parser.add_argument("--table", type=Path, help="write the Markdown table here as well")
-    parser.add_argument("--only", default="", help="only points whose key contains this")
+    parser.add_argument("--only", nargs="*", default=[""], help="only points whose key contains one of these")
     parser.add_argument("--worker", action="store_true", help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.worker:
@@ -378,26 +476,24 @@ def main() -> None:
         return
     results: dict[str, Any] = json.loads(options.out.read_text()) if options.out.exists() else {}
     with tempfile.TemporaryDirectory() as folder:
-        versions = {"before": Version(older(Path(folder))), "after": Version(Path(ip.__file__).parents[1])}
+        versions = {
+            BEFORE: Version(older(Path(folder), BEFORE)),
+            EVERY_LETTER: Version(older(Path(folder), EVERY_LETTER)),
+            "after": Version(Path(ip.__file__).parents[1]),
+        }
         for point in points():
-            if options.only not in point.key:
+            if not any(some in point.key for some in options.only):
                 continue
             found = results.setdefault(point.key, {})
-            for name, version in versions.items():
-                if name in found or (
-                    name == "before" and (point.kind == "large" or (point.letters > 6 and point.seed > 0))
-                ):
-                    continue
-                hopeless = name == "before" and point.letters > 6
-                limit = HOPELESS_SECONDS if hopeless else point.max_seconds
-                result = version.measure(Point(point.kind, point.what, point.gamma, point.seed, limit))
-                if result is not None:
-                    found[name] = result
+            if point.kind in ("cuts", "large"):
+                at_once(point, found, {"before": versions[EVERY_LETTER], "after": versions["after"]})
+            else:
+                in_turns(point, found, {"before": versions[BEFORE], "after": versions["after"]})
             options.out.write_text(json.dumps(results, indent=1))
             print(point.key, found, flush=True)
         for version in versions.values():
             version.close()
-    if not options.only:
+    if options.only == [""]:
         for name, gamma in product(("paper_uniform", "paper_nonuniform"), np.geomspace(0.1, 1.0, 16)):
             key = f"paper; {name}; {gamma:.6g}"
             if key not in results:

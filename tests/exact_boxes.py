@@ -30,12 +30,22 @@ def many_letters():
     return ip.Joint.from_counts(P)
 
 
+def many_columns():
+    """As many letters of X as it takes for the proof to look at some of them, and at moments: `cell_bound.MANY`."""
+    rng = np.random.default_rng(9)
+    P = rng.dirichlet(np.full(3, 0.5), size=220) * rng.dirichlet(np.full(220, 0.3))[:, None]
+    P[rng.random(P.shape) < 0.2] = 0.0
+    P[P.sum(axis=1) == 0.0, 0] = 1e-4
+    return ip.Joint.from_counts(P)
+
+
 JOINTS = {
     "heart": ip.datasets.heart,
     "paper": ip.datasets.paper_nonuniform,
     "zeros": with_zeros,
     "nearly deterministic": nearly_deterministic,
     "eight letters": many_letters,
+    "220 letters of X": many_columns,
 }
 
 

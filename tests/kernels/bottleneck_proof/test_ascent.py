@@ -4,8 +4,8 @@ import pytest
 
 import exact_boxes as exact
 from exact_boxes import case
-from infoplane.kernels.bottleneck_proof.ascent import locate, slope_of
-from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
+from infoplane.kernels.bottleneck_proof.ascent import SEEN, curvature, locate, slope_of
+from infoplane.kernels.bottleneck_proof.cell_bound import MANY, bound_with
 
 
 def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
@@ -28,3 +28,21 @@ def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
         assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
             measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma
         )
+
+
+@pytest.mark.parametrize("make", [exact.many_letters, exact.many_columns, exact.nearly_deterministic])
+def test_the_curvature_is_the_covariance_under_w(make):
+    """Of few letters exactly; of many, some stand for all, and no direction may be far off."""
+    rng = np.random.default_rng(13)
+    joint = make()
+    for _ in range(5):
+        dual, work, _ = case(joint, 0.3, rng)
+        work.v[: work.low.size] *= 0.1
+        bound_with(dual, work, work.v)
+        locate(work)
+        curvature(dual, work)
+        centred = work.F - work.mean[:, None]
+        whole = (work.w * centred) @ centred.T / dual.gamma
+        unseen = dual.T.shape[1] * SEEN * np.abs(centred).max() ** 2 / dual.gamma
+        off = 1e-12 if dual.T.shape[1] < MANY else 0.1
+        assert np.abs(work.Q - whole).max() <= off * np.diag(whole).max() + unseen

@@ -10,7 +10,7 @@ import exact_boxes as exact
 from exact_boxes import case, joints
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
-from infoplane.kernels.bottleneck_proof.ranges import propagate, reach, reduce
+from infoplane.kernels.bottleneck_proof.ranges import LOOSE, moments, near, propagate, reach, reduce, rest_of_exp
 
 
 @pytest.mark.parametrize("n_y", [2, 3, 7, 20])
@@ -104,3 +104,61 @@ def test_the_reach_is_rounded_up(joint):
                 assert found - far <= 1e-10 * (1.0 + 1.0 / abs(theta)) / dual.gamma * (
                     1 + dual.largest + np.abs(work.v).max()
                 )
+
+
+def test_the_rest_of_the_exponential_series_is_rounded_up():
+    for z in [0.0, 1e-300, 1e-9, 0.1, 0.5, 1.0 - 1e-12, 1.0, 1.0 + 1e-12, 2.0, 7.0, 20.0]:
+        Z = mpmath.mpf(z)
+        exact_rest = (mpmath.exp(Z) - 1 - Z - Z**2 / 2 - Z**3 / 6) / Z**4 if z > 1e-9 else mpmath.mpf(1) / 24 + Z / 120
+        assert exact_rest <= rest_of_exp(z) <= exact_rest * (1 + mpmath.mpf("2e-12"))
+
+
+@joints
+def test_the_reach_from_moments_is_never_below_that_from_exponentials(joint):
+    """With the exact B and w of the same multipliers, for both signs of theta; and no farther out than promised."""
+    rng = np.random.default_rng(10)
+    T = exact.channel(joint)
+    n_y = len(T[0])
+    looked_at = 0
+    for _ in range(6):
+        dual, work, _ = case(joint, 0.3, rng)
+        bound, _ = bound_with(dual, work, work.v)
+        locate(work)
+        B, w = exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, work.v)
+        target = bound + float(10.0 ** rng.uniform(-3, 0))
+        rho = (mpmath.mpf(target) - B) / mpmath.mpf(dual.gamma)
+        for y in range(n_y):
+            c = mpmath.mpf(float(work.mean[y]))
+            moment = moments(work.w, dual.T[y], work.mean[y])
+            for theta in (0.01, -0.3, 1.0, -3.0, 10.0, -19.0):
+                tilted = mpmath.fsum(p * mpmath.exp(theta * (row[y] - c)) for p, row in zip(w, T, strict=True))
+                far = (rho + mpmath.log(tilted)) / abs(theta)
+                found = near(dual, work, y, theta, (target - bound) / dual.gamma * (1.0 + 1e-15), moment)
+                assert found >= far
+                if found < np.inf:
+                    looked_at += 1
+                    assert found - far <= LOOSE * rho / abs(theta) + mpmath.mpf("1e-9")
+    assert looked_at > 20
+
+
+def test_moments_shrink_a_box_of_many_letters_nearly_as_far_as_exponentials_do():
+    """Near the target, where both give about the reach of a normal distribution; where moments say too little, exponentials are left."""
+    rng = np.random.default_rng(11)
+    finite = 0
+    for _ in range(10):
+        dual, work, _ = case(exact.many_columns(), 1.0, rng)
+        work.v[:] = 0.0
+        bound_with(dual, work, work.v)
+        locate(work)
+        for y in range(3):
+            moment = moments(work.w, dual.T[y], work.mean[y])
+            rho = 1e-4
+            theta = np.sqrt(2.0 * rho / moment[0])
+            for sign in (1.0, -1.0):
+                far, _ = reach(dual, work, y, sign * theta, rho)
+                found = near(dual, work, y, sign * theta, rho, moment)
+                assert found >= far * (1 - 1e-9)
+                if found < np.inf:
+                    finite += 1
+                    assert found <= 1.06 * far
+    assert finite > 20

@@ -6,12 +6,17 @@ curvature is -Cov_w(F) / gamma.
 
 import math
 
+import numpy as np
+
 from ...information import Array
 from ..common.fast import regrouped
 from ..common.jit import part
-from .cell_bound import Dual, Work, mean
+from .cell_bound import MANY, Dual, Work, mean
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature
+HEAVY = 512.0  # a letter counts by itself if it has more than one part in so many of the variance
+LONG = 16  # entries of a row from which on a sum over them is worth vector registers
+STRIDE = 8  # and of the others, every so many-th
 
 
 @part
@@ -30,9 +35,30 @@ def product(s: Array, t: Array, count: int) -> float:
     return total
 
 
+@regrouped
+def variances(w: Array, T: Array, centre: float, found: Array) -> None:
+    """Add w (T - c)^2 / c, what each letter has of one y's variance over its mean."""
+    factor = 1.0 / max(centre, 1e-100)
+    for x in range(w.shape[0]):
+        found[x] += w[x] * (T[x] - centre) * (T[x] - centre) * factor
+
+
 @part
-def curvature(dual: Dual, work: Work) -> None:
-    """Q = Cov_w(F) / gamma, on the letters that w sees; centred first, so that nothing cancels."""
+def shares(work: Work, found: Array) -> float:
+    """Every letter's share of the variance of T under w, not normalised; returns the sum."""
+    for x in range(found.shape[0]):
+        found[x] = 0.0
+    for y in range(work.low.shape[0]):
+        variances(work.w, work.F[y], work.mean[y], found)
+    total = 0.0
+    for x in range(found.shape[0]):
+        total += found[x]
+    return total
+
+
+@part
+def few_rows(work: Work) -> int:
+    """Rows of sqrt(w) (F - mean), for the letters that w sees; returns how many."""
     n, n_x = work.F.shape
     count = 0
     for x in range(n_x):
@@ -41,6 +67,37 @@ def curvature(dual: Dual, work: Work) -> None:
             for j in range(n):
                 work.rows[j, count] = root * (work.F[j, x] - work.mean[j])
             count += 1
+    return count
+
+
+@part
+def some_rows(work: Work) -> int:
+    """The same where there are many letters: those with a good share of the variance, and every `STRIDE`-th of the others, for all of them.
+
+    Newton's step is then a little off, and any step is valid.
+    """
+    n, n_x = work.F.shape
+    share, root, chosen = np.empty(n_x), np.empty(n_x), np.empty(n_x, dtype=np.int64)
+    heavy = shares(work, share) / HEAVY
+    count = 0
+    for x in range(n_x):
+        weight = work.w[x]
+        if share[x] <= heavy:
+            weight = STRIDE * weight if x % STRIDE == 0 else 0.0
+        if weight > SEEN:
+            chosen[count], root[count] = x, math.sqrt(weight)
+            count += 1
+    for j in range(n):
+        for i in range(count):
+            work.rows[j, i] = root[i] * (work.F[j, chosen[i]] - work.mean[j])
+    return count
+
+
+@part
+def curvature(dual: Dual, work: Work) -> None:
+    """Q = Cov_w(F) / gamma, on letters that w sees; centred first, so that nothing cancels."""
+    n, n_x = work.F.shape
+    count = some_rows(work) if n_x >= MANY else few_rows(work)
     for j in range(n):
         for k in range(j + 1):
             work.Q[j, k] = product(work.rows[j], work.rows[k], count) / dual.gamma
@@ -76,8 +133,11 @@ def solve_free(work: Work, count: int) -> None:
     for k in range(count):
         for m in range(k + 1):
             total = work.Q[free[k], free[m]]
-            for l in range(m):
-                total -= L[k, l] * L[m, l]
+            if m < LONG:
+                for l in range(m):
+                    total -= L[k, l] * L[m, l]
+            else:
+                total -= product(L[k], L[m], m)
             L[k, m] = total / L[m, m] if m < k else math.sqrt(max(total, 0.0) + 1e-11 * largest + 1e-14)
     for k in range(count):
         total = work.step[k]

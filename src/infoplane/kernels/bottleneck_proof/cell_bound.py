@@ -22,6 +22,7 @@ from ..common.jit import part
 from .boxes import copy
 
 UNIT = 2.0**-53  # unit roundoff
+MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
 
 

@@ -7,7 +7,8 @@ Donsker and Varadhan, for every y and theta > 0,
 
     u_y  <=  c + (rho + log sum_x w_x exp(theta (T_yx - c))) / theta,    u_y  >=  c - (rho + log sum_x w_x exp(-theta (T_yx - c))) / theta.
 
-Any c and theta are valid; c = (Tw)_y and theta = sqrt(2 rho / Var_w(T_y)) are good ones. All ends are rounded outward.
+Any c and theta are valid; c = (Tw)_y and theta = sqrt(2 rho / Var_w(T_y)) are good ones. Where there are many letters the sum of
+exponentials is bounded by four moments of T_y first, in one pass for both ends (`near`). All ends are rounded outward.
 """
 
 import math
@@ -15,9 +16,13 @@ import math
 from ...information import Array
 from ..common.fast import exp, regrouped
 from ..common.jit import part
-from .cell_bound import THIN, UNIT, Dual, Work
+from .cell_bound import MANY, THIN, UNIT, Dual, Work
+
+Moments = tuple[float, float, float]
 
 MOST_TILT = 400.0  # theta |T - c|: what exp has rounded to zero in w stays negligible
+FARTHEST = 20.0  # theta (T - c) up to which moments are looked at
+LOOSE = 0.1  # share of rho that they may lose
 TILTS = 4  # values of theta tried where the distribution of T under w is far from normal
 PROMISING = 0.8  # an end is worth a look if this share of a normal distribution's reach would move it ...
 NOTICEABLE = 0.03  # ... by this share of the box
@@ -43,15 +48,6 @@ def propagate(work: Work) -> bool:
             if work.low[y] > work.high[y]:
                 return False
     return True
-
-
-@regrouped
-def spread(w: Array, T: Array, centre: float) -> float:
-    """Sum_x w (T - c)^2."""
-    total = 0.0
-    for x in range(w.shape[0]):
-        total += w[x] * (T[x] - centre) * (T[x] - centre)
-    return total
 
 
 @regrouped
@@ -81,6 +77,61 @@ def reach(dual: Dual, work: Work, y: int, theta: float, rho: float) -> tuple[flo
     return far + 4.0 * (n_y + 24.0) * UNIT * (far + centre), (theta * moment / total - log) / rho
 
 
+@regrouped
+def spread(w: Array, T: Array, centre: float) -> float:
+    """Sum_x w (T - c)^2."""
+    total = 0.0
+    for x in range(w.shape[0]):
+        total += w[x] * (T[x] - centre) * (T[x] - centre)
+    return total
+
+
+@regrouped
+def moments(w: Array, T: Array, centre: float) -> Moments:
+    """Sums over x of w (T - c)^2, w (T - c)^3 and w (T - c)^4."""
+    second, third, fourth = 0.0, 0.0, 0.0
+    for x in range(w.shape[0]):
+        away = T[x] - centre
+        square = w[x] * away * away
+        second += square
+        third += square * away
+        fourth += square * away * away
+    return second, third, fourth
+
+
+@part
+def rest_of_exp(z: float) -> float:
+    """(e^z - 1 - z - z^2/2 - z^3/6) / z^4, rounded up for z >= 0; it grows with z."""
+    if abs(z) > 1.0:
+        return (math.exp(z) - 1.0 - z - z * z * (0.5 + z / 6.0)) / (z * z * z * z) * (1.0 + 1e-12)
+    total = 0.0
+    for k in range(18, 3, -1):  # 1/4! + z/5! + z^2/6! + ...
+        total = 1.0 + z * total / (k + 1.0)
+    return total / 24.0 * (1.0 + 1e-12)
+
+
+@part
+def near(dual: Dual, work: Work, y: int, theta: float, rho: float, moment: Moments) -> float:
+    """The reach for theta of either sign, rounded up, from moments alone; infinite where they say too little.
+
+    X = theta (T_y - c) <= z, so exp(X) <= 1 + X + X^2/2 + X^3/6 + X^4 rest(z), as the rest grows; its mean under w needs no exponentials.
+    """
+    n_y, n_x = dual.T.shape
+    second, third, fourth = moment
+    centre, squared = work.mean[y], theta * theta
+    one, two = theta * (1.0 - centre), -theta * centre  # the ends of X, as 0 <= T <= 1
+    z, lowest = max(one, two) * (1.0 + 1e-12), min(one, two)
+    if not z < FARTHEST:
+        return math.inf
+    rest, tail = rest_of_exp(z), squared * squared * fourth
+    if not tail * (rest - rest_of_exp(lowest)) <= LOOSE * rho:
+        return math.inf
+    log = math.log(1.0 + 0.5 * squared * second + squared * theta * third / 6.0 + tail * rest)
+    sums = (1.0 + abs(theta)) * (1.0 + squared * second) + tail * rest
+    far = (rho + log + 4.0 * UNIT * (n_x + 16.0) * sums) / abs(theta)
+    return float(far + 4.0 * (n_y + 24.0) * UNIT * (far + centre))
+
+
 @part
 def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: float) -> float:
     """The smallest reach found from a theta onward."""
@@ -105,18 +156,27 @@ def reduce(dual: Dual, work: Work, gap: float) -> bool:
     rho = gap / dual.gamma * (1.0 + 4.0 * UNIT)
     if not rho < 1e6:
         return True
+    many = dual.T.shape[1] >= MANY
     for y in range(n_y):
         centre = work.mean[y]
-        deviation = math.sqrt(2.0 * rho * max(spread(work.w, dual.T[y], centre), 0.0))
+        moment = (0.0, 0.0, 0.0)
+        if many:
+            moment = moments(work.w, dual.T[y], centre)
+            variance = moment[0]
+        else:
+            variance = spread(work.w, dual.T[y], centre)
+        deviation = math.sqrt(2.0 * rho * max(variance, 0.0))
         most = MOST_TILT / max(centre, 1.0 - centre)
         theta = min(2.0 * rho / deviation, most) if deviation > 0.0 else most
         expected, worth = PROMISING * deviation, NOTICEABLE * (work.high[y] - work.low[y])
         if centre + expected < work.high[y] - worth:
-            high = centre + farthest(dual, work, y, theta, most, rho)
+            far = near(dual, work, y, theta, rho, moment) if many else math.inf
+            high = centre + (far if far < math.inf else farthest(dual, work, y, theta, most, rho))
             if high < work.high[y]:
                 work.high[y] = max(high, THIN)
         if centre - expected > work.low[y] + worth:
-            low = centre - farthest(dual, work, y, -theta, most, rho)
+            far = near(dual, work, y, -theta, rho, moment) if many else math.inf
+            low = centre - (far if far < math.inf else farthest(dual, work, y, -theta, most, rho))
             if low > work.low[y]:
                 work.low[y] = low
         if work.low[y] > work.high[y]:
