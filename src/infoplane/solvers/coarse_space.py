@@ -46,7 +46,9 @@ class CoarseSpace:
         phi, few = local.of_y, len(local.of_y)
         mean = q @ phi.T / mass[:, None]
         products = (phi[:, None] * phi[None]).reshape(few * few, phi.shape[1])
-        gram = (q @ products.T).reshape(-1, few, few) - mass[:, None, None] * mean[:, :, None] * mean[:, None]
+        gram = (q @ products.T).reshape(self.clusters, few, few) - mass[:, None, None] * mean[:, :, None] * mean[
+            :, None
+        ]
         spread, axes = np.linalg.eigh(gram / gamma)
         spread = np.maximum(spread, 1e-9 * mass[:, None])
         turn = np.swapaxes(axes / np.sqrt(spread)[:, None], 1, 2)  # rows: orthonormal combinations of phi - mean

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..information import Array
 from ..joint.support import Support
-from .self_consistent import TINY, Equations, Point
+from .self_consistent import TINY, Equations, Evaluation
 
 POINTS = 4
 """Of a path that are kept."""
@@ -33,7 +33,7 @@ class Path:
         """One more point of the path."""
         self.points = [*self.points[1 - POINTS :], (gamma, W)]
 
-    def predicted(self, gamma: float, W: Array) -> Point:
+    def predicted(self, gamma: float, W: Array) -> Evaluation:
         """Where to begin at a gamma, from W or beyond it."""
         equations = Equations(self.support, gamma)
         best = equations.at(self._logs(W))

@@ -62,7 +62,7 @@ CHEAP = 1e-6
 
 
 @dataclass(frozen=True)
-class Point:
+class Evaluation:
     """T evaluated at u: the encoder W that u implies, its loss (plus H(Y)), q = exp(u), q' = W P, and f = T(u) - u."""
 
     u: Array
@@ -77,7 +77,7 @@ class Point:
         """The root of sum q f^2."""
         return float(np.sqrt(np.vdot(self.q, self.f**2)))
 
-    def below(self, other: Point) -> bool:
+    def below(self, other: Evaluation) -> bool:
         """Whether the loss is lower, or the same to rounding while the residual does not double."""
         slack = SLACK * max(1.0, abs(other.loss))
         fall = other.loss - self.loss
@@ -91,7 +91,7 @@ class Equations:
         self.P, self.T, self.p_x, self.p_y = support.P, support.T, support.p_x, support.p_y
         self.gamma, self.evaluations = gamma, 0
 
-    def at(self, u: Array) -> Point:
+    def at(self, u: Array) -> Evaluation:
         """Everything that is known of a point, once it is scaled to total mass 1."""
         self.evaluations += 1
         u = np.maximum(u - u.max(), LOG_TINY)
@@ -109,20 +109,20 @@ class Equations:
         h_zx = float(self.p_x @ (top + np.log(m))) - float(np.vdot(A, q_new))
         h_z = -float(mass @ np.log(np.maximum(mass, TINY)))
         loss = (self.gamma - 1.0) * h_z - self.gamma * h_zx - float(np.vdot(q_new, log_q))
-        return Point(u, loss, W, q, q_new, log_q - u)
+        return Evaluation(u, loss, W, q, q_new, log_q - u)
 
     def _features(self, u: Array, q: Array) -> Array:
         """A[z, y] = (log q(y|z) + gamma log q(z)) / gamma."""
         A: Array = (u - (1.0 - self.gamma) * np.log(q.sum(axis=1, keepdims=True))) / self.gamma
         return A
 
-    def scaled(self, d: Array, point: Point) -> Array:
+    def scaled(self, d: Array, point: Evaluation) -> Array:
         """C d."""
         mean = (point.q * d).sum(axis=1, keepdims=True) / point.q.sum(axis=1, keepdims=True)
         C_d: Array = (d - (1.0 - self.gamma) * mean) / self.gamma
         return C_d
 
-    def pulled(self, scaled: Array, point: Point) -> Array:
+    def pulled(self, scaled: Array, point: Evaluation) -> Array:
         """T' d = diag(1 / q) B C d, from C d."""
         self.evaluations += 1
         a = scaled @ self.T
@@ -132,7 +132,7 @@ class Equations:
         out /= np.maximum(point.q, TINY)
         return out
 
-    def step(self, point: Point, goal: float, coarse: CoarseSpace) -> Array:
+    def step(self, point: Evaluation, goal: float, coarse: CoarseSpace) -> Array:
         """d by conjugate gradients, to ``goal`` times the residual; where T' has an eigenvalue above 1, what was found until then."""
         d = np.zeros_like(point.u)
         # q'/q - 1, the gradient of the loss in this product, to first order T(u) - u; long steps are cut short
@@ -161,7 +161,7 @@ class Equations:
             p += s
         return d
 
-    def residual(self, point: Point) -> float:
+    def residual(self, point: Evaluation) -> float:
         """Max |q' - q| / p(y), which is at most max |W' - W|."""
         return float((np.abs(point.q_new - point.q) / self.p_y).max())
 
@@ -177,7 +177,9 @@ class Newton:
         """Whether it is worth its price from this encoder."""
         return len(W) > 1 and W.size * len(self.support.p_y) >= LEAST_WORK
 
-    def solved(self, gamma: float, start: Point, tol: float, most: int) -> Generator[None, None, tuple[Array, int]]:
+    def solved(
+        self, gamma: float, start: Evaluation, tol: float, most: int
+    ) -> Generator[None, None, tuple[Array, int]]:
         """An encoder that is stationary to tol, unless the method does not get there in ``most`` evaluations; and how many it took."""
         equations, coarse = Equations(self.support, gamma), None
         living = start.q.sum(axis=1) > DEAD
@@ -210,7 +212,7 @@ def newton_for(support: Support) -> Newton | None:
     return Newton(support) if fits else None
 
 
-def _advanced(equations: Equations, now: Point, d: Array) -> Point:
+def _advanced(equations: Equations, now: Evaluation, d: Array) -> Evaluation:
     """The point u + d, or a shorter step, or T(u); without clusters that d makes vanish, if that raises no loss."""
     longest = float(np.abs(d).max())
     mean = (now.q * d).sum(axis=1) / now.q.sum(axis=1)
@@ -227,7 +229,7 @@ def _advanced(equations: Equations, now: Point, d: Array) -> Point:
     return equations.at(now.u + now.f)
 
 
-def _merged(equations: Equations, now: Point) -> Point:
+def _merged(equations: Equations, now: Evaluation) -> Evaluation:
     """With clusters merged that are all but equal, if the loss does not rise by it.
 
     Merging z and z' loses about 2 m m' / (m + m') |sqrt p(y|z) - sqrt p(y|z')|^2 nats of I(Y;Z).
