@@ -1,9 +1,16 @@
 """The package as it is met first: its names, and how it is started."""
 
+import os
+import shutil
 import subprocess
 import sys
+import tomllib
+from fnmatch import fnmatch
+from pathlib import Path
 
 import infoplane
+
+ROOT = Path(__file__).parent.parent
 
 
 def test_only_public_names_are_shown():
@@ -17,3 +24,36 @@ def test_it_runs_as_a_module():
         [sys.executable, "-m", "infoplane", "--version"], capture_output=True, text=True, check=True, timeout=120
     )
     assert found.stdout.strip() == f"infoplane {infoplane.__version__}"
+
+
+def test_the_wheel_leaves_out_no_file_of_the_package():
+    """hatchling packs the whole folder but for what git ignores and what an option excludes: the report's page, and the mark of types."""
+    options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
+    assert options["build"] == {"targets": {"wheel": {"packages": ["src/infoplane"]}}}
+    ignored = [line for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines() if line]
+    package = ROOT / "src" / "infoplane"
+    files = [
+        path.relative_to(ROOT) for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+    ]
+    assert {"py.typed", "page.js", "page.css", "page.html", "chips.py"} <= {path.name for path in files}
+    for path in files:
+        for pattern in ignored:
+            folder = pattern.endswith("/")
+            assert not any(fnmatch(part, pattern.rstrip("/")) for part in (path.parts[:-1] if folder else path.parts))
+
+
+def test_the_built_in_data_need_no_file_beside_the_modules(tmp_path):
+    """As a wheel has it: the package alone, in a folder of its own."""
+    shutil.copytree(ROOT / "src" / "infoplane", tmp_path / "infoplane", ignore=shutil.ignore_patterns("__pycache__"))
+    code = "import infoplane as ip; print(ip.__file__, [ip.datasets.load(name).shape for name in ('colours', 'heart')])"
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=120,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path)},
+    )
+    assert str(tmp_path) in found.stdout
+    assert "(330, 330)" in found.stdout

@@ -3,10 +3,13 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
+A large table's next encoder is predicted from the last few (`prediction`) and corrected by Newton's method (`self_consistent`); the
+accelerated map goes on from there, which takes it a few iterations if that is stationary. On small ones it runs alone.
+
 Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
-every gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than letters, the
-lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found, whatever the
-path begins with.
+every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
+letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
+whatever the path begins with.
 
 An encoder is a straight line gamma I(X;Z) - I(Y;Z) over all gammas, so every encoder of the path, and the trivial one, is a candidate at
 every gamma. Where another's line lies below, the path has missed a jump, and that gamma is solved again from there.
@@ -26,10 +29,11 @@ from ..information import Array, plane_points
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..solution import Run
-from .base import PathSolver, losses_of
+from .base import PathSolver, losses_of, work_of
 from .fixed_point.accelerated import Accelerated
 from .growth import ROUGH, DualClimbs, asks_the_dual, from_letters, grown, settled
-from .prediction import Path, predictable
+from .prediction import Path
+from .self_consistent import Newton, newton_for
 from .stopping import Stopping
 
 
@@ -92,26 +96,23 @@ class Annealing(PathSolver):
         else:
             last.append((yield from self._approached(support, gamma_of(lowest), last.pop())))
         found: dict[int, Run] = {}
-        path = Path(support)
+        corrector = _Corrector(support, newton_for(support), stopping, record)
         for place in order:
             W, spent = last.pop(), 0
-            if predictable(support, W):
-                W = path.predicted(problems[place], W)
             if dual is not None and not found:
                 W, spent = yield from grown(support, problems[place], W, most, dual)
             elif clusters < most and not found:  # above the lowest gamma clusters only merge
                 W, spent = yield from _split(support, problems[place], W, most, stopping.max_iter)
-            run = yield from settled(support, problems[place], W, stopping, record)
+            run = yield from corrector.solved(problems[place], W)
             del W
-            if dual is not None:
-                run = yield from _completed(support, problems[place], run, stopping, record, dual)
+            if dual is not None and (len(found) % ASKED == 0 or len(found) == len(order) - 1):
+                run = yield from _completed(corrector, problems[place], run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             last.append(run.encoder)
-            if predictable(support, run.encoder):
-                path.passed(gamma_of(problems[place]), run.encoder)
+            corrector.passed(problems[place], run.encoder)
             del run
             clock.charge(place)
-        yield from _mend(support, problems, found, stopping, record, clock)
+        yield from _mend(corrector, problems, found, clock)
         for place in range(len(problems)):
             run = found[place]
             died = max(clusters - len(run.encoder), 0)
@@ -139,15 +140,34 @@ class _Clock:
         self.began = now
 
 
+class _Corrector:
+    """From an encoder nearby to the stationary one: Newton's method from where the path leads, if that is worth it, then the map."""
+
+    def __init__(self, support: Support, newton: Newton | None, stopping: Stopping, record: bool) -> None:
+        self.support, self.newton, self.stopping, self.record = support, newton, stopping, record
+        self.path = Path(support)
+
+    def solved(self, problem: MarkovLagrangian, W: Array) -> Generator[None, None, Run]:
+        """The run that ends at the stationary encoder near W."""
+        spent = 0
+        if self.newton is not None and self.newton.serves(W):
+            gamma, most = gamma_of(problem), self.stopping.affordable(self.stopping.work, work_of(self.support, len(W)))
+            start = self.path.predicted(gamma, W)
+            W, spent = yield from self.newton.solved(gamma, start, self.stopping.tol, most)
+        run = yield from settled(self.support, problem, W, self.stopping, self.record)
+        return replace(run, iterations=run.iterations + spent)
+
+    def passed(self, problem: MarkovLagrangian, W: Array) -> None:
+        """The path has one more point."""
+        if self.newton is not None:
+            self.path.passed(gamma_of(problem), W)
+
+
 def _mend(
-    support: Support,
-    problems: Sequence[MarkovLagrangian],
-    found: dict[int, Run],
-    stopping: Stopping,
-    record: bool,
-    clock: _Clock,
+    corrector: _Corrector, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock
 ) -> Generator[None, None, None]:
     """Solve again, from the encoder with the lowest line, wherever that lies below the path's own."""
+    support = corrector.support
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(MENDING_ROUNDS):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
@@ -157,12 +177,15 @@ def _mend(
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
             if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
-                found[place] = yield from settled(support, problem, candidates[best], stopping, record)
+                found[place] = yield from corrector.solved(problem, candidates[best])
                 mended = True
                 clock.charge(place)
         if not mended:
             return
 
+
+ASKED = 10
+"""Gammas of a path, of which the dual is asked at one; what is missing at those between is found by mending."""
 
 MENDING_ROUNDS = 5
 """Most times that the whole path is looked over."""
@@ -187,14 +210,14 @@ def _better(support: Support, problem: MarkovLagrangian, start: Array) -> Genera
 
 
 def _completed(
-    support: Support, problem: MarkovLagrangian, run: Run, stopping: Stopping, record: bool, dual: DualClimbs
+    corrector: _Corrector, problem: MarkovLagrangian, run: Run, dual: DualClimbs
 ) -> Generator[None, None, Run]:
     """The run, or one from its encoder with the clusters that are missing."""
-    most = len(support.p_x)
-    W, spent = yield from grown(support, problem, run.encoder, most, dual)
+    support = corrector.support
+    W, spent = yield from grown(support, problem, run.encoder, len(support.p_x), dual)
     if W is run.encoder:
         return run
-    better = yield from settled(support, problem, W, stopping, record)
+    better = yield from corrector.solved(problem, W)
     before, after = losses_of(support, problem, [run.encoder, better.encoder])
     return replace(better, iterations=run.iterations + spent + better.iterations) if after < before else run
 

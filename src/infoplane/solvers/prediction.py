@@ -1,10 +1,11 @@
-"""Where the next gamma's encoder will be: log p(z|x) continued along the secant of the last two, in log gamma.
+"""Where the next gamma's encoder will be: log q(z, y) continued along the last few points of the path, as a polynomial in log gamma.
 
-    log W(gamma'')  ~  log W(gamma') + t (log W(gamma') - log W(gamma)),    t = log(gamma'' / gamma') / log(gamma' / gamma)
+    u(gamma)  ~  sum_i u(gamma_i) prod_{j != i} log(gamma / gamma_j) / log(gamma_i / gamma_j)
 
-Between two transitions the stationary encoders are a smooth curve in gamma, and the secant misses it by O(t^2): a warm start from there
-needs a few iterations where one from W(gamma') needs many. Clusters that have merged on the way are added up first. The prediction is
-taken only if its loss is below that of W(gamma') at the new gamma.
+Between two transitions the stationary points u = log q(z, y) are a smooth curve in gamma. Through k + 1 points the polynomial misses it
+by O(h^(k+1)), where the tangent, which takes a solve of the linearised equations, misses it by O(h^2): at steps of 0.4% the polynomial of
+degree 3 was measured to begin ten times nearer, for the price of four evaluations. Clusters that have merged on the way are added up
+first. Of all degrees, the last point itself among them, the one of least loss is taken: near a transition a low one is.
 """
 
 from __future__ import annotations
@@ -13,32 +14,16 @@ import math
 
 import numpy as np
 
-from ..certificate.bottleneck.proof import gamma_of
 from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian
-from .base import losses_of
+from .self_consistent import TINY, Equations, Evaluation
 
-LEAST_WORK = 1_000_000
-"""|X| |Y| |Z| above which a prediction is worth its arithmetic; small problems take no longer without."""
-
-LARGEST_ENCODER = 4_000_000
-"""Entries of an encoder above which no second one is kept for it."""
-
-FARTHEST = 2.0
-"""Most that t may be: beyond, the secant says nothing."""
-
-FLOOR = 1e-30
-"""Probabilities below this count as this: they go on shrinking at their own pace."""
-
-
-def predictable(support: Support, W: Array) -> bool:
-    """Whether the next encoder is worth predicting from this one."""
-    return W.size * len(support.p_y) >= LEAST_WORK and W.size <= LARGEST_ENCODER and len(W) > 1
+POINTS = 4
+"""Of a path that are kept."""
 
 
 class Path:
-    """The last two encoders of a path."""
+    """The last few encoders of a path."""
 
     def __init__(self, support: Support) -> None:
         self.support = support
@@ -46,23 +31,29 @@ class Path:
 
     def passed(self, gamma: float, W: Array) -> None:
         """One more point of the path."""
-        self.points = [*self.points[-1:], (gamma, W)]
+        self.points = [*self.points[1 - POINTS :], (gamma, W)]
 
-    def predicted(self, problem: MarkovLagrangian, W: Array) -> Array:
-        """Where to begin a problem: the secant's point if that is better than W, the last encoder."""
-        if len(self.points) < 2:
-            return W
-        (first, before), (second, now) = self.points
-        gamma = gamma_of(problem)
-        if not (first < second < gamma and now is W):
-            return W
-        t = min(math.log(gamma / second) / math.log(second / first), FARTHEST)
-        log_now = np.log(np.maximum(now, FLOOR))
-        score = log_now + t * (log_now - np.log(np.maximum(self._matched(before, now), FLOOR)))
-        ahead = np.exp(score - score.max(axis=0))
-        ahead /= ahead.sum(axis=0)
-        there, here = losses_of(self.support, problem, [ahead, W])
-        return ahead if there < here else W
+    def predicted(self, gamma: float, W: Array) -> Evaluation:
+        """Where to begin at a gamma, from W or beyond it."""
+        equations = Equations(self.support, gamma)
+        best = equations.at(self._logs(W))
+        if not self.points or self.points[-1][1] is not W:
+            return best
+        places = [math.log(one / gamma) for one, _ in reversed(self.points)]
+        if min(places) == 0.0:
+            return best
+        logs = [best.u, *(self._logs(self._matched(before, W)) for _, before in self.points[-2::-1])]
+        for degree in range(1, len(logs)):
+            ahead = np.zeros_like(best.u)
+            for i, u in enumerate(logs[: degree + 1]):
+                others = [place for j, place in enumerate(places[: degree + 1]) if j != i]
+                ahead += math.prod(place / (place - places[i]) for place in others) * u
+            there = equations.at(ahead)
+            best = there if there.loss < best.loss else best
+        return best
+
+    def _logs(self, W: Array) -> Array:
+        return np.log(np.maximum(W @ self.support.P, TINY))
 
     def _matched(self, before: Array, now: Array) -> Array:
         """The encoder before with a row for every cluster of now: each of its clusters goes to the one most like it.
