@@ -5,6 +5,7 @@ hide one against the order), and for types only. Exceptions are listed here, eac
 """
 
 import ast
+import functools
 import re
 from pathlib import Path
 from typing import NamedTuple
@@ -85,7 +86,10 @@ def imports_of(name, path):
     return visit(ast.parse(path.read_text()), "head")
 
 
-IMPORTS = [found for name, path in modules() if name for found in imports_of(name, path)]
+@functools.cache
+def imports():
+    """All of them. Read when a test asks, as every process that runs tests imports this module."""
+    return [found for name, path in modules() if name for found in imports_of(name, path)]
 
 
 def room(name):
@@ -102,12 +106,14 @@ def test_every_module_has_a_room():
 
 
 def test_no_import_goes_against_the_order():
-    against = [one for one in IMPORTS if one.target and rank(one.target) > rank(one.source)]
+    against = [one for one in imports() if one.target and rank(one.target) > rank(one.source)]
     assert {(one.source, room(one.target)) for one in against} <= set(ALLOWED), against
 
 
 def test_every_exception_is_needed():
-    against = {(one.source, room(one.target)) for one in IMPORTS if one.target and rank(one.target) > rank(one.source)}
+    against = {
+        (one.source, room(one.target)) for one in imports() if one.target and rank(one.target) > rank(one.source)
+    }
     assert set(ALLOWED) == against
 
 
@@ -132,7 +138,7 @@ def cycles(edges):
 
 
 def ordered():
-    return [one for one in IMPORTS if one.target and (one.source, room(one.target)) not in ALLOWED]
+    return [one for one in imports() if one.target and (one.source, room(one.target)) not in ALLOWED]
 
 
 def test_no_cycle_between_folders():
@@ -155,7 +161,7 @@ def test_no_cycle_between_modules():
 
 def test_lazy_imports_have_a_reason():
     """Inside the package an import within a function is wanted only where it saves loading an extra, or is listed."""
-    lazy = {(one.source, one.target) for one in IMPORTS if one.how == "lazy"}
+    lazy = {(one.source, one.target) for one in imports() if one.how == "lazy"}
     assert {source for source, _ in lazy} <= set(LAZY), lazy
 
 
@@ -183,14 +189,14 @@ def test_only_kernels_import_numba():
 def test_the_checker_shares_nothing_with_what_it_checks():
     """`verification` may use how errors are said and files are opened, and no formula of the package."""
     allowed = {"verification", "errors", "checks", "npz"}
-    assert {room(one.target) for one in IMPORTS if room(one.source) == "verification"} == allowed
+    assert {room(one.target) for one in imports() if room(one.source) == "verification"} == allowed
 
 
 def test_kernels_import_from_their_own_folder_and_from_common_only():
     """The cache of machine code rests on it: `kernels/common/cache.py` looks for edited sources nowhere else."""
     strangers = [
         one
-        for one in IMPORTS
+        for one in imports()
         if room(one.source) == room(one.target) == "kernels"
         and folder(one.target) not in {folder(one.source), "kernels.common"}
     ]

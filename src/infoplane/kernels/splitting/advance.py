@@ -134,10 +134,10 @@ def _looked_ahead(split: Split, rho: Array, now: Iterate, tail: Tail) -> tuple[I
 
 def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array]) -> Callable[..., Any]:
     """The loop over runs, for one way of taking the argmins: they are bound here because numba cannot cache functions as arguments."""
-    marginal_then_encoder_one = inlined(solver_one(marginal_step, encoder_step, _identity, _marginals))
-    marginal_then_encoder_two = inlined(solver_two(marginal_step, encoder_step, _identity, _marginals))
-    encoder_then_marginal_one = inlined(solver_one(encoder_step, marginal_step, _marginals, _identity))
-    encoder_then_marginal_two = inlined(solver_two(encoder_step, marginal_step, _marginals, _identity))
+    marginal_then_encoder_one = part(solver_one(marginal_step, encoder_step, _identity, _marginals))
+    marginal_then_encoder_two = part(solver_two(marginal_step, encoder_step, _identity, _marginals))
+    encoder_then_marginal_one = part(solver_one(encoder_step, marginal_step, _marginals, _identity))
+    encoder_then_marginal_two = part(solver_two(encoder_step, marginal_step, _marginals, _identity))
 
     def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
         """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
