@@ -32,6 +32,12 @@ PREVIEW = (
     "the full run count."
 )
 
+RULES = (
+    "What counts as holding was revised after a first quick run had been judged, not fixed beforehand: standard errors over starts, runs "
+    "that never left their start, ties on a grid of c and limits of iterations leave more claims undecided than the first rules did, and most "
+    'of these had read "does not hold". The numbers beside every verdict let a reader judge by other rules.'
+)
+
 SHOWN_ROWS = 60
 """Rows of a table that the report shows; the .csv beside it has all of them."""
 
@@ -74,6 +80,7 @@ def report(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
         ),
         Text(_where_the_papers_rule_stops(figures)),
         *([] if scale.sensitivity else [Text(PREVIEW)]),
+        Text(RULES),
         Heading(2, "Verdicts"),
         _verdict_table(figures),
         Heading(2, "Settings that the paper leaves open"),

@@ -3,9 +3,10 @@
     u(gamma)  ~  sum_i u(gamma_i) prod_{j != i} log(gamma / gamma_j) / log(gamma_i / gamma_j)
 
 Between two transitions the stationary points u = log q(z, y) are a smooth curve in gamma. Through k + 1 points the polynomial misses it
-by O(h^(k+1)), where the tangent, which takes a solve of the linearised equations, misses it by O(h^2): at steps of 0.4% on colours the polynomial
-of degree 3 begins 25 times nearer at gamma = 0.003, hardly nearer at 0.03, for the price of four evaluations. Clusters that have merged
-on the way are added up first. Of all degrees, the last point itself among them, the one of least loss is taken: near a transition a low one is.
+by O(h^(k+1)), where the tangent, which takes a solve of the linearised equations, misses it by O(h^2): at steps of 0.4% on colours
+the polynomial of degree 3 begins 25 times nearer at gamma = 0.003, hardly nearer at 0.03, for the price of four evaluations. Clusters that
+have merged on the way are added up first. Of all degrees, the last point itself among them, the one of least loss is taken: near a
+transition a low one is.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ def test_rates_of_iterates():
     for alpha in (*linear_rates.UNDER, *linear_rates.OVER):
         columns[linear_rates.name("pf-2", alpha)] = made(0.98**k)
     assert claim("linear-rates", "r-linear").ask(made_runs("linear-rates", columns), "exact").holds is True
+    columns[linear_rates.name("ib-2", linear_rates.OVER[-1])] = made(np.ones(20))  # not settled at one alpha: open
+    assert linear_rates.q_linear(made_runs("linear-rates", columns), "ib-2", linear_rates.OVER).holds is None
 
 
 def made(steps):

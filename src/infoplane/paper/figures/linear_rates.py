@@ -6,7 +6,7 @@ below 1 over the whole tail. R-linear: Delta_k, and with it the distance to the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -111,6 +111,13 @@ def table(runs: Runs) -> list[Row]:
     ]
 
 
+def _at_every(alphas: tuple[float, ...], answers: Mapping[float, bool]) -> bool | None:
+    """One no decides; yes needs every alpha, those at which the run has not settled leave it open."""
+    if not all(answers.values()):
+        return False
+    return True if len(answers) == len(alphas) else None
+
+
 def q_linear(runs: Runs, solver: str, alphas: tuple[float, ...]) -> Finding:
     """Whether Delta shrinks by a factor below 1 in every iteration of every tail."""
     settled = [alpha for alpha in alphas if _settled(runs, solver, alpha)]
@@ -118,7 +125,7 @@ def q_linear(runs: Runs, solver: str, alphas: tuple[float, ...]) -> Finding:
     missing = [f"{alpha:g}" for alpha in alphas if alpha not in settled]
     said = ", ".join(f"{ratio:.4f} at {alpha:g}" for alpha, ratio in worst.items())
     return Finding(
-        all(ratio < BELOW_ONE for ratio in worst.values()) if worst else None,
+        _at_every(alphas, {alpha: ratio < BELOW_ONE for alpha, ratio in worst.items()}),
         f"{solver}: worst Delta ratio {said or 'none'}"
         + (f"; not settled at alpha {', '.join(missing)}" if missing else ""),
         {f"{solver}, alpha {alpha:g}": ratio for alpha, ratio in worst.items()},
@@ -132,7 +139,7 @@ def r_linear(runs: Runs, solver: str, alphas: tuple[float, ...]) -> Finding:
     missing = [f"{alpha:g}" for alpha in alphas if alpha not in settled]
     said = ", ".join(f"r^2 {fit:.4f} at {alpha:g}" for alpha, fit in fits.items())
     return Finding(
-        all(fit >= STRAIGHT for fit in fits.values()) if fits else None,
+        _at_every(alphas, {alpha: fit >= STRAIGHT for alpha, fit in fits.items()}),
         f"{solver}: {said or 'none'}" + (f"; not settled at alpha {', '.join(missing)}" if missing else ""),
         {f"{solver}, alpha {alpha:g}": fit for alpha, fit in fits.items()},
     )
