@@ -34,8 +34,8 @@ PREVIEW = (
 
 RULES = (
     "What counts as holding was revised after a first quick run had been judged, not fixed beforehand: standard errors over starts, runs "
-    "that never left their start, ties on a grid of c and limits of iterations leave more claims undecided than the first rules did, and most "
-    'of these had read "does not hold". The numbers beside every verdict let a reader judge by other rules.'
+    "that never left their start, ties on a grid of c and limits of iterations leave more claims undecided than the first rules did; "
+    "most of these had read 'does not hold'. The numbers beside every verdict let a reader judge by other rules."
 )
 
 SHOWN_ROWS = 60
