@@ -145,8 +145,8 @@ def agrees(runs: Runs, _way: str) -> Finding:
             f"{len(agreeing)} of {len(cells)} shares agree within sampling error (Fisher's exact test, 5%)"
             + (f" ({'; '.join(apart)})" if apart else "")
             + f"; of the {len(known)} converged runs with |Z| = 3, c = 16 {near:.0%} end between {MINIMUM[0]:g} and {MINIMUM[1]:g} bits "
-            f"(the scripts: {SCRIPTS_AT_MINIMUM[0]} of {SCRIPTS_AT_MINIMUM[1]}); with |Z| = 2 the lowest is {two.min(initial=np.inf):.6f}, so "
-            "that runs which stop on their way end above that interval",
+            f"(the scripts: {SCRIPTS_AT_MINIMUM[0]} of {SCRIPTS_AT_MINIMUM[1]}); with |Z| = 2 the lowest is {two.min(initial=np.inf):.6f}, "
+            "so that runs which stop on their way end above that interval",
             {"agreeing": float(len(agreeing)), "at_the_papers_minimum": near},
         ),
         runs,
