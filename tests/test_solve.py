@@ -188,8 +188,8 @@ def test_after_ctrl_c_no_batch_begins_that_was_waiting(monkeypatch):
     begun = []
 
     class Waiting:
-        def map(self, work, batches):
-            work(batches[0])
+        def map(self, work, paces, batches):
+            work(paces[0], batches[0])
             raise KeyboardInterrupt
 
     class Counted:

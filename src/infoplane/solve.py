@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -197,9 +198,21 @@ def _drive(
     """Advance until every run has ended; False if the callback or the user stops them earlier."""
     going, flag = [(BlockPace(), batch) for batch in batches], StopFlag()
 
+    working, changed = 0, threading.Condition()
+
     def advance(pace: BlockPace, batch: Batch) -> bool:
-        with stopped_by(flag):
-            return pace.advance(batch)
+        nonlocal working
+        with changed:
+            if flag.is_set():
+                return False
+            working += 1
+        try:
+            with stopped_by(flag):
+                return pace.advance(batch)
+        finally:
+            with changed:
+                working -= 1
+                changed.notify_all()
 
     try:
         while going:
@@ -208,7 +221,10 @@ def _drive(
             if callback is not None and callback(_progress(batches, support, problem)):
                 return not going
     except KeyboardInterrupt:
-        flag.set()  # the threads that still work end soon, see `all_cores`
+        with changed:
+            flag.set()
+            # A pool that was interrupted while it started a thread does not wait for that thread.
+            changed.wait_for(lambda: working == 0)
         return False
     return True
 

@@ -51,7 +51,7 @@ def test_lines_where_there_is_no_terminal(monkeypatch, capsys):
 def test_a_path_that_takes_long_says_so_before_it_ends(monkeypatch, capsys):
     """An annealed sweep is one chunk: nothing was said until all of it was done."""
     monkeypatch.setattr(progress_module, "LINE_SECONDS", 0.0)
-    monkeypatch.setattr(engine, "WAITING_SECONDS", 0.001)
+    monkeypatch.setattr(engine, "WAITING_SECONDS", 0.0)
     with bar(8, "bottleneck", lines=True) as tell:
         ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.01 * 1.7**step for step in range(8)], progress=tell)
     assert re.search(r"bottleneck: 0 of 8 parameters, .* so far", capsys.readouterr().err)
