@@ -156,8 +156,9 @@ class Pool:
         return np.asarray(np.bincount(x, share * value, minlength=len(self.support.p_x)), dtype=float)
 
     def descended(self, lam: Array, Q: Array) -> Array:
-        """Minima of g by Newton's method, each on the letters of a column of Q."""
-        letters = np.count_nonzero(Q, axis=0).astype(float)
+        """Minima of g by Newton's method, each on the letters of a column of Q; of columns on few letters only."""
+        letters = np.count_nonzero(Q, axis=0)
+        Q, letters = Q[:, letters <= FEW], letters[letters <= FEW].astype(float)
         self.work += int(NEWTON_STEPS * len(self.T) * (letters @ letters))
         return self.channel.descend(lam, self.beta, Q)[0]
 
@@ -166,7 +167,7 @@ class Pool:
         rows = np.ascontiguousarray(Q.T)
         steps = concentrate(self.T, lam, self.beta, rows, STEPS, NEGLIGIBLE)
         self.work += steps * (len(self.T) + 20)
-        return self.descended(lam, rows[np.count_nonzero(rows, axis=1) <= FEW].T)
+        return self.descended(lam, rows.T)
 
     def encoder(self, weights: Array) -> Array:
         """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster, those of a weight below 1e-14 none."""

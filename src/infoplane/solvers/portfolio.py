@@ -37,6 +37,7 @@ from ..solution import Run
 from .annealing import Annealing
 from .base import Batch, PathSolver, Solver, losses_of, work_of
 from .capping import within
+from .difference_of_convex import DifferenceOfConvex
 from .fixed_point.accelerated import Accelerated
 from .generation import LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
@@ -52,6 +53,9 @@ find better encoders of more letters."""
 
 ITERATIONS_WORK = 2_000_000_000
 """Operations of all iterations of all starts: half a second, or two if the machine is busy."""
+
+DEARER = 6
+"""Times that an iteration of the difference-of-convex solver costs more than one of the accelerated one: its inner steps."""
 
 SETTLING_WORK = 20_000_000_000
 """Operations of all iterations from an encoder that promises to be the best: some five seconds."""
@@ -134,8 +138,12 @@ class PortfolioBatch:
         brief = replace(stopping, max_iter=stopping.affordable(ITERATIONS_WORK, self.work * len(starts)))
         self.patient = replace(stopping, work=SETTLING_WORK)
         self.truncated = brief.max_iter < stopping.max_iter
+        dearer = replace(brief, max_iter=max(1, brief.max_iter // DEARER))
         self.parts: list[Batch] = [
-            solver.begin(support, list(problems), starts, brief, record) for solver in self._solvers(starts)
+            solver.begin(
+                support, list(problems), starts, dearer if isinstance(solver, DifferenceOfConvex) else brief, record
+            )
+            for solver in self._solvers(starts)
         ]
         if is_bottleneck(self.problem):
             self.parts.append(Annealing().begin(support, problems[:1], starts, self.patient, record))
@@ -147,6 +155,10 @@ class PortfolioBatch:
         """What runs from every start."""
         if is_bottleneck(self.problem) or is_funnel(self.problem):
             yield Pooling()
+            if (
+                is_funnel(self.problem) and self.most < self.letters
+            ):  # of few clusters it was measured to find better ones
+                yield DifferenceOfConvex()
         elif Accelerated().refusal(self.problem) is None:
             yield Accelerated()
             if family_of(self.problem) is LAGRANGIAN and self.work * len(starts) <= SPLITTING_WORK:
