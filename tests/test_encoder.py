@@ -39,3 +39,28 @@ def test_compacting_changes_neither_information(chain, copies):
     # Posteriors within 0.01 of each other are made one, which costs a little of both.
     assert all(abs(x - y) < 0.1 for x, y in zip(before, after, strict=True))
     np.testing.assert_allclose(found.sum(axis=0)[seen], 1.0)
+
+
+def pairwise(W, p_x):
+    """The same groups, from the distances of all pairs."""
+    p_z = W @ p_x
+    q = W * p_x / np.where(p_z > 0.0, p_z, 1.0)[:, None]
+    groups = []
+    for z in (int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > 1e-12):
+        distance = [0.5 * np.abs(q[group[0]] - q[z]).sum() for group in groups]
+        if groups and min(distance) <= SAME_POSTERIOR:
+            groups[int(np.argmin(distance))].append(z)
+        else:
+            groups.append([z])
+    return groups
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 10_000))
+def test_groups_are_those_of_all_pairs(seed):
+    rng = np.random.default_rng(seed)
+    p_x = rng.dirichlet(np.ones(12))
+    few = rng.dirichlet(np.full(12, 0.3), size=4)
+    W = few[rng.integers(0, 4, 15)] * np.exp(rng.uniform(-0.03, 0.03, (15, 12))) / p_x * rng.random((15, 1))
+    W /= W.sum(axis=0)
+    assert distinct_clusters(W, p_x, smallest=1e-12) == pairwise(W, p_x)

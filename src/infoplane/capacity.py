@@ -87,7 +87,7 @@ def capacity(p_z_given_x: Any, *, counts: bool = False, tol: float = 1e-9, max_i
                 best = ahead if ahead.value >= two.value else two
         here = best
     rounding = 8.0 * np.finfo(float).eps * (W.shape[0] + W.shape[1]) * (1.0 + abs(here.most))
-    return Capacity(here.value, max(here.gap, 0.0) + rounding, here.p, steps, here.gap <= tol)
+    return Capacity(float(here.value), float(max(here.gap, 0.0) + rounding), here.p, steps, here.gap <= tol)
 
 
 def capacity_prior(
