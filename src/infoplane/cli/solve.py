@@ -253,7 +253,8 @@ def cluster_table(found: Solution) -> Table:
     died = f", {found.died} died" if found.died else ""
     if found.at_cap:
         died += "; as many as allowed, more may have a lower loss"
-    made = output.table(f"{counted(found.clusters, 'cluster')}{', largest first' if found.clusters > 1 else ''}{died}", columns, left=columns[2:])
+    order = ", largest first" if found.clusters > 1 else ""
+    made = output.table(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
     for one in by_mass(joint, found.encoder, LETTERS, CLUSTERS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         more = max(one.letters - len(shown), 0)
