@@ -144,7 +144,10 @@ def run(cell: Cell, done: dict[str, Any], least: float, most: float) -> dict[str
                 rng=0,
                 callback=lambda _, began=began, limit=limit: time.process_time() - began > limit,
             )
-        except KeyboardInterrupt:  # a path that has nothing to show when its time is over
+        except (
+            KeyboardInterrupt,
+            ip.InvalidOptionError,
+        ):  # nothing to show when its time is over, or too large for ib-2
             found[who] = None
             continue
         took = time.process_time() - began

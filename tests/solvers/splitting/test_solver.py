@@ -175,3 +175,10 @@ def test_control_c_is_heard_inside_one_iteration(monkeypatch):
     assert found.status is ip.Status.INTERRUPTED
     assert found.iterations == 0
     verify.check_solution(joint.p_xy, ip.bottleneck(0.05).rho, found, tol=1e-9)
+
+
+def test_an_exact_step_that_does_not_fit_into_memory_is_refused():
+    with pytest.raises(
+        ip.InvalidOptionError, match=r"109,230 unknowns, which takes 89 GiB.* at most 70 clusters \(found 330\)"
+    ):
+        ip.solve(ip.datasets.colours(), ip.bottleneck(0.2), "ib-2", clusters=330, starts=1, rng=0)

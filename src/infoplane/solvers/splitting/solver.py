@@ -168,6 +168,23 @@ class DouglasRachford(Solver):
         return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
 
 
+DUAL_BYTES = 2**32
+"""Most bytes of the linear system in the encoder's exact step."""
+
+
+def _check_size(formulation: Formulation, clusters: int, rows: int) -> None:
+    """Refuse an exact step whose Newton system, of one unknown for every row of the constraint, does not fit into `DUAL_BYTES`."""
+    bytes_needed = 8 * (clusters * rows) ** 2
+    if bytes_needed > DUAL_BYTES:
+        most = int((DUAL_BYTES / 8) ** 0.5) // rows
+        fewer = f"at most {most} clusters (found {clusters}), " if most else ""
+        raise InvalidOptionError(
+            f"{formulation.name}'s exact step solves a linear system with {clusters * rows:,} unknowns, which takes "
+            f"{bytes_needed / 2**30:,.0f} GiB, above the {DUAL_BYTES / 2**30:g} GiB that are allowed: give {fewer}step='gradient', or "
+            "another solver, such as accelerated."
+        )
+
+
 class SplittingBatch:
     """Runs of one formulation, advanced together by the compiled loop."""
 
@@ -187,6 +204,8 @@ class SplittingBatch:
         auto = options.penalty == "auto"
         a = np.array([share.a for share in shares])
         has_dual = bool(np.all(np.maximum(-a[:, 0], 0.0) + np.maximum(-a[:, 2], 0.0) - a[:, 1] > 0.0))
+        if options.step == "exact" and has_dual:
+            _check_size(formulation, clusters, M.shape[1])
         self.formulation, self.stopping, self.record = formulation, stopping, record
         self.clusters = clusters
         self.advice = options.advice
