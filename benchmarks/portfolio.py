@@ -6,7 +6,7 @@ Small joints: built-in ones and random ones. Large joints, each at 6 parameters 
 families, with and without a cap on |Z|: Adult 225 x 10, 1,038 x 4 and 5,361 x 10, Compas 437 x 2, colours 330 x 330, words 2,000 x 20; they
 are skipped if their files are not there (INFOPLANE_DATA names the folder). Every solver that takes the problem is a contestant, with 16
 starts where it uses starts on a small joint, 4 on a large one and 2 on one of 2,000 letters or more; all but `envelope` and `columns`,
-whose time is that of a proof. The default runs first, and everybody else has as much processor time as it took, at least and at most so many
+whose time is that of a proof. The default runs first, and everybody else has as much processor time as it took, within the limits of
 `--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end). Every cell
 says at which commit its default was measured, and how long the others had at most. The best known is the lowest loss that anybody
 found; a contestant is at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what
@@ -136,7 +136,10 @@ def run(cell: Cell, done: dict[str, Any], least: float, most: float) -> dict[str
     joint, problem = make(), FAMILIES[family](parameter)
     fewer = 16 if name not in LARGE else 4 if joint.shape[0] < MANY_LETTERS else 2
     found = dict(done)
-    limit = min(max(done["default"]["seconds"], least), most) if done else np.inf
+    limit = np.inf
+    if done:
+        limit = min(max(done["default"]["seconds"], least), most)
+        found["default"]["others"] = [least, most]
     for who in taking_part(problem):
         if who in found:
             continue
