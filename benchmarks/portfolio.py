@@ -7,9 +7,9 @@ families, with and without a cap on |Z|: Adult 225 x 10, 1,038 x 4 and 5,361 x 1
 are skipped if their files are not there (INFOPLANE_DATA names the folder). Every solver that takes the problem is a contestant, with 16
 starts where it uses starts on a small joint, 4 on a large one and 2 on one of 2,000 letters or more; all but `envelope` and `columns`,
 whose time is that of a proof. The default runs first, and everybody else has as much processor time as it took, within the limits of
-`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end). Every cell
-says at which commit its default was measured, and how long the others had at most. The best known is the lowest loss that anybody
-found; a contestant is at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what
+`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end), and who
+shows nothing a second later is killed. Who had nothing to show on a large joint is not asked again there. Every cell says at which
+commit its default was measured, and how long the others had at most. The best known is the lowest loss that anybody found; a contestant is at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what
 has to be compiled is compiled before. Cells that are done are kept in the JSON file: an interrupted run, or one of so many minutes,
 continues where it was, and cells that lack a contestant get it; `--again NAME ...` measures the cells of joints whose names begin so once
 more.
@@ -19,6 +19,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import resource
 import subprocess
 import time
 import warnings
@@ -66,6 +69,9 @@ FAMILIES = {
     "generalised bottleneck, a = 0.5": lambda gamma: ip.generalised_bottleneck(gamma, 0.5),
     ODD: lambda t: ip.MarkovLagrangian(t, t, -0.3),
 }
+
+OVERTIME = 1.0
+"""Processor seconds after its time at which a contestant is killed."""
 
 MANY_LETTERS = 2000
 """Letters from which a contestant has 2 starts."""
@@ -130,42 +136,68 @@ def warm_up() -> None:
             ip.solve(ip.datasets.paper_uniform(), problem, CONTESTANTS[who]["solver"], rng=0, max_iter=200)
 
 
-def run(cell: Cell, done: dict[str, Any], least: float, most: float) -> dict[str, Any]:
-    """Loss and time of every contestant that is not among those done."""
+def in_time(seconds: float, solve: Callable[[], ip.Solution]) -> dict[str, Any] | None:
+    """What a child process finds; None if it is refused, or is killed since it looks at the clock only after more processor time."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            spent = resource.getrusage(resource.RUSAGE_SELF)
+            resource.setrlimit(
+                resource.RLIMIT_CPU, (math.ceil(spent.ru_utime + spent.ru_stime + seconds + OVERTIME), -1)
+            )
+            os.write(theirs, json.dumps(measured(solve)).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    found: dict[str, Any] | None = json.loads(answer) if answer else None
+    return found
+
+
+def measured(solve: Callable[[], ip.Solution]) -> dict[str, Any] | None:
+    """Loss, processor time, solver and clusters; None if there is nothing to show when its time is over, or if it is refused."""
+    began = time.process_time()
+    try:
+        answer = solve()
+    except (KeyboardInterrupt, ip.InvalidOptionError):
+        return None
+    took = time.process_time() - began
+    return {"loss": answer.loss, "seconds": took, "found_by": answer.solver, "clusters": answer.clusters}
+
+
+def run(cell: Cell, done: dict[str, Any], least: float, most: float, hopeless: set[str]) -> dict[str, Any]:
+    """Loss and time of every contestant that is neither among those done nor without hope; the default's first."""
     name, make, family, parameter, clusters = cell
     joint, problem = make(), FAMILIES[family](parameter)
     fewer = 16 if name not in LARGE else 4 if joint.shape[0] < MANY_LETTERS else 2
     found = dict(done)
-    limit = np.inf
-    if done:
-        limit = min(max(done["default"]["seconds"], least), most)
-        found["default"]["others"] = [least, most]
+    if "default" not in found:
+        answer = measured(lambda: ip.solve(joint, problem, starts=16, clusters=clusters, rng=0))
+        assert answer is not None
+        found["default"] = answer | {"commit": commit()}
+    found["default"]["others"] = [least, most]
+    limit = min(max(found["default"]["seconds"], least), most)
     for who in taking_part(problem):
         if who in found:
             continue
-        options, began = CONTESTANTS[who], time.process_time()
-        try:
-            answer = ip.solve(
+
+        def solve(options: dict[str, Any] = CONTESTANTS[who]) -> ip.Solution:
+            began = time.process_time()  # that of the child
+            return ip.solve(
                 joint,
                 problem,
                 options["solver"],
                 init=options.get("init"),
-                starts=16 if who == "default" else fewer,
+                starts=fewer,
                 clusters=clusters,
                 rng=0,
-                callback=lambda _, began=began, limit=limit: time.process_time() - began > limit,
+                callback=lambda _: time.process_time() - began > limit,
             )
-        except (
-            KeyboardInterrupt,
-            ip.InvalidOptionError,
-        ):  # nothing to show when its time is over, or too large for ib-2
-            found[who] = None
-            continue
-        took = time.process_time() - began
-        found[who] = {"loss": answer.loss, "seconds": took, "found_by": answer.solver, "clusters": answer.clusters}
-        if who == "default":
-            limit = min(max(took, least), most)
-            found[who] |= {"commit": commit(), "others": [least, most]}
+
+        found[who] = None if who in hopeless else in_time(limit, solve)
     return found
 
 
@@ -293,7 +325,14 @@ def main() -> None:
             continue
         if time.perf_counter() - began > 60.0 * arguments.minutes:
             break
-        results[key] = run(cell, done, *arguments.seconds)
+        hopeless = {
+            who
+            for other, one in results.items()
+            if name in LARGE and json.loads(other)[::3] == [name, clusters]
+            for who, answer in one.items()
+            if answer is None
+        }
+        results[key] = run(cell, done, *arguments.seconds, hopeless)
         arguments.out.write_text(json.dumps(results, indent=1) + "\n")
         above = results[key]["default"]["loss"] - lowest(results[key])
         print(f"{key}: default {above:.1e} nats above the best", flush=True)
