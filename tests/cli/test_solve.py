@@ -228,6 +228,8 @@ def test_beta_of_a_bottleneck_is_one_over_gamma(run):
     )
     assert by_beta["loss_nats"] == by_gamma["loss_nats"]
     assert by_beta["problem"]["parameter"] == 0.2
+    for flag, value in (("gamma", "0.2"), ("beta", "5")):  # the title is in the user's own notation
+        assert f"bottleneck at {flag} {value} of" in run("solve", "paper_uniform", f"--{flag}", value).out
     both = run("solve", "paper_uniform", "--gamma", "0.2", "--beta", "5")
     assert both.code == 2
     assert "not both" in both.err

@@ -12,7 +12,7 @@ from ..clusters import by_mass, predicted
 from ..datasets import paper_uniform
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
-from ..problem import FUNNEL
+from ..problem import FUNNEL, NOTATIONS, MarkovLagrangian, family_of
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
@@ -87,6 +87,7 @@ def solve(
     if max_leakage_bits is not None:
         capped(context, source, problem, max_leakage_bits, certify, out, as_json, rest, solver, seed)
         return
+    notation = "gamma" if rest["beta"] is None else "beta"
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
@@ -117,7 +118,7 @@ def solve(
     if as_json:
         output.print_json(record(found, seed))
     else:
-        show(found, source.title)
+        show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
         output.note("Interrupted: this is the best encoder found by then.")
         context.exit(INTERRUPTED)
@@ -214,9 +215,17 @@ def record(found: Solution, seed: int) -> dict[str, Any]:
     }
 
 
-def show(found: Solution, title: str) -> None:
+def parameter_of(problem: MarkovLagrangian, notation: str) -> str:
+    """The parameter with its name, " at beta 3.5", as the user wrote it; nothing if it has none."""
+    if problem.parameter is None:
+        return ""
+    written = family_of(problem).notation(notation)
+    return f" at {written.name} {written.of(problem.parameter):g}"
+
+
+def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
     """Print the numbers, and the letters of each cluster."""
-    parameter = "" if found.problem.parameter is None else f" at {found.problem.parameter:g}"
+    parameter = parameter_of(found.problem, notation)
     converged = sum(one.status.converged for one in found.starts)
     residuals = found.residuals
     facts = output.table(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", ("", " "), left=(" ",))
