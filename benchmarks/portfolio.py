@@ -5,10 +5,11 @@
 Small joints: built-in ones and random ones. Large joints, each at 6 parameters of the bottleneck and of the funnel and at 3 of the other
 families, with and without a cap on |Z|: Adult 225 x 10, 1,038 x 4 and 5,361 x 10, Compas 437 x 2, colours 330 x 330, words 2,000 x 20; they
 are skipped if their files are not there (INFOPLANE_DATA names the folder). Every solver that takes the problem is a contestant, with 16
-starts where it uses starts on a small joint and 4 on a large one; all but `envelope` and `columns`, whose time is that of a proof. The
-default runs first, and everybody else has as much processor time as it took, at least 1 second and at most 3: what they have found by then
-counts (they look at the clock between blocks of iterations; merging only at its end). The best known is the lowest loss that anybody
-found; a contestant is at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what
+starts where it uses starts on a small joint, 4 on a large one and 2 on one of 2,000 letters or more; all but `envelope` and `columns`,
+whose time is that of a proof. The default runs first, and everybody else has as much processor time as it took, within the limits of
+`--seconds`: what they have found by then counts (they look at the clock between blocks of iterations; merging only at its end), and who
+shows nothing a second later is killed. Who had nothing to show on a large joint is not asked again there. Every cell says at which
+commit its default was measured, and how long the others had at most. The best known is the lowest loss that anybody found; a contestant is at it if it is within 1e-6 nats. Times are processor seconds, so that other work on the machine counts little; what
 has to be compiled is compiled before. Cells that are done are kept in the JSON file: an interrupted run, or one of so many minutes,
 continues where it was, and cells that lack a contestant get it; `--again NAME ...` measures the cells of joints whose names begin so once
 more.
@@ -18,9 +19,15 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import resource
+import subprocess
 import time
 import warnings
+from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -62,6 +69,12 @@ FAMILIES = {
     "generalised bottleneck, a = 0.5": lambda gamma: ip.generalised_bottleneck(gamma, 0.5),
     ODD: lambda t: ip.MarkovLagrangian(t, t, -0.3),
 }
+
+OVERTIME = 1.0
+"""Processor seconds after its time at which a contestant is killed."""
+
+MANY_LETTERS = 2000
+"""Letters from which a contestant has 2 starts."""
 
 CELLS = 40
 """Of every large joint: 6 + 6 + 3 + 3 + 2 parameters of the families, with and without a cap."""
@@ -123,38 +136,78 @@ def warm_up() -> None:
             ip.solve(ip.datasets.paper_uniform(), problem, CONTESTANTS[who]["solver"], rng=0, max_iter=200)
 
 
-def run(cell: Cell, done: dict[str, Any], least: float, most: float) -> dict[str, Any]:
-    """Loss and time of every contestant that is not among those done."""
+def in_time(seconds: float, solve: Callable[[], ip.Solution]) -> dict[str, Any] | None:
+    """What a child process finds; None if it is refused, or is killed since it looks at the clock only after more processor time."""
+    ours, theirs = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            spent = resource.getrusage(resource.RUSAGE_SELF)
+            resource.setrlimit(
+                resource.RLIMIT_CPU, (math.ceil(spent.ru_utime + spent.ru_stime + seconds + OVERTIME), -1)
+            )
+            os.write(theirs, json.dumps(measured(solve)).encode())
+        finally:
+            os._exit(0)
+    os.close(theirs)
+    with os.fdopen(ours, "rb") as pipe:
+        answer = pipe.read()
+    os.waitpid(child, 0)
+    found: dict[str, Any] | None = json.loads(answer) if answer else None
+    return found
+
+
+def measured(solve: Callable[[], ip.Solution]) -> dict[str, Any] | None:
+    """Loss, processor time, solver and clusters; None if there is nothing to show when its time is over, or if it is refused."""
+    began = time.process_time()
+    try:
+        answer = solve()
+    except (KeyboardInterrupt, ip.InvalidOptionError):
+        return None
+    took = time.process_time() - began
+    return {"loss": answer.loss, "seconds": took, "found_by": answer.solver, "clusters": answer.clusters}
+
+
+def run(cell: Cell, done: dict[str, Any], least: float, most: float, hopeless: set[str]) -> dict[str, Any]:
+    """Loss and time of every contestant that is neither among those done nor without hope; the default's first."""
     name, make, family, parameter, clusters = cell
-    joint, problem, large = make(), FAMILIES[family](parameter), name in LARGE
+    joint, problem = make(), FAMILIES[family](parameter)
+    fewer = 16 if name not in LARGE else 4 if joint.shape[0] < MANY_LETTERS else 2
     found = dict(done)
-    limit = min(max(done["default"]["seconds"], least), most) if done else np.inf
+    if "default" not in found:
+        answer = measured(lambda: ip.solve(joint, problem, starts=16, clusters=clusters, rng=0))
+        assert answer is not None
+        found["default"] = answer | {"commit": commit()}
+    found["default"]["others"] = [least, most]
+    limit = min(max(found["default"]["seconds"], least), most)
     for who in taking_part(problem):
         if who in found:
             continue
-        options, began = CONTESTANTS[who], time.process_time()
-        try:
-            answer = ip.solve(
+
+        def solve(options: dict[str, Any] = CONTESTANTS[who]) -> ip.Solution:
+            began = time.process_time()  # that of the child
+            return ip.solve(
                 joint,
                 problem,
                 options["solver"],
                 init=options.get("init"),
-                starts=4 if large and who != "default" else 16,
+                starts=fewer,
                 clusters=clusters,
                 rng=0,
-                callback=lambda _, began=began, limit=limit: time.process_time() - began > limit,
+                callback=lambda _: time.process_time() - began > limit,
             )
-        except (
-            KeyboardInterrupt,
-            ip.InvalidOptionError,
-        ):  # nothing to show when its time is over, or too large for ib-2
-            found[who] = None
-            continue
-        took = time.process_time() - began
-        found[who] = {"loss": answer.loss, "seconds": took, "found_by": answer.solver, "clusters": answer.clusters}
-        if who == "default":
-            limit = min(max(took, least), most)
+
+        found[who] = None if who in hopeless else in_time(limit, solve)
     return found
+
+
+@cache
+def commit() -> str:
+    """The commit that is being measured, asked for once; without git, that of no name."""
+    git = subprocess.run(
+        ("git", "rev-parse", "--short", "HEAD"), capture_output=True, text=True, cwd=Path(__file__).parent
+    )
+    return git.stdout.strip()
 
 
 def lowest(one: dict[str, Any]) -> float:
@@ -187,6 +240,13 @@ def _of_joint(name: str, results: dict[str, dict[str, Any]]) -> str:
     )
 
 
+def _measured(done: list[dict[str, Any]]) -> Iterator[str]:
+    """How many cells of each commit, and of each limit of the others' time."""
+    kinds = [(one["default"]["commit"], *one["default"]["others"]) for one in done]
+    for (name, least, most), cells_ in Counter(kinds).items():
+        yield f"| `{name}` | {cells_} | at least {least:g}, at most {most:g} |"
+
+
 def table(results: dict[str, dict[str, Any]]) -> str:
     """The docs page, from the results alone."""
     lines = [
@@ -194,9 +254,9 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "",
         "Written by `benchmarks/portfolio.py`. Share of cells (joint x parameter x cap on |Z|) whose answer is within 1e-6 nats of the",
         "best that any contestant found; mean and worst distance above it; median processor time relative to the slowest in the same cell,",
-        "and in seconds. Contestants other than the default had as long as it took, at least 1 s and at most 3 s, with 16 starts on",
-        "small joints and 4 on large ones; what they had found by then counts. On every large joint the bottleneck and the funnel are",
-        "measured at 6 parameters, the other families at 3 (the odd Lagrangian at 2).",
+        "and in seconds. Contestants other than the default had as long as it took, within the limits below, with 16 starts on small",
+        "joints, 4 on large ones and 2 on those of 2,000 letters or more; what they had found by then counts. On every large joint the",
+        "bottleneck and the funnel are measured at 6 parameters, the other families at 3 (the odd Lagrangian at 2).",
     ]
     groups: dict[str, list[dict[str, Any]]] = {}
     for key, one in results.items():
@@ -223,6 +283,10 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "| joint | cells | at the best known | worst gap (nats) | processor seconds: median, most | best of the others: median gap |",
         "|---|---|---|---|---|---|",
         *(_of_joint(name, results) for name in LARGE if any(json.loads(key)[0] == name for key in results)),
+        "",
+        "| measured at commit | cells | the others had, in processor seconds |",
+        "|---|---|---|",
+        *_measured(every),
     ]
     return "\n".join(lines) + "\n"
 
@@ -248,6 +312,7 @@ def main() -> None:
             key: one for key, one in results.items() if not json.loads(key)[0].startswith(tuple(arguments.again))
         }
     if arguments.minutes > 0.0:
+        commit()  # before anything else is committed
         warm_up()
     began = time.perf_counter()
     for cell in cells(arguments.random) if arguments.minutes > 0.0 else ():
@@ -260,7 +325,14 @@ def main() -> None:
             continue
         if time.perf_counter() - began > 60.0 * arguments.minutes:
             break
-        results[key] = run(cell, done, *arguments.seconds)
+        hopeless = {
+            who
+            for other, one in results.items()
+            if name in LARGE and json.loads(other)[::3] == [name, clusters]
+            for who, answer in one.items()
+            if answer is None
+        }
+        results[key] = run(cell, done, *arguments.seconds, hopeless)
         arguments.out.write_text(json.dumps(results, indent=1) + "\n")
         above = results[key]["default"]["loss"] - lowest(results[key])
         print(f"{key}: default {above:.1e} nats above the best", flush=True)

@@ -7,6 +7,7 @@ import infoplane as ip
 import verify
 from infoplane.joint.support import Support
 from infoplane.solvers.portfolio import Portfolio
+from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
 
@@ -100,6 +101,22 @@ def test_starts_are_as_many_as_the_budget_holds():
     assert solver.useful_starts(small, ip.bottleneck(0.1), 16, 16) == 16
     assert 1 <= solver.useful_starts(large, ip.bottleneck(0.1), 300, 16) < 16
     assert solver.useful_starts(large, ip.bottleneck(0.1), 3000, 16) == 1
+
+
+def test_a_funnel_of_many_outcomes_pools_several_starts():
+    """One start on 330 x 330 letters, at beta = 2, ended 2.5e-4 nats above four of the accelerated solver; four pooled 9e-3 below."""
+    solver, colours, problem = Portfolio(), Support(ip.datasets.colours()), ip.funnel(2.0)
+    assert solver.useful_starts(colours, problem, 330, 16) == 4
+    assert solver.useful_starts(colours, problem, 330, 2) == 2
+    assert solver.useful_starts(colours, ip.bottleneck(0.1), 330, 16) == 1
+    assert solver.useful_starts(Support(two_outcomes(9000)), problem, 330, 16) == 1
+    starts = np.full((4, 330, 330), 1 / 330)
+    batch = solver.begin(colours, [problem] * 4, starts, Stopping(max_iter=1), record=False)
+    while batch.parts[0].batch.advance(1):
+        pass
+    assert [run.found_by for run in batch.parts[0].runs()] == [
+        "accelerated"
+    ] * 4  # splitting would cost as much as forty iterations
 
 
 def test_soft_problems_go_on_from_hard_partitions_too():

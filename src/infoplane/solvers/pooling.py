@@ -39,9 +39,6 @@ SPLITTING = 10
 LARGEST_POOL = 1_000_000
 """Letters times posteriors of the linear programme; above it runs are not pooled (300 letters, 16 starts of 64 clusters, and Merge-Two)."""
 
-ROUNDS = 4
-"""Most times that a pool is polished and pooled again."""
-
 GAIN = 1e-10
 """Fall of the loss, in nats, that is worth another round."""
 
@@ -58,6 +55,8 @@ class Pooling(PathSolver):
     splitting
         Douglas-Rachford iterations before the accelerated solver; None is 10 for the funnel, where they were measured to find better
         clusters, and 0 for the bottleneck, where they were not.
+    rounds
+        Most linear programmes, the result of each of which is polished.
 
     Examples
     --------
@@ -71,8 +70,10 @@ class Pooling(PathSolver):
     grows = True
 
     splitting: int | None = field(default=None, metadata=PYTHON_ONLY)
+    rounds: int = field(default=4, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "rounds", whole_number("rounds", self.rounds))
         if self.splitting is not None:
             object.__setattr__(self, "splitting", whole_number("splitting", self.splitting, least=0))
 
@@ -125,7 +126,7 @@ class PoolingBatch:
             if self.splitting
             else self._accelerate(starts)
         )
-        self.clusters = starts.shape[1]
+        self.clusters, self.rounds = starts.shape[1], options.rounds
         self.split: list[Run] = []
         self.pooled: Run | None = None
         self.pooling = self._pool()
@@ -161,7 +162,7 @@ class PoolingBatch:
         merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
         if len(found) + len(merged) == 1:  # nothing to mix a run with
             return
-        for _ in range(ROUNDS):
+        for _ in range(self.rounds):
             W = pooled(self.support, self.problem, [*found, merged], best)
             if W is None or len(W) > most or self._loss(W) > lowest - GAIN:
                 return

@@ -168,20 +168,20 @@ class DouglasRachford(Solver):
         return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
 
 
-DUAL_BYTES = 2**32
-"""Most bytes of the linear system in the encoder's exact step."""
+DUAL_BYTES = 2**26
+"""Most bytes of the linear system in the encoder's exact step: 2,896 unknowns, some seconds for each of Newton's steps."""
 
 
 def _check_size(formulation: Formulation, clusters: int, rows: int) -> None:
-    """Refuse an exact step whose Newton system, of one unknown for every row of the constraint, does not fit into `DUAL_BYTES`."""
+    """Refuse an exact step whose Newton system, of one unknown for every row of the constraint, is above `DUAL_BYTES`."""
     bytes_needed = 8 * (clusters * rows) ** 2
     if bytes_needed > DUAL_BYTES:
         most = int((DUAL_BYTES / 8) ** 0.5) // rows
         fewer = f"at most {most} clusters (found {clusters}), " if most else ""
         raise InvalidOptionError(
             f"{formulation.name}'s exact step solves a linear system with {clusters * rows:,} unknowns, which takes "
-            f"{bytes_needed / 2**30:,.0f} GiB, above the {DUAL_BYTES / 2**30:g} GiB that are allowed: give {fewer}step='gradient', or "
-            "another solver, such as accelerated."
+            f"{bytes_needed / 2**20:,.0f} MiB and minutes, above the {DUAL_BYTES / 2**20:g} MiB allowed: give {fewer}step='gradient', "
+            "or another solver, such as accelerated."
         )
 
 
