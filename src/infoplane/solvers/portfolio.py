@@ -191,7 +191,7 @@ class PortfolioBatch:
 
     def _random_part(self) -> Iterator[Batch]:
         """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
-        wanted = is_funnel(self.problem) and SMALL < self.letters and self.most < self.letters
+        wanted = is_funnel(self.problem) and self.letters > SMALL and self.most < self.letters
         if wanted and Accelerated().refusal(self.problem) is None:
             starts = make_starts(self.support.joint, self.clusters, RANDOM, np.random.SeedSequence(0), "random")
             affordable = self.stopping.affordable(ITERATIONS_WORK, self.work * RANDOM)
