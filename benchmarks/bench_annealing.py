@@ -131,10 +131,10 @@ def _colours_said(found: dict[str, Any] | None) -> str:
         return ""
     return (
         f"\nColours, 330 x 330, {found['gammas']} gammas in [0.05, 0.9]: {found['seconds']:.0f} s of processor time, {found['iterations']} "
-        f"iterations a gamma (median), {found['converged']} converged. Plain Blahut-Arimoto from the same warm starts, the path's encoder "
-        f"one gamma below, at {found['compared']} of them: {found['times faster']:.1f} times as long on average, and the lower loss at "
-        f"{found['worse']}. {found['unfinished']} of these were stopped after {found['patience']:g} times the path's time a gamma, so that "
-        "the ratio is at least this.\n"
+        f"iterations per gamma (median), {found['converged']} converged. Plain Blahut-Arimoto from the same warm starts, the path's "
+        f"encoder one gamma below, at {found['compared']} of them: {found['times faster']:.1f} times as long on average, and the lower "
+        f"loss at {found['worse']}. {found['unfinished']} of these were stopped after {found['patience']:g} times the path's time per "
+        "gamma, so that the ratio is at least this.\n"
     )
 
 

@@ -52,7 +52,7 @@ class Measured:
 
 
 def known() -> Iterator[str]:
-    yield "| joint | betas | tolerance | largest gap | rounds a beta, median and largest | seconds a beta, median and largest |"
+    yield "| joint | betas | tolerance | largest gap | rounds per beta, median and largest | seconds per beta, median and largest |"
     yield "|---|---|---|---|---|---|"
     for name, betas, tol in (
         ("paper_uniform", np.geomspace(0.5, 20.0, 20), 1e-8),

@@ -138,7 +138,7 @@ def long_curve(betas: int, compared: int) -> dict[str, Any]:
     return {
         "betas": betas,
         "seconds": seconds,
-        "seconds a beta": seconds / betas,
+        "seconds per beta": seconds / betas,
         "compared": len(chosen),
         "Blahut-Arimoto ended": ended,
         "times faster than Blahut-Arimoto": float(np.mean(spent) / (seconds / betas)),
@@ -219,7 +219,7 @@ def table(found: dict[str, Any]) -> str:
     if "curve" in found:
         one = found["curve"]
         lines += [
-            f"Colours, {one['betas']:,} betas in [1, 1000]: {one['seconds a beta']:.2f} s of processor time each, "
+            f"Colours, {one['betas']:,} betas in [1, 1000]: {one['seconds per beta']:.2f} s of processor time each, "
             f"{one['converged']:,} converged, |Z| from {one['clusters'][1]} to {one['clusters'][0]}, "
             f"{one['transitions']} changes of their number. Blahut-Arimoto, warm-started the same way on {one['compared']} of them, took "
             f"{one['times faster than Blahut-Arimoto']:.1f} times as long (it was given {PATIENCE:.0f} times, and ended at "

@@ -20,7 +20,7 @@ def setting(formulation, joint, seed=0, inner=1, clusters=3, proximal=0.0, adapt
     M = form.constraint(support.p_x, support.K)
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, adaptive, 2.5, proximal, 0.01,
+        shares.h, np.array(shares.a), np.array(shares.d), inner, adaptive, 2.5, proximal, 0.01, False, form.encoder_first,
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     rng = np.random.default_rng(seed)

@@ -6,13 +6,15 @@ import infoplane as ip
 import twins
 from infoplane.joint.support import Support
 from infoplane.kernels.splitting.douglas_rachford import solver_one, solver_two
-from infoplane.kernels.splitting.encoder import argmin_encoder
-from infoplane.kernels.splitting.gradient import gradient_encoder, gradient_marginal
-from infoplane.kernels.splitting.marginal import argmin_marginal
 from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from interpreted import interpreted
 
-STEPS = {"exact": (argmin_encoder, argmin_marginal), "gradient": (gradient_encoder, gradient_marginal)}
+gradient = interpreted("splitting.gradient")
+STEPS = {
+    "exact": (interpreted("splitting.encoder").argmin_encoder, interpreted("splitting.marginal").argmin_marginal),
+    "gradient": (gradient.gradient_encoder, gradient.gradient_marginal),
+}
 
 
 def problem_for(formulation):
@@ -28,7 +30,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     scale = max(map(abs, problem.rho))
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0, 0.01,
+        shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0, 0.01, step == "gradient", form.encoder_first,
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     encoder_step, marginal_step = STEPS[step]

@@ -237,22 +237,14 @@ def test_dask_workers_are_asked_before_any_work():
 
 
 @pytest.mark.filterwarnings("default")
-@pytest.mark.parametrize(
-    ("source", "before", "after", "named"),
-    [
-        ("version.py", f'"{ip.__version__}"', '"0.0.9"', r"0\.0\.9 \(sources \w+\)"),
-        ("words.py", "annotations\n", "annotations  # edited\n", rf"{ip.__version__} \(sources \w+\)"),
-    ],
-    ids=["another version", "the same version, edited"],
-)
-def test_a_worker_that_has_another_infoplane_installed_is_refused(source, before, after, named, tmp_path):
-    """A real worker, of a copy of the package, found by its own process before ours."""
+def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
+    """A real worker, of a copy of the package, found by its own process before ours. Its version is the same, one comment is not."""
     distributed = pytest.importorskip("distributed")
     package = tmp_path / "site" / "infoplane"
     shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
-    edited = (package / source).read_text(encoding="utf-8").replace(before, after, 1)
-    assert edited != (package / source).read_text(encoding="utf-8")
-    (package / source).write_text(edited, encoding="utf-8")
+    source = package / "words.py"
+    source.write_text(f"{source.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
+    named = rf"{ip.__version__} \(sources \w+\)"
     with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
         address = cluster.scheduler_address
         command = [sys.executable, "-m", "distributed.cli.dask_worker", address, "--nthreads", "1", "--no-dashboard"]

@@ -6,7 +6,7 @@ no parameter leads in between, cutting ends once the parameters are close.
 
 *Enclosed.* Between two neighbours the frontier lies in a triangle: above the chord of their runs, below the two lines that their bounds
 prove (`frontier/enclosure.py`). Its height is what is not known there. A round inserts, in the highest triangles, the parameter whose
-line is parallel to the chord: it cuts off the corner, so that heights fall by about a factor of four a round, and on a straight piece of
+line is parallel to the chord: it cuts off the corner, so that heights fall by about a factor of four per round, and on a straight piece of
 the frontier it closes the triangle at once. It ends once no height is above what the proofs themselves leave open.
 """
 

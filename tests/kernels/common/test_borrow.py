@@ -17,9 +17,14 @@ class Pair(NamedTuple):
 @njit
 def doubled(pair):
     pair = borrowed(pair)
-    pair.table[:] *= 2.0
-    pair.inner[0][:] += pair.inner[1]
-    return pair.table.sum()
+    total = 0.0
+    for z in range(pair.table.shape[0]):
+        for j in range(pair.table.shape[1]):
+            pair.table[z, j] *= 2.0
+            total += pair.table[z, j]
+    for j in range(pair.inner[0].shape[0]):
+        pair.inner[0][j] += pair.inner[1]
+    return total
 
 
 @njit

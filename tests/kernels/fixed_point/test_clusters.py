@@ -1,6 +1,8 @@
 import numpy as np
 
-from infoplane.kernels.fixed_point.clusters import reduce
+from interpreted import interpreted
+
+reduce = interpreted("fixed_point.clusters").reduce
 
 
 def test_equal_clusters_are_merged_and_shrinking_ones_pruned():

@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
-from infoplane.kernels.fixed_point.extrapolation import anderson, squarem
+from interpreted import interpreted
+
+extrapolation = interpreted("fixed_point.extrapolation")
+anderson, squarem = extrapolation.anderson, extrapolation.squarem
 
 
 def test_squarem_finds_the_limit_of_a_single_mode():

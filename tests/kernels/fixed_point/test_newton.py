@@ -3,8 +3,10 @@ import pytest
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.fixed_point.newton import newton
 from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from interpreted import interpreted
+
+newton = interpreted("fixed_point.newton").newton
 
 
 def log_map(support, u, problem):

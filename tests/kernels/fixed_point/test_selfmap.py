@@ -1,4 +1,7 @@
-"""One evaluation of the map, on loops, on BLAS and on sparse rows, against NumPy on the formulas of the docstring."""
+"""One evaluation of the map, on loops, on BLAS and on sparse rows, against NumPy on the formulas of the docstring.
+
+Small joints by the interpreter; large ones compiled, as one iteration of Blahut-Arimoto.
+"""
 
 import numpy as np
 import pytest
@@ -9,18 +12,15 @@ from scipy.sparse import csr_array
 import infoplane as ip
 import verify
 from infoplane.joint.support import Support
-from infoplane.kernels.fixed_point.selfmap import (
-    BLAS_CLUSTERS,
-    COMPARE,
-    KEEP,
-    conditional_entropy,
-    evaluate_dense,
-    evaluate_sparse,
-    weights_of,
-    work_for,
-)
+from infoplane.kernels.common.outcomes import STATIONARITY
+from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
 from infoplane.solvers.fixed_point.batch import blocks_of, channel_of, logs_of, needs_encoder
+from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
+from infoplane.solvers.stopping import Stopping
+from interpreted import interpreted
 from strategies import chains, positive_encoders
+
+selfmap = interpreted("fixed_point.selfmap")
 
 PROBLEMS = {
     "bottleneck": ip.bottleneck(0.3),
@@ -43,27 +43,28 @@ def mapped(P, W, problem):
     return e / e.sum(0)
 
 
-def evaluated(support, W, problem, sparse=False, blas=None, mode=KEEP | COMPARE):
-    """q', W', the value, H(Z|X) and max |W' - W|, and log W' if the map gives it."""
+def sparse_channel(support):
+    rows, letters, masses = support.csr
+    shares = masses / np.repeat(support.p_x, np.diff(rows))
     channel = channel_of(support)
-    if sparse:
-        rows, letters, masses = support.csr
-        shares = masses / np.repeat(support.p_x, np.diff(rows))
-        channel = channel._replace(T=channel.T[:0], rows=rows, letters=letters, shares=shares)
-    if blas is not None:
-        channel = channel._replace(blas=blas)
+    return channel._replace(T=channel.T[:0], rows=rows, letters=letters, shares=shares, blas=False)
+
+
+def evaluated(support, W, problem, sparse=False, mode=KEEP | COMPARE):
+    """q', W', the value, H(Z|X) and max |W' - W|, and log W' if the map gives it."""
+    channel = sparse_channel(support) if sparse else channel_of(support)
     n, rho = W.shape[0], np.array(problem.rho)
     q = np.zeros((n, len(channel.p_y)))
     q[:, : channel.n_y] = W @ support.P
     A, q_new = np.empty_like(q), np.empty_like(q)
-    weights_of(q, rho, problem.width, A, np.empty(len(A)))
+    selfmap.weights_of(q, rho, problem.width, A, np.empty(len(A)))
     blocks = blocks_of(W, channel.p_x.shape[1])
     L = logs_of(blocks)
     L_new = L.copy()
     on_W = 1.0 + problem.rho_zx / problem.width
-    evaluate = evaluate_sparse if sparse else evaluate_dense
-    value, inner, far = evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, work_for(channel, n))
-    returned = value, conditional_entropy(A, q_new, on_W, value, inner), far
+    evaluate = selfmap.evaluate_sparse if sparse else selfmap.evaluate_dense
+    value, inner, far = evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, selfmap.work_for(channel, n))
+    returned = value, selfmap.conditional_entropy(A, q_new, on_W, value, inner), far
     W_new = np.concatenate(list(blocks), axis=1)[:, : W.shape[1]]
     return q_new[:, : channel.n_y], W_new, returned, np.concatenate(list(L_new), axis=1)[:, : W.shape[1]]
 
@@ -104,12 +105,19 @@ def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros, clust
     assert channel_of(support).blas
     assert 7 < BLAS_CLUSTERS <= 17
     expected = mapped(support.P, W, problem)
-    for sparse, blas in ((False, False), (False, True), (True, False)):
-        q_new, W_new, (_, h_zx, far), _ = evaluated(support, W, problem, sparse, blas)
+    channel = channel_of(support)
+    for one in (channel._replace(blas=False), channel, sparse_channel(support)):
+        batch = BlahutArimotoBatch(support, [problem], W[None], Stopping(max_iter=1), True)
+        batch.channel = one
+        batch.advance(1)
+        W_new = np.concatenate(list(batch.state.W[0]), axis=1)[:, :1300]
         np.testing.assert_allclose(W_new, expected, atol=1e-13)
-        np.testing.assert_allclose(q_new, expected @ support.P, atol=1e-14)
+        np.testing.assert_allclose(batch.state.q[0, :, : one.n_y], expected @ support.P, atol=1e-14)
+        (far,) = batch.recorded[0][0][:, STATIONARITY]
         assert far == pytest.approx(np.abs(expected - W).max(), abs=1e-13)
-        assert h_zx == pytest.approx(-(support.p_x * (expected * np.log(expected)).sum(0)).sum(), abs=1e-12)
+        assert batch.state.h_zx[0] == pytest.approx(
+            -(support.p_x * (expected * np.log(expected)).sum(0)).sum(), abs=1e-12
+        )
 
 
 def test_the_encoder_is_written_and_compared_only_when_asked():

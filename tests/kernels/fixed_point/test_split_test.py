@@ -6,9 +6,11 @@ import infoplane as ip
 import twins
 import verify
 from infoplane.joint.support import Support
-from infoplane.kernels.fixed_point.split_test import split_clusters
 from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from interpreted import interpreted
 from strategies import joints
+
+split_clusters = interpreted("fixed_point.split_test").split_clusters
 
 
 def test_a_power_iteration_that_rests_on_the_way_goes_on():

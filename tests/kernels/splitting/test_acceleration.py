@@ -5,10 +5,12 @@ import pytest
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.splitting.acceleration import leap
 from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
+from interpreted import interpreted
+
+leap = interpreted("splitting.acceleration").leap
 
 JOINT, PROBLEM = ip.datasets.paper_uniform(), ip.bottleneck(0.3)
 
@@ -19,7 +21,7 @@ def split():
     nothing = np.zeros(3)
     return Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        np.zeros(1), nothing, np.zeros(2), 1, True, 1.0, 0.0, 1.0,
+        np.zeros(1), nothing, np.zeros(2), 1, True, 1.0, 0.0, 1.0, False, False,
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
 

@@ -5,10 +5,12 @@ import pytest
 from scipy.optimize import minimize
 
 import twins
-from infoplane.kernels.splitting import encoder
-from infoplane.kernels.splitting.encoder import argmin_encoder, divergence_of
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from interpreted import interpreted
 from moments import JOINTS, setting
+
+encoder = interpreted("splitting.encoder")
+argmin_encoder = encoder.argmin_encoder
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
@@ -52,7 +54,7 @@ def test_divergence_is_exact_for_small_and_large_steps():
     for size in (1e-9, 1e-5, 1e-3, 0.3):
         V = W * (1.0 + size * np.linspace(-1, 1, W.size).reshape(W.shape))
         V /= V.sum(0)
-        found = divergence_of(split, V, np.log(V), W, np.log(W))
+        found = encoder.divergence_of(split, V, np.log(V), W, np.log(W))
         ratio = (V - W) / W
         terms = W * np.where(np.abs(ratio) < 1e-4, ratio**2 / 2 - ratio**3 / 6, (1 + ratio) * np.log1p(ratio) - ratio)
         # Logarithms of W carry a rounding of 1e-16, which is all that limits the smallest steps.
@@ -62,7 +64,7 @@ def test_divergence_is_exact_for_small_and_large_steps():
 def test_products_in_pieces_are_the_whole(monkeypatch):
     psi, stop = np.random.default_rng(0).random((7, 5)), np.zeros(1, dtype=np.int64)
     monkeypatch.setattr(encoder, "PIECE", 70)  # two rows at a time
-    products = getattr(encoder.products, "py_func", encoder.products)
+    products = encoder.products
     np.testing.assert_allclose(products(psi, stop), psi @ psi.T)
     stop[0] = 1
     assert not products(psi, stop).any()

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import twins
-from infoplane.kernels.splitting.gradient import gradient_encoder, gradient_marginal
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from interpreted import interpreted
 from moments import JOINTS, setting
+
+gradient = interpreted("splitting.gradient")
+gradient_encoder, gradient_marginal = gradient.gradient_encoder, gradient.gradient_marginal
 
 
 @pytest.mark.parametrize("formulation", FORMULATIONS)

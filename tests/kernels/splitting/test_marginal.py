@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 import twins
-from infoplane.kernels.splitting.marginal import argmin_marginal
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from interpreted import interpreted
 from moments import JOINTS, setting
+
+argmin_marginal = interpreted("splitting.marginal").argmin_marginal
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)

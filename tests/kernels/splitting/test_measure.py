@@ -1,10 +1,12 @@
-"""The compiled measures against those of the problem."""
+"""The measures against those of the problem."""
 
 import numpy as np
 import pytest
 
-from infoplane.kernels.splitting.measure import lagrangian, stationarity
+from interpreted import interpreted
 from moments import JOINTS, PROBLEMS, setting
+
+measure = interpreted("splitting.measure")
 
 
 @pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
@@ -12,5 +14,7 @@ from moments import JOINTS, PROBLEMS, setting
 def test_measures_are_those_of_the_problem(joint, problem):
     split, _shares, W, _x, _s, _c = setting("ib-1", joint)
     rho = np.array(problem.rho)
-    assert lagrangian(split, W, rho) == pytest.approx(problem.value(joint, W), abs=1e-13)
-    assert stationarity(split, W, rho, problem.width) == pytest.approx(problem.stationarity(joint, W), abs=1e-13)
+    assert measure.lagrangian(split, W, rho) == pytest.approx(problem.value(joint, W), abs=1e-13)
+    assert measure.stationarity(split, W, rho, problem.width) == pytest.approx(
+        problem.stationarity(joint, W), abs=1e-13
+    )

@@ -282,7 +282,7 @@ def test_the_exponent_of_a_flat_minimum_is_larger():
             return u**3
 
     found = ip.douglas_rachford(
-        Quartic(), Bowl([0.0], 0.0), penalty=1.0, p0=np.ones(1), q0=np.ones(1), tol=1e-12, max_iter=500
+        Quartic(), Bowl([0.0], 0.0), penalty=1.0, p0=np.ones(1), q0=np.ones(1), tol=1e-12, max_iter=120
     )
     assert not found.converged
     assert found.exponent(floor=0.0).theta > 0.6

@@ -17,12 +17,12 @@ from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.common.arrays import Integers
 from ...kernels.funnel_proof.box_cells import PosteriorBoxes
-from ...kernels.funnel_proof.boxes import advance_boxes, begin_boxes
+from ...kernels.funnel_proof.boxes import advance_boxes
 from ...kernels.funnel_proof.descent import descend_all
 from ...kernels.funnel_proof.growth import grow_all
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, WAITING
 from ...kernels.funnel_proof.slot_cells import KEPT, Slots
-from ...kernels.funnel_proof.slots import advance_slots, begin_slots
+from ...kernels.funnel_proof.slots import advance_slots
 from ..bottleneck.bounds import dobrushin
 
 EPS = float(np.finfo(float).eps)
@@ -176,10 +176,10 @@ class Pricing:
         self.search: Slots | PosteriorBoxes
         if channel.by_slots:
             self.search = Slots(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
-            begin_slots(self.search)
         else:
             self.search = PosteriorBoxes(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
-            begin_boxes(self.search)
+        self.search.table[:] = 0  # the channel's room, as the search before this one left it
+        self.advance(0)
 
     def advance(self, cells: int) -> bool:
         """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""

@@ -38,6 +38,21 @@ def save(table: Array, r: int, rows: Array) -> None:
 
 
 @part
+def copy_row(row: Array, out: Array) -> None:
+    """A vector into another; numba takes seconds longer to compile out[:] = row."""
+    for i in range(out.shape[0]):
+        out[i] = row[i]
+
+
+@part
+def copy_rows(rows: Array, out: Array) -> None:
+    """Fill the first rows of out, which may have more of them, with a table."""
+    for z in range(rows.shape[0]):
+        for j in range(rows.shape[1]):
+            out[z, j] = rows[z, j]
+
+
+@part
 def mark_dead(q: Array, keep: Flags) -> int:
     """Mark the rows of q(z, y) that have mass as those to keep; returns how many have none."""
     dead = 0

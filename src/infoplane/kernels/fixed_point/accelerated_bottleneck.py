@@ -19,7 +19,7 @@ from ..common.borrow import borrowed, release
 from ..common.fast import exp
 from ..common.jit import entry, inlined
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
-from ..common.rows import mark_dead
+from ..common.rows import copy_rows, mark_dead
 from .clusters import CHEAP, EQUAL, reduce
 from .extrapolation import GROWTH, anderson, normalise, remember, squarem
 from .newton import newton, newton_cost
@@ -213,7 +213,7 @@ def _split(channel: ChannelBlocks, W: Array, rho: Array, q: Array, q_new: Array,
     """
     n, most = q.shape[0], q_new.shape[0]
     if n == most:
-        q_new[:] = q
+        copy_rows(q, q_new)
         return reduce(q_new, q, EQUAL, keep)
     rows = split_clusters(channel, W, q, rho, q_new)
     for z in range(most):

@@ -14,7 +14,7 @@ from .search import RANK
 class PosteriorBoxes(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
-    T: Array  # (n, |Y|)         p(y|x), a row a letter
+    T: Array  # (n, |Y|)         p(y|x), one row per letter
     lam: Array  # (n,)         prices; a search may lower them
     p: Array  # (n,)           masses
     number: Array

@@ -7,10 +7,11 @@ most r = rank(T) letters matter.
 import numpy as np
 
 from ..common.jit import entry, part
+from ..common.rows import copy_row
 from .box_bound import settle
 from .box_cells import BoxRoom, PosteriorBoxes, room
 from .ranges import entropy
-from .search import CELLS, LEAST, LOST, RANK, SINCE, SPENT, UNPAID, WAITING, enough, explore, pop, push
+from .search import CELLS, LEAST, LOST, SINCE, UNPAID, WAITING, enough, explore, pop, push
 
 
 @part
@@ -71,20 +72,12 @@ def visit(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> None:
 
 
 @entry
-def begin_boxes(search: PosteriorBoxes) -> None:
-    """One cell: the whole simplex."""
-    search.tally[:RANK] = 0
-    search.number[LEAST], search.number[SPENT] = np.inf, 0.0
-    search.table[:] = 0
-    work = room(search)
-    work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]
-    visit(search, work, -np.inf)
-
-
-@entry
 def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
-    """Bound at most so many cells, in pairs; True while cells wait and the search should go on."""
+    """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
     work = room(search)
+    if search.tally[CELLS] == 0:
+        work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]
+        visit(search, work, -np.inf)
     last = search.tally[CELLS] + cells - 1
     while search.tally[CELLS] < last and search.tally[WAITING] > 0:
         if enough(search.tally, search.found):
@@ -95,7 +88,9 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
         low, high, guess = search.low[slot].copy(), search.high[slot].copy(), search.guess[slot].copy()
         t1, t2 = search.cut[slot, 0], search.cut[slot, 1]
         for side in range(2):
-            work.l[:], work.b[:], work.q[:] = low, high, guess
+            copy_row(low, work.l)
+            copy_row(high, work.b)
+            copy_row(guess, work.q)
             if side == 0:
                 work.b[letter] = t1
             else:

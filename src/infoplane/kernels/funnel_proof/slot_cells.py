@@ -27,7 +27,7 @@ Codes = np.ndarray[tuple[int, ...], np.dtype[np.uint8]]
 class Slots(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
 
-    T: Array  # (n, |Y|)            p(y|x), a row a letter
+    T: Array  # (n, |Y|)            p(y|x), one row per letter
     lam: Array  # (n,)             prices; a search may lower them
     p: Array  # (n,)               masses
     number: Array

@@ -6,8 +6,9 @@ A cell is cut in the mass of one slot, or the set of a slot is parted by distanc
 import numpy as np
 
 from ..common.jit import entry, part
+from ..common.rows import copy_row, copy_rows
 from .ranges import entropy
-from .search import CELLS, LEAST, LOST, RANK, SINCE, SPENT, UNPAID, WAITING, enough, explore, pop, push
+from .search import CELLS, LEAST, LOST, SINCE, UNPAID, WAITING, enough, explore, pop, push
 from .slot_bound import settle
 from .slot_cells import KEPT, SlotRoom, Slots, decoded, encoded, room
 
@@ -145,20 +146,12 @@ def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
 
 
 @entry
-def begin_slots(search: Slots) -> None:
-    """One cell: the whole simplex."""
-    search.tally[:RANK] = 0
-    search.number[LEAST], search.number[SPENT] = np.inf, 0.0
-    search.table[:] = 0
-    work = room(search)
-    work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
-    visit(search, work, -np.inf)
-
-
-@entry
 def advance_slots(search: Slots, cells: int) -> bool:
-    """Bound at most so many cells, in pairs; True while cells wait and the search should go on."""
+    """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
     work = room(search)
+    if search.tally[CELLS] == 0:
+        work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
+        visit(search, work, -np.inf)
     last = search.tally[CELLS] + cells - 1
     while search.tally[CELLS] < last and search.tally[WAITING] > 0:
         if enough(search.tally, search.found):
@@ -171,6 +164,9 @@ def advance_slots(search: Slots, cells: int) -> bool:
         L, B, cap, q = work.L.copy(), work.B.copy(), work.cap.copy(), work.q.copy()
         restore(search, work, cell, 0)
         visit(search, work, bound)
-        work.L[:], work.B[:], work.cap[:], work.q[:] = L, B, cap, q
+        copy_row(L, work.L)
+        copy_row(B, work.B)
+        copy_rows(cap, work.cap)
+        copy_rows(q, work.q)
         visit(search, work, bound)
     return bool(search.tally[WAITING] > 0)

@@ -1,7 +1,7 @@
-"""Many runs of one formulation, each of which ends on its own: the loop around `solver_one` and `solver_two`.
+"""Many runs of one formulation, each of which ends on its own: the loop around Solver I and Solver II.
 
-The recursions are those of `douglas_rachford`, compiled. State lives in arrays with one row per run and is updated in place, so that a
-caller may advance a few hundred iterations at a time, show progress, be interrupted, and go on. One iteration of a run is
+The recursions are those of `douglas_rachford`, compiled (`blocks`). State lives in arrays with one row per run and is updated in
+place, so that a caller may advance a few hundred iterations at a time, show progress, be interrupted, and go on. One iteration of a run is
 
 1. `penalty.retune`          the automatic penalty follows the masses
 2. `iterate`                 one step of the recursion
@@ -13,9 +13,6 @@ Between two steps iterates are only read, and so are borrowed: to count referenc
 iteration on a 3 x 3 joint.
 """
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 
 from ...information import Array
@@ -23,26 +20,13 @@ from ..common.arrays import Flags, matmul
 from ..common.borrow import borrowed, release
 from ..common.jit import entry, inlined, part
 from ..common.outcomes import FAILED, RUNNING
-from ..common.rows import kept_rows, load, mark_dead_in_both, save
+from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
 from .acceleration import STRIDE, leap
-from .douglas_rachford import solver_one, solver_two
-from .encoder import argmin_encoder
-from .gradient import gradient_encoder, gradient_marginal
-from .marginal import argmin_marginal
+from .blocks import step_one, step_two
 from .measure import stationarity
-from .penalty import FLOOR, copy_rows, remember_raises, retune
+from .penalty import FLOOR, remember_raises, retune
 from .stopping import is_finite, judge, measure, record_iteration
 from .tables import Iterate, Setting, Split, State, Tables, Tail
-
-
-@part
-def _marginals(split: Split, W: Array) -> Array:
-    return matmul(W, split.M)
-
-
-@part
-def _identity(_split: Split, v: Array) -> Array:
-    return v
 
 
 @part
@@ -63,6 +47,8 @@ def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
         max(setting.kappa, 1.0) * scale,
         setting.proximal,
         setting.first_step,
+        setting.gradient,
+        setting.encoder_first,
         setting.stop,
     )
 
@@ -132,97 +118,77 @@ def _looked_ahead(split: Split, rho: Array, now: Iterate, tail: Tail) -> tuple[I
     return now, Tail(now.W, tail.W_1, now.nu, looks + 1)
 
 
-def _loop(encoder_step: Callable[..., Array], marginal_step: Callable[..., Array]) -> Callable[..., Any]:
-    """The loop over runs, for one way of taking the argmins: they are bound here because numba cannot cache functions as arguments."""
-    marginal_then_encoder_one = part(solver_one(marginal_step, encoder_step, _identity, _marginals))
-    marginal_then_encoder_two = part(solver_two(marginal_step, encoder_step, _identity, _marginals))
-    encoder_then_marginal_one = part(solver_one(encoder_step, marginal_step, _marginals, _identity))
-    encoder_then_marginal_two = part(solver_two(encoder_step, marginal_step, _marginals, _identity))
+@inlined
+def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
+    """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
+    p, q = (now.W, now.v) if setting.encoder_first else (now.v, now.W)
+    if setting.order == 1:
+        p, q, nu = step_one(split, p, q, now.nu, now.c, setting.alpha)
+    else:
+        p, q, nu = step_two(split, p, q, now.nu, now.c, setting.alpha)
+    W, v = (p, q) if setting.encoder_first else (q, p)
+    return Iterate(W, v, nu, now.c, now.boost, matmul(W, split.M))
 
-    def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
-        """One step of the formulation's recursion; c may be raised in place, see `marginal.concave_prox`."""
-        if setting.encoder_first and setting.order == 1:
-            W, v, nu = encoder_then_marginal_one(split, now.W, now.v, now.nu, now.c, setting.alpha)
-        elif setting.encoder_first:
-            W, v, nu = encoder_then_marginal_two(split, now.W, now.v, now.nu, now.c, setting.alpha)
-        elif setting.order == 1:
-            v, W, nu = marginal_then_encoder_one(split, now.v, now.W, now.nu, now.c, setting.alpha)
-        else:
-            v, W, nu = marginal_then_encoder_two(split, now.v, now.W, now.nu, now.c, setting.alpha)
-        return Iterate(W, v, nu, now.c, now.boost, matmul(W, split.M))
 
-    iterate = inlined(iterate)
-
-    def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-        record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
-        for r in range(state.W.shape[0]):
-            if state.outcome[r] != RUNNING:
-                continue
-            if setting.stop[0] != 0:
+@inlined
+def _advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+    record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
+    for r in range(state.W.shape[0]):
+        if state.outcome[r] != RUNNING:
+            continue
+        if setting.stop[0] != 0:
+            break
+        rho = setting.rho[r]
+        scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
+        split = split_of(tables, setting, r, scale)
+        now, tail = _fetched(tables, state, r)
+        c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
+        for step in range(trace.shape[1]):
+            if state.iterations[r] >= setting.limit:
                 break
-            rho = setting.rho[r]
-            scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
-            split = split_of(tables, setting, r, scale)
-            now, tail = _fetched(tables, state, r)
-            c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
-            for step in range(trace.shape[1]):
-                if state.iterations[r] >= setting.limit:
-                    break
-                old = now
-                before = borrowed(old)
-                if automatic:
-                    mass = before.u if setting.tune_on_encoder else before.v
-                    may_fall = state.iterations[r] < setting.settled
-                    retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
-                    copy_rows(before.c, c_before)
-                now = iterate(split, setting, old)
-                if setting.stop[0] != 0:  # the step may have been cut short
-                    now = old
-                    break
-                after = borrowed(now)
-                state.iterations[r] += 1
-                if not is_finite(after):
-                    state.outcome[r], now = FAILED, old
-                    break
-                if automatic:
-                    remember_raises(after.boost, after.c, c_before)
-                measure(split, setting, state, r, after, before, record)
-                if record:
-                    record_iteration(split, setting, after, rho, state.residuals[r], trace[r, step])
-                state.outcome[r] = judge(setting, state, r, after, before)
-                release(old)
-                if state.outcome[r] != RUNNING:
-                    break
-                dead = mark_dead_in_both(after.u, after.v, keep)
-                if dead > 0:
-                    dead -= _keep_last_holders(after.W, keep)
-                if dead > 0:
-                    now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
-                elif setting.accelerate and state.iterations[r] % STRIDE == 0:
-                    now, tail = _looked_ahead(split, rho, now, tail)
-            if not record:
-                state.residuals[r, 2] = stationarity(split, now.W, rho, setting.width[r])
-            _put_back(state, r, now, tail)
-
-    return inlined(advance)
-
-
-_advance_exact = _loop(argmin_encoder, argmin_marginal)
-_advance_gradient = _loop(gradient_encoder, gradient_marginal)
+            old = now
+            before = borrowed(old)
+            if automatic:
+                mass = before.u if setting.tune_on_encoder else before.v
+                may_fall = state.iterations[r] < setting.settled
+                retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
+                copy_rows(before.c, c_before)
+            now = iterate(split, setting, old)
+            if setting.stop[0] != 0:  # the step may have been cut short
+                now = old
+                break
+            after = borrowed(now)
+            state.iterations[r] += 1
+            if not is_finite(after):
+                state.outcome[r], now = FAILED, old
+                break
+            if automatic:
+                remember_raises(after.boost, after.c, c_before)
+            measure(split, setting, state, r, after, before, record)
+            if record:
+                record_iteration(split, setting, after, rho, state.residuals[r], trace[r, step])
+            state.outcome[r] = judge(setting, state, r, after, before)
+            release(old)
+            if state.outcome[r] != RUNNING:
+                break
+            dead = mark_dead_in_both(after.u, after.v, keep)
+            if dead > 0:
+                dead -= _keep_last_holders(after.W, keep)
+            if dead > 0:
+                now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
+            elif setting.accelerate and state.iterations[r] % STRIDE == 0:
+                now, tail = _looked_ahead(split, rho, now, tail)
+        if not record:
+            state.residuals[r, 2] = stationarity(split, now.W, rho, setting.width[r])
+        _put_back(state, r, now, tail)
 
 
 @entry
-def advance_exact(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations, or to the limit; argmins taken exactly.
+def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+    """Advance every running run by at most trace.shape[1] iterations, or to the limit.
 
     Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
     trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
     the other two residuals are small, and at the end.
     """
-    _advance_exact(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))
-
-
-@entry
-def advance_gradient(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-    """The same with the paper's one gradient step for every argmin."""
-    _advance_gradient(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))
+    _advance(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))

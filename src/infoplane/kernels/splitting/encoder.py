@@ -21,6 +21,7 @@ from ..common.arrays import Integers, matmul
 from ..common.jit import part
 from ..common.linear import solve_damped
 from ..common.roots import LOG_TINY
+from ..common.rows import copy_rows
 from .measure import combine, log_table, marginal_logs, softmax_columns
 from .tables import Split
 
@@ -143,7 +144,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
                 break
             step *= 0.5
-        m[:] = m_new
+        copy_rows(m_new, m)
         value = value_new
     return W
 
@@ -159,7 +160,7 @@ def products(psi: Array, stop: Integers) -> Array:
     for first in range(0, rows, few):
         if stop[0] != 0:
             break
-        found[first : first + few] = matmul(psi[first : first + few], psi.T)
+        copy_rows(matmul(psi[first : first + few], psi.T), found[first : first + few])
     return found
 
 
@@ -257,5 +258,5 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
         if penalty <= allowed * divergence_of(split, W_new, log_new, W, log_W) + 1e-300:
             break
         width *= 2.0
-    log_W[:] = log_new
+    copy_rows(log_new, log_W)
     return W_new

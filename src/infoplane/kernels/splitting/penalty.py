@@ -28,14 +28,6 @@ def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floo
 
 
 @part
-def copy_rows(c: Array, out: Array) -> None:
-    """Fill the first rows of out, which may have more of them, with c."""
-    for z in range(c.shape[0]):
-        for j in range(c.shape[1]):
-            out[z, j] = c[z, j]
-
-
-@part
 def remember_raises(boost: Array, c: Array, before: Array) -> None:
     """A row whose penalty a step had to raise keeps the factor, since otherwise `retune` would undo it in every iteration."""
     for z in range(c.shape[0]):

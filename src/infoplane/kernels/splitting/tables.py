@@ -46,7 +46,8 @@ class Setting(NamedTuple):
     primal_tol: (
         float  # > 0: the paper's rule instead, total variation of every column of the primal residual below this
     )
-    first_step: float  # where back-tracking begins, if argmins are gradient steps
+    gradient: bool  # are argmins the paper's gradient steps (else exact)?
+    first_step: float  # where back-tracking begins, if they are
     limit: int  # iterations in all
     accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
     stop: Integers  # (1,)      not 0 once the caller wants what there is; looked at inside long steps
@@ -108,4 +109,6 @@ class Split(NamedTuple):
     mirror: float  # first curvature that the mirror step tries
     proximal: float
     first_step: float
+    gradient: bool
+    encoder_first: bool
     stop: Integers  # (1,)

@@ -13,7 +13,7 @@ from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array
 from ...joint.support import Support
 from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
-from ...kernels.splitting.advance import advance_exact, advance_gradient
+from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ...solution import Run, Trace
@@ -210,7 +210,6 @@ class SplittingBatch:
         self.clusters = clusters
         self.advice = options.advice
         self.found_by = formulation.name if options.formulation == "auto" else options.name
-        self.kernel = advance_exact if options.step == "exact" else advance_gradient
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
         with np.errstate(
             over="ignore"
@@ -233,6 +232,7 @@ class SplittingBatch:
             proximal=float(options.proximal),
             tol=float(stopping.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
+            gradient=options.step == "gradient",
             first_step=options.first_step,
             limit=stopping.max_iter,
             accelerate=options.acceleration and auto and options.step == "exact",
@@ -263,7 +263,7 @@ class SplittingBatch:
         before = self.state.iterations.copy()
         trace = np.zeros((runs, iterations, TRACE_COLUMNS if self.record else 0))
         flag = stop_flag()
-        self.kernel(self.tables, self.setting._replace(stop=flag.array), self.state, trace)
+        advance(self.tables, self.setting._replace(stop=flag.array), self.state, trace)
         if self.record:
             for run, done in enumerate(self.state.iterations - before):
                 self.recorded[run].append(trace[run, :done].copy())
