@@ -14,9 +14,9 @@ import numpy as np
 
 from ...information import Array
 from ..common.arrays import Integers
-from ..common.fast import regrouped
 from ..common.jit import part
 from .cell_bound import UNIT, Dual, log_partition, mean
+from .leap import covariance
 from .ranges import spread
 
 LEAST = 1e-200  # no omega is smaller, of a sum of 1: what exp rounds to zero is counted too
@@ -53,15 +53,6 @@ def weigh_group(T: Array, omega: Array, start: int, stop: int, centre: Array, ar
         centre[y] = mean(w, row) / mass
         around[y] = spread(w, row, centre[y]) / mass
     return mass
-
-
-@regrouped
-def covariance(w: Array, s: Array, t: Array, at_s: float, at_t: float) -> float:
-    """Sum_x w (s - c) (t - d)."""
-    total = 0.0
-    for x in range(w.shape[0]):
-        total += w[x] * (s[x] - at_s) * (t[x] - at_t)
-    return total
 
 
 @part
