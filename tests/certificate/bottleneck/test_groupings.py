@@ -1,7 +1,7 @@
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.groupings import GROUPS, MANY_LETTERS, RAREST, SLOPES, pays, room_for
+from infoplane.certificate.bottleneck.groupings import FEW_ROWS, GROUPS, MANY_LETTERS, RAREST, SLOPES, pays, room_for
 from infoplane.certificate.bottleneck.mixture import Mixture
 from infoplane.certificate.bottleneck.proof import Proof
 from infoplane.certificate.certificate import Limits
@@ -11,7 +11,7 @@ from infoplane.joint.support import Support
 def test_where_groups_pay():
     assert pays(np.ones((3, MANY_LETTERS)))
     assert not pays(np.ones((3, MANY_LETTERS - 1)))
-    assert not pays(np.ones((6, 10 * MANY_LETTERS)))
+    assert not pays(np.ones((FEW_ROWS + 1, 10 * MANY_LETTERS)))
 
 
 def test_slopes_are_those_of_the_decoders():

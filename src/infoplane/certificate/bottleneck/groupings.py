@@ -7,7 +7,7 @@ import numpy as np
 from ...information import Array
 from ...kernels.bottleneck_proof.groups import Groups
 
-MANY_LETTERS, FEW_ROWS = 2_000, 5
+MANY_LETTERS, FEW_ROWS = 2_000, 6
 """Groups pay from so many letters of X on, up to so many of Y (docs/certificates.md, "Many letters")."""
 
 GROUPS = 96
