@@ -4,11 +4,11 @@
 
 Every point is the bottleneck at one gamma from a constant Z, certified to 1e-6 nats: Newton on the mixture, branch and bound, everything.
 Seconds are processor time of one thread, compiled code warm. Both versions run in processes of their own, point by point in turns, so that
-they meet the same noise; the older one is taken out of the repository's history. The random joints are Dirichlet channels: "smooth" with
-parameter 1, "peaked" with 0.2. Finished points are kept in the JSON file. Larger tables are read from ../shared/data where
-it exists. The largest get a minute each: what the bound is then, and what ended the search. There, and for what one cut of a box
-costs, *before* is the last version whose ascent and range reduction looked at every letter (commit aeb84f1); both versions run at the
-same time. `--after` leaves the versions before out.
+they meet the same noise, unless `--after` leaves the one before out; that is taken out of the repository's history. The random joints are
+Dirichlet channels: "smooth" with parameter 1, "peaked" with 0.2. Finished points are kept in the JSON file. Larger tables are read from
+../shared/data where it exists. The largest get a minute each: what the bound is then, and what ended the search. There, and for what one
+cut of a box costs, *before* is the last version whose ascent and range reduction looked at every letter (commit aeb84f1); both versions run
+at the same time.
 """
 
 from __future__ import annotations
@@ -445,7 +445,8 @@ def table(results: dict[str, Any]) -> str:
         "",
         f"Printed by `benchmarks/bench_certificate.py`: tol {TOL:g} nats, at most {MOST_CELLS:,} cells and {MOST_SECONDS:g} seconds",
         f"(words: {WORDS_SECONDS:g}).",
-        f"*Before* are simplicial cells (commit {BEFORE}), *after* are boxes, measured in turns in the same run. Seconds are",
+        f"*Before* are simplicial cells (commit {BEFORE}), *after* are boxes. Points are kept from run to run, so that before and after",
+        "of a point may have met a machine more or less busy: cells are exact, ratios of seconds are not. Seconds are",
         "processor time of one thread for everything, from a constant Z to the proof; median and largest over the gammas",
         f"{gammas} and, for random joints, three of them (heart: 16 gammas from 0.01 to 1; words: 0.05,",
         "0.4 and 0.8). Where |Y| > 6 the version before, which is not expected to end, is stopped after",
