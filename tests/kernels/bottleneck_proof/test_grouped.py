@@ -72,3 +72,17 @@ def test_a_bound_that_is_no_number_closes_nothing(bad):
     partition.grow(50)
     grouped_search(dual_of(support, 0.3, lam), room_for(support.p_y[None]), partition.boxes, -1e-6, 50)
     assert partition.least == -np.inf
+
+
+def test_the_same_in_pieces_as_at_once():
+    """Whatever the pieces are, groups are made for the same boxes."""
+    support, gamma = Support(exact.many_columns()), 0.1
+    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
+    dual, found = dual_of(support, gamma, lam), []
+    for pieces in ([300], [0, 1, 99, 200]):
+        partition, groups = Partition(support.T), room_for(support.p_y[None])
+        for cuts in pieces:
+            partition.grow(cuts + 1)
+            grouped_search(dual, groups, partition.boxes, -1e-3, cuts)
+        found.append((partition.left, partition.cuts, partition.least, partition.met, *groups.counts.tolist()))
+    assert found[0] == found[1]
