@@ -21,11 +21,14 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
+from ...kernels.bottleneck_proof.leap import climb_by_leaps
 from ...kernels.common.jit import clock
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000
 """Entries of T, times starts and steps, that one climb may look at: some tenths of a second."""
+LEAP_LETTERS, LEAP_ROWS = 2_000, 8
+"""Letters of X from which on, and of Y up to which, climbs take Newton's steps."""
 TALL = 8
 """A least-squares problem with this many times more rows than columns is made square first."""
 SAME = 1e-7
@@ -142,7 +145,9 @@ def climb(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Ar
     """Local peaks of D from each start, and gamma log D there, in nats."""
     peaks, heights = starts.copy(), np.zeros(len(starts))
     steps = max(min(200, CLIMB_WORK // (len(starts) * support.T.size)), 5)
-    kernel.climb(dual_of(support, gamma, lam), peaks, heights, steps)
+    n_y, n_x = support.T.shape
+    ascend = climb_by_leaps if n_x >= LEAP_LETTERS and n_y <= LEAP_ROWS else kernel.climb
+    ascend(dual_of(support, gamma, lam), peaks, heights, steps)
     return peaks, heights
 
 

@@ -21,10 +21,12 @@ from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
+from ...kernels.bottleneck_proof.grouped import grouped_search
 from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian, is_bottleneck
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
+from .groupings import pays, room_for
 from .letters import Letters
 from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
 from .partition import Partition, bytes_of
@@ -41,7 +43,7 @@ ESCAPES = 40
 MEMORY = 1_000_000_000
 """Bytes that the boxes may take."""
 
-CELLS_AT_TWO, CELLS_A_LETTER, CELLS_A_LETTER_HARD = 48.0, 1.57, 2.73
+CELLS_AT_TWO, CELLS_A_LETTER, CELLS_A_LETTER_HARD = 49.0, 1.59, 2.75
 """Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4, and the hardest growth (docs/benchmarks/certificate.md)."""
 
 MOST_LETTERS = 64
@@ -49,6 +51,10 @@ MOST_LETTERS = 64
 
 PIECE = 400_000
 """Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
+
+
+GROUPED = 8
+"""How much less a cut looks at where letters are grouped."""
 
 
 def refusal(problem: MarkovLagrangian) -> str | None:
@@ -69,17 +75,39 @@ def gamma_of(problem: MarkovLagrangian) -> float:
     return -problem.rho_zx / problem.rho_zy
 
 
-def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
+class Assured:
     """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/certificates.md)."""
-    gamma = gamma_of(problem)
-    n_x, n_y = support.P.shape
-    h_x, h_y = entropy(support.p_x), support.h_y
-    products = lam * support.p_x
-    value = math.fsum([gamma * h_x, -h_y, *products.tolist(), least])
-    of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
-    of_products = (n_y + 16.0) * math.fsum(np.abs(products).tolist())
-    error = 2.0 * UNIT * (of_entropies + of_products + 4.0 * abs(least))
-    return problem.rho_zy * (value - error) - imbalance(support, problem)
+
+    def __init__(self, support: Support, problem: MarkovLagrangian, lam: Array) -> None:
+        gamma = gamma_of(problem)
+        n_x, n_y = support.P.shape
+        h_x, h_y = entropy(support.p_x), support.h_y
+        products = lam * support.p_x
+        self.terms = few_terms([gamma * h_x, -h_y, *products.tolist()])
+        of_entropies = (n_x + n_y + 24.0) * (gamma * h_x + gamma + h_y + 1.0)
+        of_products = (n_y + 16.0) * math.fsum(np.abs(products).tolist())
+        self.error = of_entropies + of_products
+        self.scale, self.off = problem.rho_zy, imbalance(support, problem)
+
+    def bound(self, least: float) -> float:
+        """For a proven least f(q) - lambda.q."""
+        error = 2.0 * UNIT * (self.error + 4.0 * abs(least))
+        return self.scale * (math.fsum([*self.terms, least]) - error) - self.off
+
+
+def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
+    """The bound of every encoder's loss that a lambda and a proven least f(q) - lambda.q give."""
+    return Assured(support, problem, lam).bound(least)
+
+
+def few_terms(terms: list[float]) -> list[float]:
+    """A few numbers with exactly the same sum: it rounded, what that leaves rounded, and so on; all of them if they are no numbers."""
+    if not math.isfinite(sum(map(abs, terms))):
+        return terms
+    found: list[float] = []
+    while (rest := math.fsum([*terms, *(-one for one in found)])) != 0.0:
+        found.append(rest)
+    return found
 
 
 class Proof:
@@ -199,16 +227,22 @@ class Proof:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
-        most = max(2, PIECE // (self.support.T.size + 200))
+        groups = room_for(self.mixture.decoders) if pays(self.support.T) else None
+        looked_at = self.support.T.size // (1 if groups is None else GROUPED)
+        most = max(2, PIECE // (looked_at + 200))
         whole = self.letters.spread(lam, self.gamma)
+        assured = Assured(self.whole, self.problem, whole)
         cuts = 0
         while True:
             partition.grow(cuts + 1)
             before = partition.cuts
-            search(dual, partition.boxes, target, cuts)
+            if groups is None:
+                search(dual, partition.boxes, target, cuts)
+            else:
+                grouped_search(dual, groups, partition.boxes, target, cuts)
             self.cuts += partition.cuts - before
             least = partition.least - self.letters.rounding(self.gamma)
-            bound = assured(self.whole, self.problem, whole, least)
+            bound = assured.bound(least)
             if bound > self.directly:
                 self.directly, self.multipliers = bound, self.problem.rho_zy * whole
             self.lower_bound = max(self.lower_bound, bound)

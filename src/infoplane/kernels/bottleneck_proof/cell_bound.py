@@ -116,22 +116,25 @@ def minorant(
 
 
 @part
+def secant(low: float, high: float) -> tuple[float, float]:
+    """Slope and offset of the secant of h between two points, at neither of them above h."""
+    h_low = -low * math.log(low) if low > 0.0 else 0.0
+    h_high = -high * math.log(high)
+    flattest = -1.0 - math.log(high)  # a secant's slope lies between this and 1 more, which rounding may have spoiled
+    slope = (h_high - h_low) / (high - low) if high > low else flattest
+    slope = min(max(slope, flattest), flattest + 1.0)
+    return slope, min(h_low - slope * low, h_high - slope * high)
+
+
+@part
 def prepare(dual: Dual, work: Work) -> None:
     """The minorants of a box, from work.low and work.high."""
     n_y = dual.T.shape[0]
     copy(dual.lam, work.base)
     for y in range(n_y):
         low, high = work.low[y], work.high[y]
-        h_low = -low * math.log(low) if low > 0.0 else 0.0
-        h_high = -high * math.log(high)
-        flattest = -1.0 - math.log(
-            high
-        )  # a secant's slope lies between this and 1 more, which rounding may have spoiled
-        slope = (h_high - h_low) / (high - low) if high > low else flattest
-        slope = min(max(slope, flattest), flattest + 1.0)
-        work.slope[y] = slope
-        work.offset[y] = min(h_low - slope * low, h_high - slope * high)  # at neither end above h
-        minorant(dual.T[y], dual.h[y], low, high, slope, work.offset[y], work.base, work.F[n_y + y])
+        work.slope[y], work.offset[y] = secant(low, high)
+        minorant(dual.T[y], dual.h[y], low, high, work.slope[y], work.offset[y], work.base, work.F[n_y + y])
 
 
 @part

@@ -85,13 +85,34 @@ def choose_cut(boxes: Boxes, k: int, work: Work) -> None:
 
 
 @part
+def note(lam: Array, boxes: Boxes, work: Work, potential: float) -> None:
+    """The value of f(q) - lambda.q at q = w, if it is the lowest met."""
+    n_y = work.low.shape[0]
+    value = entropy_of(work.mean[:n_y]) - potential
+    for j in range(2 * n_y):
+        value -= work.v[j] * work.mean[j]
+    value += mean(work.w, work.base) - mean(work.w, lam)
+    if value < boxes.levels[LOWEST]:
+        boxes.levels[LOWEST] = value
+        copy(work.mean[:n_y], boxes.lowest)
+
+
+@part
+def store(boxes: Boxes, k: int, bound: float, work: Work) -> None:
+    """What is known of box k."""
+    boxes.bounds[k] = bound
+    copy(work.low, boxes.low[k])
+    copy(work.high, boxes.high[k])
+    copy(work.v, boxes.multipliers[k])
+
+
+@part
 def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work) -> None:
     """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed."""
-    n_y = work.low.shape[0]
     copy(boxes.low[k], work.low)
     copy(boxes.high[k], work.high)
     copy(boxes.multipliers[k], work.v)
-    best, value = inherited, math.inf
+    best = inherited
     for round_ in range(ROUNDS):
         if not propagate(work):
             release(boxes, k)
@@ -109,13 +130,7 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
         if best >= target:
             release(boxes, k)
             return
-        value = entropy_of(work.mean[:n_y]) - potential
-        for j in range(2 * n_y):
-            value -= work.v[j] * work.mean[j]
-        value += mean(work.w, work.base) - mean(work.w, dual.lam)
-        if value < boxes.levels[LOWEST]:
-            boxes.levels[LOWEST] = value
-            copy(work.mean[:n_y], boxes.lowest)
+        note(dual.lam, boxes, work, potential)
         if not reduce(dual, work, target - bound):
             release(boxes, k)
             return
@@ -124,10 +139,7 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
     if not propagate(work):
         release(boxes, k)
         return
-    boxes.bounds[k] = best
-    copy(work.low, boxes.low[k])
-    copy(work.high, boxes.high[k])
-    copy(work.v, boxes.multipliers[k])
+    store(boxes, k, best, work)
     choose_cut(boxes, k, work)
     push(boxes, k)
 
