@@ -12,6 +12,7 @@ import numpy as np
 from ...information import Array
 from ..common.arrays import Integers
 from ..common.jit import part
+from ..common.rows import copy_row
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
@@ -34,13 +35,6 @@ class Boxes(NamedTuple):
     counts: Integers  # (4,)       places used, open boxes, spare places, cuts so far
     levels: Array  # (2,)          lowest bound of what is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)        Tq where that was met
-
-
-@part
-def copy(source: Array, to: Array) -> None:
-    """A vector into another; numba takes far longer to compile to[:] = source."""
-    for i in range(source.shape[0]):
-        to[i] = source[i]
 
 
 @part
@@ -106,9 +100,9 @@ def cut(boxes: Boxes, k: int) -> int:
     else:
         other = int(boxes.counts[PLACES])
         boxes.counts[PLACES] += 1
-    copy(boxes.low[k], boxes.low[other])
-    copy(boxes.high[k], boxes.high[other])
-    copy(boxes.multipliers[k], boxes.multipliers[other])
+    copy_row(boxes.low[k], boxes.low[other])
+    copy_row(boxes.high[k], boxes.high[other])
+    copy_row(boxes.multipliers[k], boxes.multipliers[other])
     boxes.high[k, y] = point
     boxes.low[other, y] = point
     boxes.counts[CUTS] += 1

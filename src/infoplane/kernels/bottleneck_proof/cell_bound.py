@@ -19,7 +19,7 @@ from ...information import Array
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
 from ..common.jit import part
-from .boxes import copy
+from ..common.rows import copy_row
 
 UNIT = 2.0**-53  # unit roundoff
 MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
@@ -130,7 +130,7 @@ def secant(low: float, high: float) -> tuple[float, float]:
 def prepare(dual: Dual, work: Work) -> None:
     """The minorants of a box, from work.low and work.high."""
     n_y = dual.T.shape[0]
-    copy(dual.lam, work.base)
+    copy_row(dual.lam, work.base)
     for y in range(n_y):
         low, high = work.low[y], work.high[y]
         work.slope[y], work.offset[y] = secant(low, high)
@@ -176,7 +176,7 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
 @part
 def log_partition(dual: Dual, a: Array, w: Array) -> float:
     """Log sum_x exp((lambda_x - a.T_x) / gamma); w becomes the softmax."""
-    copy(dual.lam, w)
+    copy_row(dual.lam, w)
     for y in range(a.shape[0]):
         subtract(w, a[y], dual.T[y])
     top, total = softmax(w, dual.gamma)
@@ -196,7 +196,7 @@ def bound_with(dual: Dual, work: Work, v: Array) -> tuple[float, float]:
     """The safe bound with multipliers v, and gamma log sum exp, of which work.w becomes the softmax."""
     n_y = work.low.shape[0]
     edges = 0.0
-    copy(work.base, work.w)
+    copy_row(work.base, work.w)
     for y in range(n_y):
         edges += max(v[y] * work.low[y], v[y] * work.high[y])
     for j in range(2 * n_y):

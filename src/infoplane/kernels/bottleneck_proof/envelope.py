@@ -11,8 +11,9 @@ import numpy as np
 from ...information import Array
 from ..common.jit import entry, part
 from ..common.roots import safe_log
+from ..common.rows import copy_row
 from .ascent import locate, newton_step
-from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, copy, cut, entropy_of, pop, push, release
+from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, cut, entropy_of, pop, push, release
 from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, room
 from .ranges import propagate, reduce
 
@@ -48,7 +49,7 @@ def ascend(dual: Dual, work: Work, bound: float, potential: float, target: float
             bound, potential = bound_with(dual, work, work.v)
             locate(work)
             break
-        copy(work.tried, work.v)
+        copy_row(work.tried, work.v)
         bound, potential = trial, trial_potential
         locate(work)
     return bound, potential
@@ -94,24 +95,24 @@ def note(lam: Array, boxes: Boxes, work: Work, potential: float) -> None:
     value += mean(work.w, work.base) - mean(work.w, lam)
     if value < boxes.levels[LOWEST]:
         boxes.levels[LOWEST] = value
-        copy(work.mean[:n_y], boxes.lowest)
+        copy_row(work.mean[:n_y], boxes.lowest)
 
 
 @part
 def store(boxes: Boxes, k: int, bound: float, work: Work) -> None:
     """What is known of box k."""
     boxes.bounds[k] = bound
-    copy(work.low, boxes.low[k])
-    copy(work.high, boxes.high[k])
-    copy(work.v, boxes.multipliers[k])
+    copy_row(work.low, boxes.low[k])
+    copy_row(work.high, boxes.high[k])
+    copy_row(work.v, boxes.multipliers[k])
 
 
 @part
 def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work) -> None:
     """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed."""
-    copy(boxes.low[k], work.low)
-    copy(boxes.high[k], work.high)
-    copy(boxes.multipliers[k], work.v)
+    copy_row(boxes.low[k], work.low)
+    copy_row(boxes.high[k], work.high)
+    copy_row(boxes.multipliers[k], work.v)
     best = inherited
     for round_ in range(ROUNDS):
         if not propagate(work):

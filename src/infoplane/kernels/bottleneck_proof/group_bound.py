@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array
 from ..common.fast import exp, regrouped
 from ..common.jit import part
-from .boxes import copy
+from ..common.rows import copy_row
 from .cell_bound import THIN, UNIT, Dual, Work, mean, secant, slack
 from .groups import Groups
 from .ranges import MOST_TILT, NOTICEABLE, PROMISING, TILTS
@@ -88,9 +88,9 @@ def chords(
 def prepare_groups(groups: Groups, p: int, work: Work, tilt: Tilt) -> None:
     """The minorants of a box on the groups of one slope, from work.low and work.high."""
     n_y = work.low.shape[0]
-    copy(groups.lam[p], work.base)
+    copy_row(groups.lam[p], work.base)
     for y in range(n_y):
-        copy(groups.mean[p, y], work.F[y])
+        copy_row(groups.mean[p, y], work.F[y])
         low, high = work.low[y], work.high[y]
         work.slope[y], work.offset[y] = secant(low, high)
         ends = (groups.mean[p, y], groups.low[p, y], groups.high[p, y], groups.h_low[p, y], groups.h_high[p, y])

@@ -9,8 +9,9 @@ import math
 from ...information import Array
 from ..common.jit import entry, part
 from ..common.roots import safe_log
+from ..common.rows import copy_row
 from .ascent import locate
-from .boxes import CLOSED, CUTS, OPEN, PLACES, Boxes, copy, cut, pop, push, release
+from .boxes import CLOSED, CUTS, OPEN, PLACES, Boxes, cut, pop, push, release
 from .cell_bound import Dual, Work, bound_with, mean, room
 from .envelope import ROUNDS, WORTH, ascend, choose_cut, note, restart, store, weigh
 from .group_bound import Tilt, as_letters, prepare_groups, reduce_by_groups, settle, tilt_room
@@ -58,9 +59,9 @@ def weigh_by_groups(
     dual: Dual, groups: Groups, boxes: Boxes, k: int, inherited: float, target: float, work: Work, tilt: Tilt
 ) -> bool:
     """As `weigh`; False if letters must have a look: then box k is what is known of it by then."""
-    copy(boxes.low[k], work.low)
-    copy(boxes.high[k], work.high)
-    copy(boxes.multipliers[k], work.v)
+    copy_row(boxes.low[k], work.low)
+    copy_row(boxes.high[k], work.high)
+    copy_row(boxes.multipliers[k], work.v)
     best, p = inherited, 0
     for round_ in range(ROUNDS):
         if not propagate(work):

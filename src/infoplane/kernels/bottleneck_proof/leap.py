@@ -13,8 +13,9 @@ import numpy as np
 from ...information import Array
 from ..common.fast import regrouped
 from ..common.jit import entry, part
+from ..common.linear import solve_definite
 from ..common.roots import safe_log
-from .boxes import copy
+from ..common.rows import copy_row
 from .cell_bound import THIN, Dual, log_partition, mean
 from .envelope import STILL
 
@@ -34,28 +35,16 @@ def covariance(w: Array, s: Array, t: Array, at_s: float, at_t: float) -> float:
 def leap(dual: Dual, w: Array, u: Array, after: Array, to: Array) -> bool:
     """To = u + d, from w at u and after = T w; False where that is no step towards a peak, or leaves the simplex."""
     n_y = u.shape[0]
-    L, root = np.empty((n_y, n_y)), np.empty(n_y)
+    M, root = np.empty((n_y, n_y)), np.empty(n_y)
     for y in range(n_y):
         root[y] = math.sqrt(max(u[y], THIN))
+        to[y] = (after[y] - u[y]) / root[y]
     for y in range(n_y):
         for z in range(y + 1):
             shared = covariance(w, dual.T[y], dual.T[z], after[y], after[z]) / (dual.gamma * root[y] * root[z])
-            total = (1.0 if y == z else 0.0) - shared
-            for k in range(z):
-                total -= L[y, k] * L[z, k]
-            if y == z and not total > 0.0:
-                return False
-            L[y, z] = math.sqrt(total) if y == z else total / L[z, z]
-    for y in range(n_y):
-        total = (after[y] - u[y]) / root[y]
-        for k in range(y):
-            total -= L[y, k] * to[k]
-        to[y] = total / L[y, y]
-    for y in range(n_y - 1, -1, -1):
-        total = to[y]
-        for k in range(y + 1, n_y):
-            total -= L[k, y] * to[k]
-        to[y] = total / L[y, y]
+            M[y, z] = (1.0 if y == z else 0.0) - shared
+    if not solve_definite(M, to):
+        return False
     for y in range(n_y):
         to[y] = u[y] + root[y] * to[y]
         if not to[y] > 0.0:
@@ -75,7 +64,7 @@ def climb_one(dual: Dual, decoder: Array, steps: int, a: Array, w: Array) -> flo
             a[y] = -safe_log(decoder[y])
         found = dual.gamma * log_partition(dual, a, w)
         if leapt and not found >= height:
-            copy(onward, decoder)
+            copy_row(onward, decoder)
             leapt = False
             continue
         height = found
@@ -84,10 +73,10 @@ def climb_one(dual: Dual, decoder: Array, steps: int, a: Array, w: Array) -> flo
             moved = max(moved, abs(after[y] - decoder[y]))
         leapt = STILL < moved < NEAR and step < steps - 2 and leap(dual, w, decoder, after, onward)
         if leapt:
-            copy(onward, decoder)
-            copy(after, onward)
+            copy_row(onward, decoder)
+            copy_row(after, onward)
         else:
-            copy(after, decoder)
+            copy_row(after, decoder)
         if moved <= STILL:
             break
     return height
