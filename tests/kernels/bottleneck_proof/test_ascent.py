@@ -4,8 +4,12 @@ import pytest
 
 import exact_boxes as exact
 from exact_boxes import case
-from infoplane.kernels.bottleneck_proof.ascent import SEEN, curvature, locate, slope_of
-from infoplane.kernels.bottleneck_proof.cell_bound import MANY, bound_with
+from infoplane.kernels.bottleneck_proof.ascent import SEEN
+from infoplane.kernels.bottleneck_proof.cell_bound import MANY
+from interpreted import interpreted
+
+ascent = interpreted("bottleneck_proof.ascent")
+bound_with = interpreted("bottleneck_proof.cell_bound").bound_with
 
 
 def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
@@ -16,7 +20,7 @@ def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
     work.v[:8] = rng.normal(size=8)
     work.v[8:] = rng.uniform(0.2, 0.8, size=8)
     bound_with(dual, work, work.v)
-    locate(work)
+    ascent.locate(work)
     T = exact.channel(joint)
     for j in range(16):
         sides = []
@@ -25,7 +29,7 @@ def test_the_slope_of_the_bound_is_what_the_ascent_takes_it_for():
             v[j] += step
             sides.append((v[j], exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, v)[0]))
         measured = float((sides[1][1] - sides[0][1]) / (mpmath.mpf(sides[1][0]) - mpmath.mpf(sides[0][0])))
-        assert slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
+        assert ascent.slope_of(work, j, work.mean, work.v[j]) == pytest.approx(
             measured, abs=1e-6 * (1 + abs(measured)) / dual.gamma
         )
 
@@ -39,8 +43,8 @@ def test_the_curvature_is_the_covariance_under_w(make):
         dual, work, _ = case(joint, 0.3, rng)
         work.v[: work.low.size] *= 0.1
         bound_with(dual, work, work.v)
-        locate(work)
-        curvature(dual, work)
+        ascent.locate(work)
+        ascent.curvature(dual, work)
         centred = work.F - work.mean[:, None]
         whole = (work.w * centred) @ centred.T / dual.gamma
         unseen = dual.T.shape[1] * SEEN * np.abs(centred).max() ** 2 / dual.gamma

@@ -5,7 +5,9 @@ import numpy as np
 from infoplane.certificate.bottleneck.mixture import LEAP_LETTERS, Mixture, climb, dual_of, posterior
 from infoplane.joint.joint import Joint
 from infoplane.joint.support import Support
-from infoplane.kernels.bottleneck_proof.leap import leap
+from interpreted import interpreted
+
+leap = interpreted("bottleneck_proof.leap").leap
 
 
 def many(n_x=LEAP_LETTERS, zeros=False):

@@ -152,10 +152,11 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
     work = room(dual.T)
-    if boxes.counts[PLACES] == 0:
+    root = boxes.counts[PLACES]
+    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
         boxes.counts[PLACES] = 1
         boxes.levels[CLOSED] = target
-        weigh(dual, boxes, 0, -math.inf, target, work)
+        weigh(dual, boxes, root, -math.inf, target, work)
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break

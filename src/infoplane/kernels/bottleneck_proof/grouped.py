@@ -111,10 +111,11 @@ def grouped_search(dual: Dual, groups: Groups, boxes: Boxes, target: float, cuts
     while groups.counts[MADE] < groups.counts[GIVEN]:
         make_groups(dual, groups)
     work, small, tilt = room(dual.T), room(groups.mean[0]), tilt_room(groups)
-    if boxes.counts[PLACES] == 0:
+    root = boxes.counts[PLACES]
+    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
         boxes.counts[PLACES] = 1
         boxes.levels[CLOSED] = target
-        weigh(dual, boxes, 0, -math.inf, target, work)
+        weigh(dual, boxes, root, -math.inf, target, work)
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break
