@@ -66,8 +66,11 @@ GROWN = 300
 """Letters times rank(T) up to which, at a larger beta than that, posteriors are also grown, letter by letter: minima of g are narrow
 there."""
 
-ROUGHLY: tuple[tuple[Method, float], ...] = (("highs", 1e-7),)
-"""HiGHS as it comes."""
+ROUGHLY: tuple[tuple[Method, float], ...] = (("highs", 1e-7), ("highs-ipm", 1e-7))
+"""HiGHS as it comes; should its simplex method cycle, by interior points."""
+
+INTERIOR = 1_500
+"""Letters from which on interior points come first: on 2,000 x 20 letters the simplex method took five times as long, or cycled."""
 
 LARGEST_PRICE = 1e6
 """Prices, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be anything."""
@@ -135,7 +138,7 @@ class Pool:
         A.data /= mass
         costs = self.f * most
         if self.beta <= LARGE_BETA:
-            found = solved(costs, A, attempts=ROUGHLY)
+            found = solved(costs, A, attempts=ROUGHLY if len(p_x) < INTERIOR else ROUGHLY[::-1])
         else:
             found = solved(costs, A, max(float(np.abs(costs).max()), 1.0))
         if found is None:
@@ -169,10 +172,10 @@ class Pool:
         self.work += steps * (len(self.T) + 20)
         return self.descended(lam, rows.T)
 
-    def encoder(self, weights: Array) -> Array:
+    def encoder(self, Q: Columns, weights: Array) -> Array:
         """p(z|x) = w_z q_z(x) / p(x); posteriors that agree to 1e-6 are one cluster, those of a weight below 1e-14 none."""
         used = np.flatnonzero(weights > 1e-14)
-        Q = self.Q[:, used]
+        Q = Q[:, used]
         cluster = alike(Q, digits=6)
         W = np.zeros((int(cluster.max()) + 1, len(self.support.p_x)))
         q = sparse.coo_array(Q @ sparse.diags_array(weights[used]))
@@ -201,7 +204,8 @@ def generated(
 ) -> Iterator[Array | None]:
     """The best encoder of the pool, after rounds of column generation from partitions and encoders; None between pieces of work.
 
-    Nothing but None if the first programme is beyond `PROGRAMME_WORK` or fails, or if beta <= 1, where Z = X is optimal.
+    A programme that fails ends it with the mixture before. Nothing but None if the first one fails or is beyond `PROGRAMME_WORK`, or if
+    beta <= 1, where Z = X is optimal.
     """
     pool = Pool(support, problem)
     if pool.beta <= 1.0:
@@ -214,13 +218,13 @@ def generated(
     left = PROGRAMME_WORK - letters * pool.Q.shape[1]
     if left < 0:
         return
-    last = np.inf
+    last, mixture = np.inf, None
     for number in range(ROUNDS):
         try:
             weights, lam = pool.programme()
         except InfoplaneError:
-            return
-        value = float(pool.f @ weights)
+            break
+        mixture, value = (pool.Q, weights), float(pool.f @ weights)
         yield None
         left -= letters * pool.Q.shape[1]
         if value > last - GAIN or left < 0 or pool.work > DESCENT_WORK or number == ROUNDS - 1:
@@ -237,7 +241,8 @@ def generated(
         best = np.lexsort((g, weights <= 0.0))[: KEPT * letters]
         pool.keep(best)
         pool.add(sparse.hstack(new, format="csc"))
-    yield pool.encoder(weights)
+    if mixture is not None:
+        yield pool.encoder(*mixture)
 
 
 def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Columns]:

@@ -32,6 +32,9 @@ ATTEMPTS: tuple[tuple[Method, float], ...] = (
 SHORT = 20_000
 """Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
 
+FEWEST_ITERATIONS, ITERATIONS_PER_ROW = 10_000, 8
+"""Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
+
 LARGEST = 1e300
 """Largest price of a letter: any price proves a bound, and one that is infinite proves nothing."""
 
@@ -76,11 +79,13 @@ def solved(
 ) -> ColumnMixture | None:
     """Minimise costs.p subject to Ap = 1, p >= 0 and row.p >= least, A in [0, 1], dense or sparse; None if all attempts fail.
 
-    HiGHS sees the costs in the unit given. Ctrl-C is heard while HiGHS works (`awaited`), and raises KeyboardInterrupt.
+    HiGHS sees the costs in the unit given. An attempt that cycles is given up after so many iterations, not seconds, so that the same
+    programme has the same answer. Ctrl-C is heard while HiGHS works (`awaited`), and raises KeyboardInterrupt.
     """
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
     beside = {} if row is None else {"A_ub": -row[0][None], "b_ub": [-row[1]]}
+    iterations = max(FEWEST_ITERATIONS, ITERATIONS_PER_ROW * A.shape[0])
     for method, tolerance in attempts:
         work = partial(
             linprog,
@@ -89,7 +94,11 @@ def solved(
             b_eq=np.ones(A.shape[0]),
             **beside,
             method=method,
-            options={"primal_feasibility_tolerance": tolerance, "dual_feasibility_tolerance": tolerance},
+            options={
+                "primal_feasibility_tolerance": tolerance,
+                "dual_feasibility_tolerance": tolerance,
+                "maxiter": iterations,
+            },
         )
         stop_flag().obey()
         found = awaited(work) if A.size > SHORT else work()
