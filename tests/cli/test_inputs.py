@@ -280,6 +280,12 @@ def test_what_the_sample_size_explains_is_a_warning_and_in_the_json(run, write):
     assert "if they were independent" in said.json["caution"]
 
 
+def test_nobody_is_told_to_bin_a_column_of_words(run, write):
+    rows = "".join(f"n{number},{number * 7919 % 13 % 2}\n" for number in range(60))
+    said = run("solve", write("name,y\n" + rows), "--x", "name", "--y", "y", *OPTIONS)
+    assert "independent (60 records): group letters or bin numbers.\n" in said.err
+
+
 def test_a_good_sample_has_no_warning(run, write):
     path = write("x,y,n\na,0,300\na,1,100\nb,0,100\nb,1,300\n")
     said = run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS)

@@ -14,6 +14,7 @@ import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from numbers import Real
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -61,8 +62,8 @@ class Source:
         """
         joint = self.read()
         if joint.caution is not None:
-            column = self.x[0] if self.x else "COLUMN"
-            note(f"Warning: {joint.caution}, e.g. --bin {column}:5.")
+            numbers = len(self.x) == 1 and all(isinstance(label, Real) for label in joint.x_labels)
+            note(f"Warning: {joint.caution}{f', e.g. --bin {self.x[0]}:5' if numbers else ''}.")
         return joint
 
     def read(self) -> Joint:
