@@ -380,7 +380,7 @@ def cut_table(results: dict[str, Any]) -> Iterator[str]:
     yield "the last column has the seconds of everything, the mixture and its climbs included. From 2,000 letters of X on, with at most six"
     yield "of Y, boxes are weighed by groups of letters, whose making is part of a cut's cost, and climbs take Newton's steps."
     yield ""
-    yield "| joint | gamma | cuts | microseconds a cut | before / after | gap, nats | seconds of everything |"
+    yield "| joint | gamma | cuts | microseconds per cut | before / after | gap, nats | seconds of everything |"
     yield "|---|---|---|---|---|---|---|"
     for key, one in results.items():
         if key.startswith("cuts; ") and {"before", "after"} <= set(one):
