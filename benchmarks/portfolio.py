@@ -295,6 +295,8 @@ def table(results: dict[str, dict[str, Any]]) -> str:
         "|---|---|---|---|---|---|",
         *(_of_joint(name, results) for name in LARGE if any(json.loads(key)[0] == name for key in results)),
         "",
+        "Commits are those of the default; where it was measured anew, the others, which had not changed, kept their numbers.",
+        "",
         "| measured at commit | cells | the others had, in processor seconds |",
         "|---|---|---|",
         *_measured(every),
