@@ -199,8 +199,10 @@ def test_a_hopeless_search_is_not_begun_and_the_bound_of_groups_is_returned():
     """70 letters of Y: no box of them is ever cut, and that is said before and after."""
     rng = np.random.default_rng(8)
     joint = ip.Joint.from_counts(rng.dirichlet(np.full(70, 0.3), size=12))
-    with pytest.warns(ip.PenaltyWarning, match=r"\|Y\| = 70 is hopeless, and its search is not begun beyond 64 letters"):
-        found = ip.solve(joint, ip.bottleneck(0.2), "envelope", certify=True, max_seconds=1)
+    with pytest.warns(
+        ip.PenaltyWarning, match=r"\|Y\| = 70 is hopeless, and its search is not begun beyond 64 letters"
+    ):
+        found = ip.solve(joint, ip.bottleneck(0.2), "envelope", certify=True, max_seconds=0.3)
     assert -np.inf < found.lower_bound <= found.loss
-    again = ip.certify(joint, ip.bottleneck(0.2), found.encoder, max_seconds=1)
+    again = ip.certify(joint, ip.bottleneck(0.2), found.encoder, max_seconds=0.3)
     assert again.limit == "|Y| = 70: beyond 64 letters only groups of them are searched"
