@@ -78,9 +78,9 @@ class Ledger(Protocol):
         """All runs of the parameters that are finished."""
 
 
-def finished_indices(plan: Plan, grid: ParameterGrid, tally: Tally) -> list[int]:
-    """The parameters that have all their runs, in the order of rows."""
-    return [index for index in grid.order if tally.runs_at[index] == plan.runs_per_parameter]
+def finished_indices(plan: Plan, grid: ParameterGrid, runs_at: Mapping[int, int]) -> list[int]:
+    """The parameters that have all their runs, by the number of runs that each has; in the order of rows."""
+    return [index for index in grid.order if runs_at.get(index, 0) == plan.runs_per_parameter]
 
 
 def provenance(plan: Plan, grid: ParameterGrid) -> dict[str, Any]:
@@ -132,7 +132,8 @@ class MemoryLedger:
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished; where bounds were asked for, each run has its parameter's."""
-        indices = finished_indices(self.plan, self.grid, self.tally)
+        # By the runs that are there: Ctrl-C may have come between a run's place in the tally and its place among them.
+        indices = finished_indices(self.plan, self.grid, Counter(index for index, *_ in self.runs))
         found: dict[int, list[Solution]] = {index: [] for index in indices}
         for key in sorted(self.runs):
             if key[0] in found:

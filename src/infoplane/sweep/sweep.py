@@ -213,7 +213,7 @@ class ProgressReporter:
     def __init__(self, callback: ProgressCallback, plan: Plan, grid: ParameterGrid, ledger: Ledger) -> None:
         self.callback, self.plan, self.grid, self.tally = callback, plan, grid, ledger.tally
         self.began, self.runs_before = time.perf_counter(), self.tally.runs
-        self.done = len(finished_indices(plan, grid, self.tally))
+        self.done = len(finished_indices(plan, grid, self.tally.runs_at))
         self.runs_reported = self.tally.runs
 
     def report(self, result: ChunkResult) -> None:

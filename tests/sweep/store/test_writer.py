@@ -200,3 +200,21 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
     assert_same_runs(swept(path, **options), swept(**options))
     finished = [unit for unit, done in attempts(path) if done]
     assert len(finished) == len(set(finished)) == 240
+
+
+def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tmp_path, monkeypatch):
+    """The transaction is undone, and the parameter that it would have finished is not shown as finished."""
+    keep, whole = writer.Store._keep_best, len(expected.runs) // len(GRID)
+
+    def interrupted(store, records):
+        keep(store, records)
+        if sum(runs == whole for runs in store.tally.runs_at.values()) == 2:  # this chunk finishes the second parameter
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writer.Store, "_keep_best", interrupted)
+        found = swept(tmp_path / "runs.db")
+    assert not found.complete
+    assert len(found.runs) == whole
+    assert len({run.parameter for run in found.runs}) == 1
+    assert_same_runs(swept(tmp_path / "runs.db"), expected)

@@ -177,9 +177,11 @@ class Store:
         """All runs of the parameters that are finished; their encoders and traces are read when they are asked for."""
         self.outcome = "complete" if complete else "interrupted"
         with sqlite_errors(self.path, "read"), damage_refused(self.path):
+            # By the runs on the disk: Ctrl-C may have undone the transaction of a chunk that the tally knows.
+            runs_at = dict(self.connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
             runs = runs_of(
                 self.connection,
-                finished_indices(self.plan, self.grid, self.tally),
+                finished_indices(self.plan, self.grid, runs_at),
                 lambda index: {
                     "joint": self.plan.joint,
                     "problem": self.grid.problems[index],
