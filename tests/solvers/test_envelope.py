@@ -206,3 +206,19 @@ def test_a_hopeless_search_is_not_begun_and_the_bound_of_groups_is_returned():
     assert -np.inf < found.lower_bound <= found.loss
     again = ip.certify(joint, ip.bottleneck(0.2), found.encoder, max_seconds=0.3)
     assert again.limit == "|Y| = 70: beyond 64 letters only groups of them are searched"
+
+
+def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
+    """A proof that ended has a stationary answer; one that a limit ended must not take much longer than its limit."""
+    patience = []
+
+    class Polish:
+        def begin(self, support, problems, starts, stopping, record):
+            patience.append(stopping.max_iter)
+            return ip.Accelerated().begin(support, problems, starts, stopping, record)
+
+    monkeypatch.setattr(envelope, "POLISH", Polish())
+    monkeypatch.setattr(envelope, "POLISH_WORK", 1)
+    for cells in (1, 1_000_000):
+        ip.solve(ip.datasets.heart(), ip.bottleneck(0.1), Envelope(max_cells=cells), max_iter=4000)
+    assert patience[0] < patience[1] == 4000

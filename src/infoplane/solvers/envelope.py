@@ -24,7 +24,7 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import Status, proven
-from .base import BlockPace, PathSolver, Solver, losses_of
+from .base import BlockPace, PathSolver, Solver, losses_of, work_of
 from .capping import fitted, merged
 from .fallback import default_encoder
 from .fixed_point.accelerated import Accelerated
@@ -33,6 +33,9 @@ from .stopping import Stopping
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
+
+POLISH_WORK = 5_000_000_000
+"""Operations for that where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330 letters."""
 
 MERGE_SHARE = 0.01
 """Share of the tolerance that joining all but equal clusters may cost."""
@@ -131,7 +134,10 @@ class Envelope(PathSolver, Limits):
         proof: Proof,
     ) -> Generator[None, None, Run]:
         """From the first of the encoders, made stationary; one of few enough clusters; without a proof not worse than the default's."""
-        batch, pace = POLISH.begin(support, [problem], encoders[0][None], stopping, False), BlockPace()
+        patience = stopping
+        if not proof.complete:
+            patience = replace(stopping, max_iter=stopping.affordable(POLISH_WORK, work_of(support, len(encoders[0]))))
+        batch, pace = POLISH.begin(support, [problem], encoders[0][None], patience, False), BlockPace()
         while pace.advance(batch):
             yield None
         run = batch.runs(traces=False)[0]
