@@ -208,6 +208,7 @@ def test_a_hopeless_search_is_not_begun_and_the_bound_of_groups_is_returned():
     assert again.limit == "|Y| = 70: beyond 64 letters only groups of them are searched"
 
 
+@pytest.mark.filterwarnings("ignore:a certificate for:infoplane.PenaltyWarning")
 def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
     """A proof that ended has a stationary answer; one that a limit ended must not take much longer than its limit."""
     patience = []
