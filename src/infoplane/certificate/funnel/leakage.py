@@ -4,6 +4,8 @@ The linear programme over posteriors (`programme`) gets one more row, sum_k p_k 
 beta, and for any lambda with H(q) - beta H(Tq) - lambda.q >= m on the simplex
 
     I(X;Z) <= H(X) - lambda.p_x - m - beta (H(Y) - eps)    for every Z with I(Y;Z) <= eps.
+
+It is a line in eps: what is proven at one cap holds at every other.
 """
 
 from __future__ import annotations
@@ -67,19 +69,25 @@ def capped_curve(
     get the best mixture of the columns met so far.
     """
     found: dict[float, CappedFunnel] = {}
+    lines: list[tuple[float, float]] = []
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
         meter = Meter(limits, interrupted=interrupted)
-        found[eps] = _capped(support, programme, eps, meter)
+        found[eps] = _capped(support, programme, eps, meter, lines)
         interrupted = meter.interrupted
     return [found[eps] for eps in caps]
 
 
-def _capped(support: Support, programme: Programme, eps: float, meter: Meter) -> CappedFunnel:
+def _capped(
+    support: Support, programme: Programme, eps: float, meter: Meter, lines: list[tuple[float, float]]
+) -> CappedFunnel:
+    """One cap; lines are (beta, lower bound of beta I(Y;Z) - I(X;Z)) of the caps before, and this one's is added."""
     limits = meter.limits
     outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter))
     W = _within(support, outcome.point.encoder, eps)
     upper, beta, problem, lower = _proven(support, programme, outcome, eps)
+    lines.append((beta, lower))
+    upper = min(upper, *(_on_line(eps, *line) for line in lines))
     ixz = plane_point(support.joint, support.lift(W)).ixz
     residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
     run = Run(
@@ -108,6 +116,11 @@ def _proven(
     problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
     lower = outcome.lower - beta * (programme.H_y - eps) + constant(support, beta)
     return min(upper, simple), beta, problem, max(lower, simple_bound(support, beta))
+
+
+def _on_line(eps: float, beta: float, lower: float) -> float:
+    """Beta eps - lower, rounded up: no Z with I(Y;Z) <= eps has a larger I(X;Z) if none has beta I(Y;Z) - I(X;Z) < lower."""
+    return beta * eps - lower + 1e-15 * (beta * eps + abs(lower))
 
 
 def _within(support: Support, W: Array, eps: float) -> Array:
