@@ -107,3 +107,15 @@ def cut(boxes: Boxes, k: int) -> int:
     boxes.low[other, y] = point
     boxes.counts[CUTS] += 1
     return other
+
+
+@part
+def halved(boxes: Boxes) -> tuple[int, int, float]:
+    """Cut the box of lowest bound: its halves, and that bound; the second is -1 if it cannot be cut, and then its bound stands."""
+    k = pop(boxes)
+    bound = boxes.bounds[k]
+    other = cut(boxes, k)
+    if other < 0:
+        boxes.levels[CLOSED] = min(boxes.levels[CLOSED], bound)
+        release(boxes, k)
+    return k, other, bound

@@ -13,7 +13,7 @@ from ..common.jit import entry, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step
-from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, cut, entropy_of, pop, push, release
+from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, entropy_of, halved, push, release
 from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, room
 from .ranges import propagate, reduce
 
@@ -160,12 +160,8 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break
-        k = pop(boxes)
-        bound = boxes.bounds[k]
-        other = cut(boxes, k)
+        k, other, bound = halved(boxes)
         if other < 0:
-            boxes.levels[CLOSED] = min(boxes.levels[CLOSED], bound)
-            release(boxes, k)
             continue
         weigh(dual, boxes, k, bound, target, work)
         weigh(dual, boxes, other, bound, target, work)

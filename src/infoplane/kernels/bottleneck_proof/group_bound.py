@@ -22,7 +22,7 @@ from ..common.jit import part
 from ..common.rows import copy_row
 from .cell_bound import THIN, UNIT, Dual, Work, mean, secant, slack
 from .groups import Groups
-from .ranges import MOST_TILT, NOTICEABLE, PROMISING, TILTS
+from .ranges import MOST_TILT, NOTICEABLE, PROMISING, TILTS, next_tilt
 
 NARROW = 1e-12  # ranges of T_y on which r_y is taken for constant, its chord's slope for 0
 FARTHEST = 600.0  # z from which on nothing is said
@@ -258,12 +258,9 @@ def farthest_of_groups(
         far += 4.0 * (n_y + 24.0) * UNIT * (far + centre)
         best = far if far < best else best
         share = (theta * moment / total - log) / rho
-        if not (share > 4.0 or share < 0.25):
+        theta = next_tilt(theta, share, most)
+        if theta == 0.0:
             break
-        factor = min(max(1.0 / math.sqrt(max(share, 1e-6)), 0.03), 30.0)
-        if abs(theta) >= most and factor >= 1.0:
-            break
-        theta = min(max(theta * factor, -most), most)
     return best
 
 

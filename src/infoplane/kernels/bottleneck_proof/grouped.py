@@ -11,7 +11,7 @@ from ..common.jit import entry, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate
-from .boxes import CLOSED, CUTS, OPEN, PLACES, Boxes, cut, pop, push, release
+from .boxes import CLOSED, CUTS, OPEN, PLACES, Boxes, halved, push, release
 from .cell_bound import Dual, Work, bound_with, mean, room
 from .envelope import ROUNDS, WORTH, ascend, choose_cut, note, restart, store, weigh
 from .group_bound import Tilt, as_letters, prepare_groups, reduce_by_groups, settle, tilt_room
@@ -119,12 +119,8 @@ def grouped_search(dual: Dual, groups: Groups, boxes: Boxes, target: float, cuts
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break
-        k = pop(boxes)
-        bound = boxes.bounds[k]
-        other = cut(boxes, k)
+        k, other, bound = halved(boxes)
         if other < 0:
-            boxes.levels[CLOSED] = min(boxes.levels[CLOSED], bound)
-            release(boxes, k)
             continue
         for half in (k, other):
             if weigh_by_groups(dual, groups, boxes, half, bound, target, small, tilt):

@@ -133,6 +133,17 @@ def near(dual: Dual, work: Work, y: int, theta: float, rho: float, moment: Momen
 
 
 @part
+def next_tilt(theta: float, share: float, most: float) -> float:
+    """The theta to try after one at which theta K' - K was that share of rho; 0 if it is near enough, or cannot grow."""
+    if not (share > 4.0 or share < 0.25):
+        return 0.0
+    factor = min(max(1.0 / math.sqrt(max(share, 1e-6)), 0.03), 30.0)
+    if abs(theta) >= most and factor >= 1.0:
+        return 0.0
+    return min(max(theta * factor, -most), most)
+
+
+@part
 def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: float) -> float:
     """The smallest reach found from a theta onward."""
     best = math.inf
@@ -140,12 +151,9 @@ def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: flo
         far, share = reach(dual, work, y, theta, rho)
         if far < best:
             best = far
-        if not (share > 4.0 or share < 0.25):
+        theta = next_tilt(theta, share, most)
+        if theta == 0.0:
             break
-        factor = min(max(1.0 / math.sqrt(max(share, 1e-6)), 0.03), 30.0)
-        if abs(theta) >= most and factor >= 1.0:
-            break
-        theta = min(max(theta * factor, -most), most)
     return best
 
 
