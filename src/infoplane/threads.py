@@ -9,6 +9,7 @@ have a `StopFlag` each, looked at between pieces of work and inside long kernels
 
 from __future__ import annotations
 
+import functools
 import os
 import threading
 from collections.abc import Callable, Iterator
@@ -17,7 +18,7 @@ from contextlib import ExitStack, contextmanager
 from typing import TypeVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
@@ -34,15 +35,21 @@ def usual_floats() -> np.errstate:
     return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
 
 
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """The libraries of NumPy and of compiled code that have threads. To look for them takes longer than to solve a small problem."""
+    import scipy.linalg.cython_blas  # noqa: F401  the BLAS of compiled code; one that is loaded later would not be limited
+
+    return ThreadpoolController()
+
+
 @contextmanager
 def one_blas_thread() -> Iterator[None]:
     """BLAS on a single thread until the last caller has left this context: the setting belongs to the whole process."""
     global _inside
-    import scipy.linalg.cython_blas  # noqa: F401  the BLAS of compiled code; one that is loaded later would not be limited
-
     with _lock:
         if _inside == 0:
-            _limited.enter_context(threadpool_limits(limits=1, user_api="blas"))
+            _limited.enter_context(_libraries().limit(limits=1, user_api="blas"))
         _inside += 1
     try:
         yield

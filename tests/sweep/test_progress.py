@@ -1,12 +1,14 @@
 """The bar on stderr, and its words."""
 
 import re
+import threading
 import types
 
 import infoplane as ip
+from infoplane.solvers.annealing import Annealing
 from infoplane.sweep import engine
 from infoplane.sweep import progress as progress_module
-from infoplane.sweep.progress import SweepProgress, bar, duration, sentence
+from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence
 
 
 def test_the_bar_on_a_terminal(monkeypatch, capsys):
@@ -52,9 +54,21 @@ def test_a_path_that_takes_long_says_so_before_it_ends(monkeypatch, capsys):
     """An annealed sweep is one chunk: nothing was said until all of it was done."""
     monkeypatch.setattr(progress_module, "LINE_SECONDS", 0.0)
     monkeypatch.setattr(engine, "WAITING_SECONDS", 0.0)
-    with bar(8, "bottleneck", lines=True) as tell:
-        ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.01 * 1.7**step for step in range(8)], progress=tell)
-    assert re.search(r"bottleneck: 0 of 8 parameters, .* so far", capsys.readouterr().err)
+    said, follow, wait = threading.Event(), Annealing.follow, Bar.wait
+
+    def slow(*arguments):
+        assert said.wait(60)
+        return follow(*arguments)
+
+    def waited(*arguments):
+        wait(*arguments)
+        said.set()
+
+    monkeypatch.setattr(Annealing, "follow", slow)
+    monkeypatch.setattr(Bar, "wait", waited)
+    with bar(3, "bottleneck", lines=True) as tell:
+        ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2, 0.3], "annealing", progress=tell)
+    assert re.search(r"bottleneck: 0 of 3 parameters, .* so far", capsys.readouterr().err)
 
 
 def test_one_bar_in_a_notebook(monkeypatch):
