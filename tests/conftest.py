@@ -26,16 +26,17 @@ def pytest_collection_modifyitems(items):
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """With `--dist loadfile` a file is run by one process, and so is a folder whose tests share what takes long: what kernels compile, or
-    the whole reproduction of the paper.
+    """With `--dist loadfile` a file is run by one process, and so is a folder whose tests share what takes long: what kernels compile, the
+    whole reproduction of the paper, or the page of a report.
     """
     from xdist.scheduler import LoadScopeScheduling
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid):
             file = nodeid.partition("::")[0]
-            if file.startswith("tests/paper/"):
-                return "paper"
+            folder = file.split("/")[1]
+            if folder in ("paper", "report"):
+                return folder
             return FIRST[_rank(file)] if file.startswith("tests/kernels/") else file
 
     if config.getvalue("dist") != "loadfile":

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from browser import Opened
 from infoplane import words
 
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 390, "height": 844}
@@ -37,8 +38,15 @@ def heart_page(heart, tmp_path_factory):
     return path
 
 
-@pytest.mark.parametrize("size", [WIDE, NARROW], ids=["wide", "narrow"])
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.fixture(scope="module")
+def heart_open(chromium, heart_page):
+    """One page for the tests that say for themselves what they look at."""
+    one = Opened(chromium, heart_page, viewport=WIDE)
+    yield one
+    one.context.close()
+
+
+@pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide, light", "narrow, dark"])
 def test_offline_silent_and_within_the_window(opened, heart_page, size, scheme):
     one = opened(heart_page, viewport=size, color_scheme=scheme)
     one.page.get_by_label("every run").check()
@@ -53,8 +61,8 @@ def test_offline_silent_and_within_the_window(opened, heart_page, size, scheme):
     one.quiet()
 
 
-def test_choosing_a_run_changes_what_is_shown(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_choosing_a_run_changes_what_is_shown(heart_open, heart):
+    one = heart_open
     seen = set()
     for row in heart.best_rows():
         run = heart.runs[row]
@@ -69,8 +77,8 @@ def test_choosing_a_run_changes_what_is_shown(opened, heart, heart_page):
     one.quiet()
 
 
-def test_every_way_to_choose(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_every_way_to_choose(heart_open, heart):
+    one = heart_open
     best = heart.best_rows()
 
     def chosen():
@@ -100,8 +108,8 @@ def test_every_way_to_choose(opened, heart, heart_page):
     one.quiet()
 
 
-def test_a_run_without_encoder_says_so_and_leads_to_the_best(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_a_run_without_encoder_says_so_and_leads_to_the_best(heart_open, heart):
+    one = heart_open
     best = heart.best_rows()[0]
     other = next(
         row for row, run in enumerate(heart.runs) if run.parameter == heart.runs[best].parameter and row != best
@@ -115,8 +123,8 @@ def test_a_run_without_encoder_says_so_and_leads_to_the_best(opened, heart, hear
     one.quiet()
 
 
-def test_the_csv_is_the_frame(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_the_csv_is_the_frame(heart_open, heart):
+    one = heart_open
     with one.page.expect_download() as waiting:
         one.page.get_by_role("button", name="Download every run as CSV").click()
     assert waiting.value.suggested_filename == "runs.csv"
@@ -137,8 +145,8 @@ def test_the_csv_is_the_frame(opened, heart, heart_page):
     one.quiet()
 
 
-def test_tables_hold_the_encoder(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_tables_hold_the_encoder(heart_open, heart):
+    one = heart_open
     row = heart.best_rows()[1]
     one.page.get_by_label("Best run at").select_option(str(row))
     one.page.get_by_text("Encoder as a table").click()
@@ -159,8 +167,8 @@ def test_tables_hold_the_encoder(opened, heart, heart_page):
     one.quiet()
 
 
-def test_sorting_by_a_column(opened, heart, heart_page):
-    one = opened(heart_page, viewport=WIDE)
+def test_sorting_by_a_column(heart_open, heart):
+    one = heart_open
     one.page.get_by_label("every run").check()
     one.page.get_by_role("button", name="loss_nats").click()
     column = list(heart.to_frame().columns).index("loss_nats") + 2

@@ -303,7 +303,13 @@ COUNTS = [[3, 0], [0, 2], [2, 1], [2, 3]]
         *((COUNTS, beta) for beta in (1e3, 1e5, 1e6)),
         *(([*COUNTS, [0, 0]], beta) for beta in (1e4, 3e5)),
     ],
-    ids=["all letters-1e3", "all letters-1e5", "all letters-1e6", "a letter without mass-1e4", "a letter without mass-3e5"],
+    ids=[
+        "all letters-1e3",
+        "all letters-1e5",
+        "all letters-1e6",
+        "a letter without mass-1e4",
+        "a letter without mass-3e5",
+    ],
 )
 def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(counts, beta):
     joint, problem = ip.Joint.from_counts(counts), ip.funnel(beta)
