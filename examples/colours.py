@@ -7,6 +7,8 @@ optimal system at the trade-off that each comes closest to. Needs the extra [plo
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 import infoplane as ip
@@ -15,6 +17,12 @@ from infoplane.chips import chips, cielab
 
 SHOWN = (3, 5, 8, 11)
 """Numbers of terms of the systems that are drawn on the chart."""
+
+TERMS = range(3, 12)
+"""Numbers of terms of all systems."""
+
+BETAS = np.geomspace(1.02, 1.3, 9)
+"""Of the frontier: 3 to 11 terms have few bits, and so lie at betas a little above 1."""
 
 
 def clustered(terms: int, rounds: int = 100) -> np.ndarray:
@@ -38,14 +46,13 @@ def turned(term: np.ndarray, by: int = 10) -> np.ndarray:
     return term[[number[label] for label in further]]
 
 
-def main() -> None:
+def main(terms: Sequence[int] = TERMS, shown: Sequence[int] = SHOWN, betas: Sequence[float] = BETAS) -> None:
     joint = ip.datasets.colours()
     systems = {}
-    for k in range(3, 12):
+    for k in terms:
         systems[f"{k}"] = clustered(k)
         systems[f"{k}t"] = turned(systems[f"{k}"])
-    # 3 to 11 terms have few bits, and so lie at betas a little above 1.
-    frontier = ip.sweep(joint, ip.bottleneck, np.geomspace(1.02, 1.3, 9), notation="beta")
+    frontier = ip.sweep(joint, ip.bottleneck, betas, notation="beta")
     frame = frontier.place(systems, tol=1e-4)
     columns = ["system", "ixz_bits", "iyz_bits", "beta", "epsilon_bits", "gnid", "optimum_clusters"]
     print(frame[columns].round(4).to_string(index=False))
@@ -57,7 +64,7 @@ def main() -> None:
     ax.figure.savefig("colours_plane.png", dpi=130)
 
     by_name, charts = frame.set_index("system"), []
-    for k in SHOWN:
+    for k in shown:
         for name, said in ((f"{k}", f"{k} terms"), (f"{k}t", f"{k} terms, turned")):
             charts.append((f"{said}: {by_name.epsilon_bits[name]:.3f} bits below the frontier", systems[name]))
         best = by_name.optimum[f"{k}"]

@@ -36,35 +36,36 @@ def asked(folder: Path) -> str:
     return done.stdout.strip()
 
 
-def test_an_edited_helper_in_another_file_is_noticed_and_its_forerunner_overwritten(tmp_path):
+def kept(folder: Path) -> list[str]:
+    """Names of the files with machine code and of their index."""
+    return sorted(file.name for file in (folder / "cache").rglob("*.nb?"))
+
+
+def test_machine_code_is_kept_until_a_source_that_it_comes_from_is_edited_and_then_overwritten(tmp_path):
     package = copy_of_kernels(tmp_path)
     assert asked(tmp_path) == "0.0 compiled"
-    before = sorted(file.name for file in (tmp_path / "cache").rglob("*.nb?"))
+    before = kept(tmp_path)
 
-    helper = package / "kernels/common/roots.py"
-    text = helper.read_text()
-    assert "return math.log(p) if" in text
-    helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))
-    assert [asked(tmp_path) for _ in range(2)] == ["7.0 compiled", "7.0 loaded"]
-    assert sorted(file.name for file in (tmp_path / "cache").rglob("*.nb?")) == before
-
-
-def test_an_edit_in_another_folder_and_a_new_date_leave_machine_code_valid(tmp_path):
-    package = copy_of_kernels(tmp_path)
-    assert asked(tmp_path) == "0.0 compiled"
+    # An edit in another folder, and a new date.
     stranger = package / "kernels/splitting/penalty.py"
     stranger.write_text(stranger.read_text() + "\n# edited\n")
     os.utime(package / "kernels/fixed_point/probe.py", (0, 0))
     assert asked(tmp_path) == "0.0 loaded"
 
+    # A helper in another file.
+    helper = package / "kernels/common/roots.py"
+    text = helper.read_text()
+    assert "return math.log(p) if" in text
+    helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))
+    assert [asked(tmp_path) for _ in range(2)] == ["7.0 compiled", "7.0 loaded"]
+    assert kept(tmp_path) == before
 
-def test_a_function_that_moves_to_another_line_leaves_nothing_behind(tmp_path):
-    package = copy_of_kernels(tmp_path)
+    # The function moves to another line: nothing is left behind.
     probe = package / "kernels/fixed_point/probe.py"
-    for lines in range(2):
-        probe.write_text("\n" * lines + PROBE)
-        assert asked(tmp_path) == "0.0 compiled"
-        assert len([*(tmp_path / "cache").rglob("*.nbi")]) == len([*(tmp_path / "cache").rglob("*.nbc")]) == 1
+    probe.write_text("\n" + PROBE)
+    assert asked(tmp_path) == "7.0 compiled"
+    assert kept(tmp_path) != before
+    assert len(kept(tmp_path)) == len(before) == 2
 
 
 def test_a_class_that_was_renamed_does_not_keep_the_cache_from_loading(tmp_path):
