@@ -1,5 +1,6 @@
 """One BLAS thread for as long as anyone asks for it; work that ends when it is told to."""
 
+import signal
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -43,6 +44,23 @@ def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
     assert set(counts()) == {1}
     in_a_thread(lambda: second.__exit__(None, None, None))
     assert counts() == before
+
+
+def test_control_c_is_heard_by_a_main_thread_that_it_does_not_wake():
+    """As when it is pressed just before the thread falls asleep: the signal is handled, and nothing ends the sleep."""
+    released = threading.Event()
+
+    def press():
+        signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+        return released.wait(60)
+
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            with pytest.raises(KeyboardInterrupt):
+                threads.results([pool.submit(press)])
+        finally:
+            released.set()
+        assert threads.results([pool.submit(abs, -3), pool.submit(abs, 2)]) == [3, 2]
 
 
 def test_a_flag_stops_the_work_of_its_thread_only():

@@ -27,7 +27,7 @@ from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
-from .threads import StopFlag, all_cores, one_blas_thread, stopped_by, usual_floats
+from .threads import StopFlag, all_cores, one_blas_thread, results, stopped_by, usual_floats
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -216,7 +216,7 @@ def _drive(
 
     try:
         while going:
-            on = list(pool.map(advance, *zip(*going, strict=True)))
+            on = results([pool.submit(advance, *one) for one in going])
             going = [one for one, more in zip(going, on, strict=True) if more]
             if callback is not None and callback(_progress(batches, support, problem)):
                 return not going

@@ -4,7 +4,8 @@ Kernels release the GIL, so the cores are busy already; a BLAS that starts threa
 iteration makes them wait for each other, and everything several times slower.
 
 Python hands Ctrl-C to the main thread only, and only between two of its own instructions. So what takes long runs in other threads, which
-have a `StopFlag` each, looked at between pieces of work and inside long kernels; and what cannot look, such as HiGHS, is `awaited`.
+have a `StopFlag` each, looked at between pieces of work and inside long kernels; and what cannot look, such as HiGHS, is `awaited`. A
+signal that arrives just as the main thread goes to sleep does not wake it: it never sleeps for long.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from typing import TypeVar
@@ -65,7 +66,7 @@ def one_blas_thread() -> Iterator[None]:
 Result = TypeVar("Result")
 
 LOOK = 0.05
-"""Seconds between two looks at the flag of a thread that waits."""
+"""Seconds for which a thread sleeps that waits: then it looks at its flag, and hears of signals."""
 
 
 class StopFlag:
@@ -107,6 +108,13 @@ def stop_flag() -> StopFlag:
     """The flag that this thread is stopped by; one that is never set, if there is none."""
     flag: StopFlag = getattr(_here, "flag", _never)
     return flag
+
+
+def results(futures: Sequence[Future[Result]]) -> list[Result]:
+    """What they end with, in their order. Ctrl-C ends the waiting, whenever it is pressed."""
+    while wait(futures, LOOK).not_done:
+        pass
+    return [future.result() for future in futures]
 
 
 def awaited(work: Callable[[], Result]) -> Result:

@@ -1,7 +1,6 @@
 """`Columns`: certified optima, against known answers, brute force and every attack we could think of."""
 
 import itertools
-import os
 import signal
 import threading
 
@@ -332,7 +331,8 @@ class Waiting:
     def __call__(self, *arguments, **options):
         self.calls += 1
         if self.calls == self.pressed_at:
-            os.kill(os.getpid(), signal.SIGINT)
+            # To a thread that is not the main one: as when the main thread is just about to sleep, nothing wakes it.
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
         if self.calls >= self.pressed_at:
             self.released.wait(300)
             self.answered += 1

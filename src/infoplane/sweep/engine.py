@@ -34,7 +34,7 @@ from .worker import STOP_FLAGS, ChunkResult, identity, run_chunk
 CHUNK_SECONDS = 1.0
 
 WAITING_SECONDS = 1.0
-"""Between two looks at chunks that take long, such as a path of many large encoders."""
+"""Between two looks at chunks that take long, such as a path of many large encoders; and until Ctrl-C is heard, at the latest."""
 
 AHEAD = 2
 """Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
@@ -114,7 +114,7 @@ def completed(
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
                 running[_submitted(engine, plan, chunk, stop_name)] = number, chunk
-            ended, _ = wait(running, None if waiting is None else WAITING_SECONDS, return_when=FIRST_COMPLETED)
+            ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
             if not ended and waiting is not None:
                 waiting()
             for future in ended:
