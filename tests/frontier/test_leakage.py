@@ -188,10 +188,10 @@ def test_solvers_run_where_the_cap_is_met(monkeypatch):
 def test_what_is_proven_at_one_cap_holds_at_smaller_ones(heart_curve):
     """Searches cut short: no bound lies above the line of a larger cap, and all lie above the certified utilities."""
     joint, exact = heart_curve
-    caps = [*(np.array([1e-4, 1e-3]) * BIT), *(found.max_iyz for found in exact)]
+    caps = [1e-3 * BIT, *(found.max_iyz for found in exact[::2])]
     curve = funnel_curve(joint, caps, max_cells=60)
     assert not all(found.certified for found in curve)
-    for one, best in zip(curve[2:], exact, strict=True):
+    for one, best in zip(curve[1:], exact[::2], strict=True):
         assert one.upper_bound >= best.ixz - 1e-12
     for one in curve:
         for larger in curve:

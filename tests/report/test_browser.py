@@ -226,8 +226,8 @@ def test_the_policy_stops_what_is_not_the_pages_own(opened, marked_page):
     assert not one.page.evaluate("fetch('https://example.org/').then(() => true, () => false)")
 
 
-def test_light_turns_to_dark_while_open(opened, heart_page):
-    one = opened(heart_page, viewport=WIDE, color_scheme="light")
+def test_light_turns_to_dark_while_open(heart_open):
+    one = heart_open
     before = cells(one)
     one.page.emulate_media(color_scheme="dark")
     one.page.wait_for_function(

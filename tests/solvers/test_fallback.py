@@ -14,7 +14,7 @@ from infoplane.solvers.envelope import Envelope
 from infoplane.solvers.fallback import default_encoder
 from infoplane.solvers.stopping import Stopping
 
-WIDE = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(60, 8)))
+WIDE = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(40, 8)))
 
 
 @functools.cache

@@ -21,7 +21,7 @@ from sweeping import assert_same_runs
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
 
-KILLS = 4
+KILLS = 3
 STARTS, LOW, HIGH, COUNT = 60, 0.35, 0.9, 10
 COMMAND = [sys.executable, "-m", "infoplane.cli", "frontier", "heart", "--solver", "ib-1", "--starts", STARTS]
 COMMAND = [*map(str, COMMAND), "--grid", f"{LOW}:{HIGH}:{COUNT}", "--json", "--chunk-seconds", "0.02"]

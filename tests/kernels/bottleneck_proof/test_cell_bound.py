@@ -19,7 +19,7 @@ def test_the_theorem_and_its_evaluation(joint, size):
     """f(q) - lambda.q >= B + gamma KL(q || w) exactly, and the computed bound is below B, and close to it."""
     rng = np.random.default_rng([3, int(1e9 * size)])
     T = exact.channel(joint)
-    for _ in range(8):
+    for _ in range(4):
         dual, work, q = case(joint, size, rng)
         found, _ = bound_with(dual, work, work.v)
         B, w = exact.bound(T, dual.gamma, dual.lam, work.low, work.high, work.slope, work.v)

@@ -1,3 +1,5 @@
+import shutil
+
 import numpy as np
 import pytest
 from scipy import sparse
@@ -86,6 +88,15 @@ def test_a_changed_row_is_not_continued_from(store):
         swept(store)
 
 
+@pytest.fixture(scope="module")
+def continued(tmp_path_factory):
+    """A sweep that was interrupted, and then completed: two sessions."""
+    path = tmp_path_factory.mktemp("continued") / "runs.db"
+    assert not swept(path, progress=_interrupt).complete
+    assert swept(path).complete
+    return path
+
+
 @pytest.mark.parametrize("use", [read_store, store_status, swept])
 @pytest.mark.parametrize(
     ("table", "edit", "row"),
@@ -98,10 +109,9 @@ def test_a_changed_row_is_not_continued_from(store):
         ("chunks", "session = 2", "chunk 1"),
     ],
 )
-def test_changed_bookkeeping_is_refused_by_whatever_reads_it(table, edit, row, use, tmp_path):
+def test_changed_bookkeeping_is_refused_by_whatever_reads_it(table, edit, row, use, continued, tmp_path):
     path = tmp_path / "runs.db"
-    assert not swept(path, progress=_interrupt).complete
-    assert swept(path).complete
+    shutil.copy(continued, path)
     change(path, f"UPDATE {table} SET {edit}")
     with pytest.raises(StoreError, match=f"the row of {table} with {row} does not have its checksum"):
         use(path)
