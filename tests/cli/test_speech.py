@@ -59,7 +59,7 @@ def test_lines_and_tables(capsys):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, which other systems than Linux have not")
-@pytest.mark.parametrize("command", [("--help",), ("datasets",), ("datasets", "--json")])
+@pytest.mark.parametrize("command", [("--help",), ("datasets", "--json")])
 def test_a_full_disk_under_stdout_is_a_sentence(command):
     with open("/dev/full", "w") as full:
         ended = subprocess.run([sys.executable, "-m", "infoplane", *command], stdout=full, stderr=subprocess.PIPE)

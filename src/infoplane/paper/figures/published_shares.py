@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.stats import fisher_exact
 
 from ..convergence import interval, share
 from ..drawing import COLOUR, dress, legend, panels
@@ -121,6 +120,8 @@ SCRIPTS_AT_MINIMUM = (9, 17)
 
 def _agree(converged: np.ndarray, published: float) -> bool:
     """Whether the two shares may be the same: Fisher's exact test does not refuse it at the level of 5%."""
+    from scipy.stats import fisher_exact  # half a second, for this one number
+
     here, there = int(converged.sum()), round(published * SEEDS)
     both = np.array([[here, len(converged) - here], [there, SEEDS - there]])
     return bool(fisher_exact(both).pvalue >= 0.05)
