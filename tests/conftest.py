@@ -1,3 +1,4 @@
+import gc
 import os
 import signal
 from pathlib import Path
@@ -22,6 +23,12 @@ def _rank(file):
 
 def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: _rank(item.nodeid))
+
+
+def pytest_collection_finish():
+    """What was imported stays: Python's collector need not look through it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)

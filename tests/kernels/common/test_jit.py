@@ -1,3 +1,4 @@
+import gc
 import os
 import subprocess
 import sys
@@ -71,6 +72,22 @@ def test_kernels_run_without_the_compiler_too():
         [sys.executable, "-c", f"{code}print(*losses)"], check=True, capture_output=True, text=True, env=environment
     )
     np.testing.assert_allclose([float(loss) for loss in done.stdout.split()], compiled["losses"], atol=1e-12)
+
+
+def test_the_collector_rests_until_the_last_has_left_and_is_then_as_it_was():
+    was = gc.isenabled()
+    try:
+        for enabled in (True, False):
+            (gc.enable if enabled else gc.disable)()
+            first, second = jit.collector_at_rest(), jit.collector_at_rest()
+            first.__enter__()
+            second.__enter__()
+            first.__exit__(None, None, None)
+            assert not gc.isenabled()
+            second.__exit__(None, None, None)
+            assert gc.isenabled() is enabled
+    finally:
+        (gc.enable if was else gc.disable)()
 
 
 def test_the_clock_does_not_count_the_compiler():
