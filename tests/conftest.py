@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+gc.disable()
+
 FIRST = (
     "kernels/splitting",
     "kernels/fixed_point",
@@ -26,9 +28,9 @@ def pytest_collection_modifyitems(items):
 
 
 def pytest_collection_finish():
-    """What was imported stays: Python's collector need not look through it again and again."""
-    gc.collect()
+    """What was imported stays: Python's collector, at rest until then, need not look through it again and again."""
     gc.freeze()
+    gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

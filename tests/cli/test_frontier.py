@@ -218,7 +218,7 @@ def test_certify(run, monkeypatch, claims, code):
         assert (
             "Not certified: the best run of 3 of 3 parameters. The widest, 0.1, has a gap of 1.0e-02 nats" in said.err
         )
-    both = run("frontier", "paper_uniform", "--certify", "1e-3", "--solver", "ib-1", "--json")
+    both = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "1e-3", "--solver", "ib-1", "--json")
     assert {one["solver"] for one in both.json["runs"]} == {"warm", "ib-1"}
 
 

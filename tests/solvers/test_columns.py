@@ -100,7 +100,7 @@ def test_no_encoder_beats_the_lower_bound(seed):
         W = np.exp(theta.reshape(n, n) - theta.reshape(n, n).max(axis=0))
         return ip.funnel(beta).value(joint, W / W.sum(axis=0))
 
-    polished = minimize(loss, 3.0 * rng.standard_normal(n * n), method="L-BFGS-B", options={"maxiter": 60}).fun
+    polished = minimize(loss, 3.0 * rng.standard_normal(n * n), method="L-BFGS-B", options={"maxiter": 30}).fun
     best = min([polished, *(verify.lagrangian(P, W, rho) for W in rivals)])
     assert found.lower_bound <= best
     assert found.loss <= best + 1e-6
@@ -296,22 +296,9 @@ def test_a_given_encoder_is_where_it_begins():
 COUNTS = [[3, 0], [0, 2], [2, 1], [2, 3]]
 
 
-@pytest.mark.parametrize(
-    ("counts", "beta"),
-    [
-        *((COUNTS, beta) for beta in (1e3, 1e5, 1e6)),
-        *(([*COUNTS, [0, 0]], beta) for beta in (1e4, 3e5)),
-    ],
-    ids=[
-        "all letters-1e3",
-        "all letters-1e5",
-        "all letters-1e6",
-        "a letter without mass-1e4",
-        "a letter without mass-3e5",
-    ],
-)
-def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(counts, beta):
-    joint, problem = ip.Joint.from_counts(counts), ip.funnel(beta)
+@pytest.mark.parametrize(("without_mass", "beta"), [(0, 1e3), (0, 1e6), (1, 1e4), (1, 3e5)])
+def test_at_a_large_beta_neither_the_default_nor_columns_loses_to_the_other_or_to_perfect_privacy(without_mass, beta):
+    joint, problem = ip.Joint.from_counts([*COUNTS, *without_mass * [[0, 0]]]), ip.funnel(beta)
     default, exact = ip.solve(joint, problem, rng=0), ip.solve(joint, problem, Columns())
     private = problem.value(joint, ip.perfect_privacy(joint).encoder)
     assert max(default.loss, exact.loss) <= min(default.loss, exact.loss, private) + 1e-6
