@@ -2,6 +2,7 @@
 
 import signal
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -48,16 +49,24 @@ def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
 
 def test_control_c_is_heard_by_a_main_thread_that_it_does_not_wake():
     """As when it is pressed just before the thread falls asleep: the signal is handled, and nothing ends the sleep."""
-    released = threading.Event()
+    awaited, released = threading.Event(), threading.Event()
 
     def press():
+        awaited.wait(20)
+        time.sleep(0.1)  # it sleeps by now
         signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-        return released.wait(60)
+        return released.wait(20)
+
+    def wait_for(future):
+        awaited.set()
+        return threads.results([future])
 
     with ThreadPoolExecutor(1) as pool:
+        pressed = pool.submit(press)
         try:
             with pytest.raises(KeyboardInterrupt):
-                threads.results([pool.submit(press)])
+                wait_for(pressed)
+            assert not pressed.done()
         finally:
             released.set()
         assert threads.results([pool.submit(abs, -3), pool.submit(abs, 2)]) == [3, 2]
