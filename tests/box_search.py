@@ -3,6 +3,7 @@
 import numpy as np
 
 from infoplane.certificate.bottleneck.mixture import climb, posterior
+from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.information import entr
 from infoplane.kernels.bottleneck_proof.boxes import OPEN
 
@@ -28,3 +29,22 @@ def posteriors(support, gamma, lam, rng, count):
 def values(support, gamma, lam, q):
     """f(q) - lambda.q of each row."""
     return entr(q @ support.T.T).sum(axis=1) - gamma * entr(q).sum(axis=1) - q @ lam
+
+
+def watched(search, given, T, target, found, u):
+    """Search with what is given, a few cuts at a time: what is proven only rises, and no posterior below the target, Tq = u, leaves the
+    open boxes; how many were looked at.
+    """
+    partition, least, looked_at = Partition(T), -np.inf, 0
+    for cuts in (0, 1, 3, 10, 40):
+        partition.grow(cuts + 1)
+        search(*given, partition.boxes, target, cuts)
+        low, high, bounds = open_boxes(partition)
+        assert least <= partition.least <= target
+        least = partition.least
+        for k in np.flatnonzero(found < target - 1e-12):
+            holds = ((low <= u[k] + 1e-14) & (u[k] <= high + 1e-14)).all(axis=1)
+            assert holds.any(), "a posterior below the target that no open box holds"
+            assert found[k] >= bounds[holds].min() - 1e-12
+            looked_at += 1
+    return looked_at

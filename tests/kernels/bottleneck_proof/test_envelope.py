@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
-from box_search import open_boxes, posteriors, values
+from box_search import posteriors, values, watched
 from exact_boxes import joints
 from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
@@ -27,19 +27,7 @@ def test_no_posterior_below_the_target_is_ever_outside_the_open_boxes(joint, gam
         u = q @ support.T.T
         for share in (0.001, 0.02, 0.3):
             target = float(np.quantile(found, share)) + 1e-6
-            partition = Partition(support.T)
-            least = -np.inf
-            for cuts in (0, 1, 3, 10, 40):
-                partition.grow(cuts + 1)
-                search(dual_of(support, gamma, lam), partition.boxes, target, cuts)
-                low, high, bounds = open_boxes(partition)
-                assert least <= partition.least <= target
-                least = partition.least
-                for k in np.flatnonzero(found < target - 1e-12):
-                    holds = ((low <= u[k] + 1e-14) & (u[k] <= high + 1e-14)).all(axis=1)
-                    assert holds.any(), "a posterior below the target that no open box holds"
-                    assert found[k] >= bounds[holds].min() - 1e-12
-                    looked_at += 1
+            looked_at += watched(search, (dual_of(support, gamma, lam),), support.T, target, found, u)
     assert looked_at > 1000
 
 

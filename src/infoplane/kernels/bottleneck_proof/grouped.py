@@ -11,9 +11,9 @@ from ..common.jit import entry, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate
-from .boxes import CLOSED, CUTS, OPEN, PLACES, Boxes, halved, push, release
+from .boxes import CUTS, OPEN, Boxes, halved, push, release
 from .cell_bound import Dual, Work, bound_with, mean, room
-from .envelope import ROUNDS, WORTH, ascend, choose_cut, note, restart, store, weigh
+from .envelope import ROUNDS, WORTH, ascend, choose_cut, note, restart, store, weigh, weigh_first
 from .group_bound import Tilt, as_letters, prepare_groups, reduce_by_groups, settle, tilt_room
 from .groups import GIVEN, MADE, Groups, make_groups
 from .ranges import propagate
@@ -111,11 +111,7 @@ def grouped_search(dual: Dual, groups: Groups, boxes: Boxes, target: float, cuts
     while groups.counts[MADE] < groups.counts[GIVEN]:
         make_groups(dual, groups)
     work, small, tilt = room(dual.T), room(groups.mean[0]), tilt_room(groups)
-    root = boxes.counts[PLACES]
-    if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
-        boxes.counts[PLACES] = 1
-        boxes.levels[CLOSED] = target
-        weigh(dual, boxes, root, -math.inf, target, work)
+    weigh_first(dual, boxes, target, work)
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break

@@ -89,28 +89,19 @@ def entry(function: F) -> F:
     return call  # type: ignore[return-value]
 
 
-_lock, _resting, _was_on = threading.Lock(), 0, False
-
-
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Python's collector of cycles switched off until the last caller has left this context, and then as it was.
+    """Python's collector of cycles switched off, and then as it was: it takes an eighth of the compiler's time.
 
-    The compiler makes millions of objects that live until it is done: looking through them again and again takes an eighth of its time.
+    Of several threads the first to leave may switch it on for all: they are only slower then.
     """
-    global _resting, _was_on
-    with _lock:
-        if _resting == 0:
-            _was_on = gc.isenabled()
-            gc.disable()
-        _resting += 1
+    was_on = gc.isenabled()
+    gc.disable()
     try:
         yield
     finally:
-        with _lock:
-            _resting -= 1
-            if _resting == 0 and _was_on:
-                gc.enable()
+        if was_on:
+            gc.enable()
 
 
 def clock() -> float:
