@@ -27,6 +27,7 @@ SCRIPTS = {
     "merging": "bench_merging.py",
     "peers": "bench_peers.py",
     "startup": "bench_startup.py",
+    "compilation": "bench_compilation.py",
     "scale": "bench_scale.py",
     "sweep": "bench_sweep.py",
     "portfolio": "portfolio.py",

@@ -1,5 +1,8 @@
 """Branch and bound on boxes: nothing below the target is ever lost, and what is proven only rises."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -10,6 +13,24 @@ from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.kernels.common.linked import LINKED
+
+SEARCHED = """
+import numpy as np
+from infoplane import Joint
+from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
+from infoplane.certificate.bottleneck.partition import Partition
+from infoplane.joint.support import Support
+from infoplane.kernels.bottleneck_proof.envelope import search
+found = []
+for n_x, n_y in ((60, 4), (100, 3), (300, 3)):
+    support = Support(Joint(np.random.default_rng(n_x).dirichlet(np.full(n_x * n_y, 0.3)).reshape(n_x, n_y)))
+    multipliers = Mixture(np.ones(1), support.p_y[None]).multipliers(support, 0.2)
+    partition = Partition(support.T)
+    partition.grow(301)
+    search(dual_of(support, 0.2, multipliers), partition.boxes, -1e-3, 300)
+    found += [partition.least, partition.met]
+"""
 
 
 @joints
@@ -60,3 +81,14 @@ def test_the_same_in_pieces_as_at_once():
         two.grow(cuts + 1)
         search(dual, two.boxes, -1e-3, cuts)
     assert (one.left, one.cuts, one.least, one.met) == (two.left, two.cuts, two.least, two.met)
+
+
+def test_the_process_that_compiles_and_one_that_loads_agree_to_the_bit():
+    """In a fresh installation it is this process that compiles; with a numba that was not checked the last bits may differ."""
+    here = {}
+    exec(SEARCHED, here)
+    done = subprocess.run(
+        [sys.executable, "-c", f"{SEARCHED}print(*found)"], check=True, capture_output=True, text=True
+    )
+    there = [float(number) for number in done.stdout.split()]
+    np.testing.assert_allclose(there, here["found"], rtol=0.0 if LINKED else 1e-12, atol=0.0)

@@ -1,8 +1,8 @@
 """How kernels are compiled: one place for the flags.
 
-`part` marks a function that other kernels call; `inlined` one whose text is pasted into its callers; `entry` one that Python calls, whose
-machine code (with all its parts) is kept on disk, see `cache`. Division follows IEEE rules instead of raising, and the GIL is released,
-so that threads run side by side. A call that finds nothing on disk says so, once per process, through the logger "infoplane".
+`part` marks a function that other kernels call, see `linked`; `inlined` one whose text is pasted into its callers; `entry` one that Python
+calls, whose machine code (with all its parts) is kept on disk, see `cache`. Division follows IEEE rules instead of raising, and the GIL is
+released, so that threads run side by side. A call that finds nothing on disk says so, once per process, through the logger "infoplane".
 """
 
 import functools
@@ -19,6 +19,7 @@ from numba.core import config
 from numba.core.registry import CPUDispatcher
 
 from .cache import KernelCache
+from .linked import COMPILER
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -55,7 +56,8 @@ def part(function: F, **flags: Any) -> F:
     """Compile a helper when the kernel that uses it is compiled."""
     if INTERPRETED:
         return function
-    return Part(function, targetoptions={"nopython": True, **UNCALLED, **FLAGS, **flags})  # type: ignore[return-value]
+    options = {"nopython": True, **UNCALLED, **FLAGS, **flags}
+    return Part(function, targetoptions=options, pipeline_class=COMPILER)  # type: ignore[return-value]
 
 
 def inlined(function: F) -> F:
