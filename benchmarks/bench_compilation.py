@@ -95,10 +95,10 @@ def measure(rounds: int = 3, times: int = 5) -> dict[str, Any]:
                 ]
             )
         ),
-        "cases": {
-            case: {"first": ratio(first, case), "later": ratio(later, case), "differ": case in differ["own"]}
+        "cases": [
+            {"case": case, "first": ratio(first, case), "later": ratio(later, case), "differ": case in differ["own"]}
             for case in first["own"][0]
-        },
+        ],
         "rounds": rounds,
     }
 
@@ -106,15 +106,16 @@ def measure(rounds: int = 3, times: int = 5) -> dict[str, Any]:
 def table(found: dict[str, Any]) -> str:
     """The docs page, from the results alone."""
     rows = "".join(
-        f"| {case} | {row['first']:.2f} | {row['later']:.2f} | {'no' if row['differ'] else 'yes'} | yes |\n"
-        for case, row in found["cases"].items()
+        f"| {row['case']} | {row['first']:.2f} | {row['later']:.2f} | {'no' if row['differ'] else 'yes'} | yes |\n"
+        for row in found["cases"]
     )
     return (
         "# What compiling takes\n\n"
-        "Written by `benchmarks/bench_compilation.py`: functions that only kernels call are compiled to be linked, without machine code of\n"
-        "their own (`kernels/common/linked.py`), against numba's own way. Ratios of processor time, ours over numba's own, medians of\n"
-        f"{found['rounds']} rounds in turns. *First*: a process that finds no kernels on the machine; a case compiles what those above\n"
-        "it have not. *Later*: one that loads them, the least of several times. The last columns: whether the two processes agree to the bit.\n\n"
+        "Written by `benchmarks/bench_compilation.py`: functions that only kernels call are compiled to be linked, without machine\n"
+        "code of their own (`kernels/common/linked.py`), against numba's own way. Ratios of processor time, ours over numba's own,\n"
+        f"medians of {found['rounds']} rounds in turns. *First*: a process that finds no kernels on the machine; a case compiles what\n"
+        "those above it have not, and runs once. *Later*: a process that loads them, the least of several times. The last columns:\n"
+        "whether the two processes agree to the bit.\n\n"
         "| case | first | later | numba's own way: same bits | linked: same bits |\n|---|---|---|---|---|\n"
         f"{rows}\n"
         f"All cases together, compiled and run once: {found['whole']:.2f} of the time.\n"

@@ -2,7 +2,7 @@
 
 numba takes every function through all of LLVM's passes to machine code, and then the kernel that calls it once more, with all that it
 calls. Here the former end after the cheap passes (which shorten and inline): those that count are the passes over the whole kernel.
-Kernels compile in two thirds to three quarters of the time, and are as fast (docs/benchmarks/compilation.md).
+Kernels compile in about three quarters of the time, and are as fast (docs/benchmarks/compilation.md).
 
 It also makes the process that compiles a kernel run the same code as those that load it from disk. With machine code of their own, calls
 of the former would end in that code, of the latter in what was optimised with the kernel, and the two may add in another order where
