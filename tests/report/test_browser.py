@@ -46,9 +46,17 @@ def heart_open(chromium, heart_page):
     one.context.close()
 
 
+@pytest.fixture(scope="module")
+def marked_open(chromium, marked_page):
+    """The same for the page whose labels are markup."""
+    one = Opened(chromium, marked_page, viewport=WIDE)
+    yield one
+    one.context.close()
+
+
 @pytest.mark.parametrize(("size", "scheme"), [(WIDE, "light"), (NARROW, "dark")], ids=["wide, light", "narrow, dark"])
-def test_offline_silent_and_within_the_window(opened, heart_page, size, scheme):
-    one = opened(heart_page, viewport=size, color_scheme=scheme)
+def test_offline_silent_and_within_the_window(opened, heart_open, heart_page, size, scheme):
+    one = heart_open if size is WIDE else opened(heart_page, viewport=size, color_scheme=scheme)
     one.page.get_by_label("every run").check()
     assert one.page.evaluate("document.documentElement.scrollWidth") <= size["width"]
     for chart in ("plane", "masses", "cells", "posteriors"):
@@ -179,8 +187,8 @@ def test_sorting_by_a_column(heart_open, heart):
     one.quiet()
 
 
-def test_markup_in_labels_is_text(opened, marked, marked_page, nasty):
-    one = opened(marked_page, viewport=WIDE)
+def test_markup_in_labels_is_text(marked_open, marked, nasty):
+    one = marked_open
     for row in marked.best_rows():
         one.page.get_by_label("Best run at").select_option(str(row))
         one.page.wait_for_selector(f"#posteriors [data-run='{row}']")
@@ -203,8 +211,8 @@ def test_markup_in_labels_is_text(opened, marked, marked_page, nasty):
     one.quiet()
 
 
-def test_a_trace_is_drawn_where_there_is_one(opened, marked, marked_page):
-    one = opened(marked_page, viewport=WIDE)
+def test_a_trace_is_drawn_where_there_is_one(marked_open, marked):
+    one = marked_open
     with_trace = next(row for row, run in enumerate(marked.runs) if run.trace is not None and run.converged)
     without = next(row for row in marked.best_rows() if marked.runs[row].trace is None)
     one.page.get_by_label("Best run at").select_option(str(with_trace))
@@ -216,8 +224,9 @@ def test_a_trace_is_drawn_where_there_is_one(opened, marked, marked_page):
     one.quiet()
 
 
-def test_the_policy_stops_what_is_not_the_pages_own(opened, marked_page):
-    one = opened(marked_page, viewport=WIDE)
+def test_the_policy_stops_what_is_not_the_pages_own(marked_open):
+    """The last test of that page, which complains from here on."""
+    one = marked_open
     one.page.evaluate(
         "() => { const s = document.createElement('script'); s.textContent = \"document.title = 'owned'\"; document.body.append(s); }"
     )

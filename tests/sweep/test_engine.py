@@ -242,7 +242,7 @@ def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
     """A real worker, of a copy of the package, found by its own process before ours. Its version is the same, one comment is not."""
     distributed = pytest.importorskip("distributed")
     package = tmp_path / "site" / "infoplane"
-    shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("*.nb?"))
     source = package / "words.py"
     source.write_text(f"{source.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
     named = rf"{ip.__version__} \(sources \w+\)"

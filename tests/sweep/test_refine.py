@@ -176,7 +176,7 @@ def test_refinement_does_not_depend_on_threads_chunks_or_resumes(tmp_path):
 
         def press(progress, heard=heard):
             heard.append(progress)
-            if len(heard) == 4:
+            if len(heard) == 8:
                 raise KeyboardInterrupt
 
         found = swept(store=path, chunk_seconds=1e-9, progress=press)
@@ -185,7 +185,7 @@ def test_refinement_does_not_depend_on_threads_chunks_or_resumes(tmp_path):
         assert status.total_parameters == 24
         if found.complete:
             break
-    assert calls >= 5
+    assert calls >= 3
     assert_same_runs(found, expected)
     again = read_store(path)
     assert_same_runs(again, expected)

@@ -49,7 +49,7 @@ def test_bounds_and_reaches_by_groups(size):
     joint = exact.many_columns()
     T = exact.channel(joint)
     close = 0
-    for trial in range(6):
+    for trial in range(4):
         dual, work, q = case(joint, size, rng)
         groups = grouped(dual, work, rng, 24 if trial % 2 else 96)
         small, tilt = room(groups.mean[0]), tilt_room(groups)

@@ -23,7 +23,7 @@ ASK = (
 def copy_of_kernels(folder: Path) -> Path:
     """The kernels by themselves, and what they import: the rest of the package would only take time."""
     source, package = Path(infoplane.__file__).parent, folder / "infoplane"
-    shutil.copytree(source / "kernels", package / "kernels", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(source / "kernels", package / "kernels", ignore=shutil.ignore_patterns("*.nb?"))
     (package / "__init__.py").touch()
     shutil.copy(source / "information.py", package)
     (package / "kernels/fixed_point/probe.py").write_text(PROBE)
