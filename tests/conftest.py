@@ -1,6 +1,7 @@
 import gc
 import os
 import signal
+import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,12 @@ FIRST = (
 )
 """Tests that run first, the others as they are found: those of kernels compile what the others then load from the disk, and the last one
 mostly waits for processes of its own, so that it should not be what the run ends with."""
+
+
+SEVERAL_CORES = tuple(
+    f"tests/{place}" for place in ("sweep/", "report/", "solvers/test_contract.py", "test_solve.py", "test_threads.py")
+)
+"""Tests that have all cores: of threads, of every solver in threads, of sweeps, and of a browser, which has processes of its own."""
 
 
 def _rank(file):
@@ -52,6 +59,30 @@ def pytest_xdist_make_scheduler(config, log):
         return None
     config.option.loadscopereorder = False  # xdist would begin with the files that have the most tests
     return ByFile(config, log)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _one_core_per_process(request):
+    """Processes that run tests side by side (pytest-xdist) stay out of each other's way, but for tests whose subject is several cores."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER")
+    if worker is None or sys.platform != "linux" or request.node.nodeid.startswith(SEVERAL_CORES):
+        yield
+        return
+    before = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {sorted(before)[int(worker.removeprefix("gw")) % len(before)]})
+    yield
+    os.sched_setaffinity(0, before)
+
+
+@pytest.fixture
+def with_cores(monkeypatch):
+    """Sets the number of cores that the library sees."""
+
+    def see(count):
+        monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(count)), raising=False)
+        monkeypatch.setattr("os.cpu_count", lambda: count)
+
+    return see
 
 
 @pytest.fixture(autouse=True, scope="session")

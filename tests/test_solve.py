@@ -23,9 +23,10 @@ UNIFORM = ip.datasets.paper_uniform()
 solving = sys.modules["infoplane.solve"]  # the package has a function of that name
 
 
-def test_same_seed_same_bits_whatever_the_number_of_cores(monkeypatch):
+def test_same_seed_same_bits_whatever_the_number_of_cores(with_cores):
+    with_cores(3)
     first = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=5, rng=7)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    with_cores(1)
     again = ip.solve(UNIFORM, ip.bottleneck(0.2), starts=5, rng=7)
     np.testing.assert_array_equal(first.encoder, again.encoder)
     assert first.starts == again.starts
@@ -176,8 +177,8 @@ def test_bad_options(options, message):
         ip.solve(UNIFORM, ip.bottleneck(0.2), **options)
 
 
-def test_many_starts_are_many_batches_in_order_and_large_ones_are_not(monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 2)
+def test_many_starts_are_many_batches_in_order_and_large_ones_are_not(with_cores, monkeypatch):
+    with_cores(2)
     heart, problem = ip.datasets.heart(), ip.bottleneck(0.2)
     W = make_starts(heart, None, 200, seed_sequence(0), "random")
     batches = solving._begin(ip.SOLVERS["ib-2"], Support(heart), problem, W, Stopping())

@@ -1,6 +1,8 @@
 """One BLAS thread for as long as anyone asks for it; work that ends when it is told to."""
 
+import os
 import signal
+import sys
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -8,6 +10,25 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from infoplane import threads
+
+
+def test_cores_are_those_that_the_process_may_use(with_cores):
+    for count in (1, 3):
+        with_cores(count)
+        assert threads.cores() == count
+        with threads.all_cores() as pool:
+            assert pool._max_workers == count
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say which cores a process may use")
+def test_a_process_that_was_given_one_core_uses_one():
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert threads.cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    assert threads.cores() == len(before)
 
 
 def test_one_blas_thread_is_counted():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import threading
 import time
 import warnings
@@ -27,7 +26,7 @@ from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .solvers.stopping import Stopping
 from .status import Status
-from .threads import StopFlag, all_cores, one_blas_thread, results, stopped_by, usual_floats
+from .threads import StopFlag, all_cores, cores, one_blas_thread, results, stopped_by, usual_floats
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -162,7 +161,7 @@ def _begin(solver: Solver, support: Support, problem: MarkovLagrangian, W: Array
         warnings.warn(sentence, PenaltyWarning, stacklevel=3)
     # A path solver needs all its starts in one batch; otherwise each core gets a share of them, in parts: those that wait for a core
     # when Ctrl-C is pressed do not begin. Large encoders stay together, since every batch has tables of its own.
-    count = max(os.cpu_count() or 1, W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
+    count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
     parts = np.array_split(W, 1 if is_path(solver) else min(len(W), count))
     return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts]
 

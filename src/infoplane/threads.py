@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
@@ -24,10 +25,17 @@ from threadpoolctl import ThreadpoolController
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
 
+def cores() -> int:
+    """Cores that this process may use: a batch system, a container or `taskset` may leave it fewer than the machine has."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @contextmanager
 def all_cores() -> Iterator[ThreadPoolExecutor]:
     """A pool with one thread per core."""
-    with ThreadPoolExecutor(os.cpu_count() or 1) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         yield pool
 
 

@@ -67,8 +67,8 @@ class Ended:
         return [Run(W, Status.STATIONARY, 1, Residuals(0.0, 0.0, 0.0), lower_bound=0.5) for W in encoders]
 
 
-def test_a_run_that_left_the_range_of_floating_point_is_said_to_have_failed(tmp_path, monkeypatch):
-    monkeypatch.setattr("os.cpu_count", lambda: 1)
+def test_a_run_that_left_the_range_of_floating_point_is_said_to_have_failed(tmp_path, with_cores):
+    with_cores(1)
     joint = ip.datasets.paper_uniform()
     stored = ip.sweep(joint, ip.bottleneck, [0.2], Overflowing(), starts=4, rng=0, store=tmp_path / "runs.db")
     for found in (stored, ip.sweep(joint, ip.bottleneck, [0.2], Overflowing(), starts=4, rng=0)):

@@ -25,6 +25,7 @@ from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
 from infoplane.sweep.store.reader import store_status
 from infoplane.sweep.worker import identity
+from infoplane.threads import cores
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -187,7 +188,7 @@ def test_without_a_client_workers_of_this_machine_are_started_and_ended(expected
         assert set(client.run(signal_ignored).values()) == {True}
 
     assert_same_runs(swept(engine="dask", progress=note), expected)
-    assert len(pids) == os.cpu_count()
+    assert len(pids) == cores()
     with pytest.raises(ValueError, match="No client"):
         distributed.default_client()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -12,6 +11,7 @@ import numpy as np
 from ..frontier.frontier import Frontier
 from ..information import NATS_PER_BIT, Array
 from ..sweep.sweep import sweep
+from ..threads import cores
 from .joints import call, load
 from .methods import FAMILIES, Method
 from .piece import Arrays, no_penalty_warnings
@@ -82,7 +82,7 @@ class Sweep:
         if iterations >= sample.method.max_iter:
             seconds *= self.method.max_iter / sample.method.max_iter
         places = len(self.parameters)
-        return seconds * self.trials * places / min(places, os.cpu_count() or 1)
+        return seconds * self.trials * places / min(places, cores())
 
     def call(self) -> str:
         """The Python that repeats it."""

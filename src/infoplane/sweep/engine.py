@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import importlib
 import math
-import os
 import signal
 import uuid
 from collections import deque
@@ -27,7 +26,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
-from ..threads import StopFlag, all_cores
+from ..threads import StopFlag, all_cores, cores
 from .plan import Chunk, Plan, Problems, Unit
 from .worker import STOP_FLAGS, ChunkResult, identity, run_chunk
 
@@ -180,11 +179,11 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
     if executor is not None:
         if not isinstance(executor, Executor):
             raise InvalidOptionError(f"executor must be a concurrent.futures.Executor, found {executor!r}.")
-        size = int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+        size = int(getattr(executor, "_max_workers", None) or cores())
         yield Engine(type(executor).__name__, executor, lambda: size)
     elif engine in (None, "threads"):
         with all_cores() as pool:
-            yield Engine("threads", pool, lambda: os.cpu_count() or 1)
+            yield Engine("threads", pool, cores)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
         with _client(engine.partition(":")[2]) as client:
             _refuse_other_versions(client)
