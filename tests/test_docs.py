@@ -34,7 +34,7 @@ def test_there_are_docstring_examples():
     assert len(EXPLAINED) >= 10
 
 
-SMALLER = {"colours": {"terms": (3, 8), "shown": (3,), "betas": (1.03, 1.1)}}
+SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}}
 """What `main` of an example that takes long is called with."""
 
 

@@ -132,7 +132,7 @@ def test_soft_problems_go_on_from_hard_partitions_too():
 def test_a_capped_funnel_of_many_outcomes_is_no_worse_than_the_difference_of_convex_solver():
     """A fifth of the colours: four clusters by pooling alone ended 2e-3 nats above."""
     joint, problem = ip.Joint.from_counts(np.asarray(ip.datasets.colours().p_xy)[::5, ::5]), ip.funnel(1.5)
-    other = ip.solve(joint, problem, "dc-pf", clusters=4, starts=8, rng=0)
+    other = ip.solve(joint, problem, "dc-pf", clusters=4, starts=4, rng=0)
     assert ip.solve(joint, problem, clusters=4, rng=0).loss <= other.loss + 1e-6
 
 

@@ -63,7 +63,7 @@ def test_fewer_iterations_to_the_same_point(formulation, parameter):
     joint = ip.datasets.paper_nonuniform()
     problem = ip.bottleneck(parameter) if formulation.startswith("ib") else ip.funnel(parameter)
     plain, fast = (
-        ip.solve(joint, problem, ip.DouglasRachford(formulation, acceleration=on), starts=8, rng=0, init="random")
+        ip.solve(joint, problem, ip.DouglasRachford(formulation, acceleration=on), starts=4, rng=0, init="random")
         for on in (False, True)
     )
     assert fast.status is ip.Status.STATIONARY
