@@ -10,7 +10,9 @@ JOINTS = {
     "heart": ip.datasets.heart,
     "paper": ip.datasets.paper_nonuniform,
     "zeros": lambda: ip.Joint.from_counts([[4, 0, 1], [0, 3, 2], [1, 1, 0], [1, 1, 0], [0, 0, 5]]),
-    "nearly deterministic": lambda: ip.Joint.from_counts(np.eye(4, 3) + 1e-9 + np.eye(4, 3, -1)),
+    "nearly deterministic": lambda: ip.Joint.from_counts(
+        np.diag([3, 1, 2, 1]) @ (np.eye(4, 3) + np.eye(4, 3, -1)) + 1e-9
+    ),
 }
 
 

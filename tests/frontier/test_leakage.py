@@ -90,6 +90,21 @@ def test_the_order_of_caps_does_not_matter():
         np.testing.assert_array_equal(one.solution.encoder, two.solution.encoder)
 
 
+@pytest.mark.parametrize("eps", [0.01, 0.1, 0.3])
+@pytest.mark.parametrize("noise", [0.0, 1e-12])
+def test_where_y_is_a_function_of_x_there_is_nothing_to_search(noise, eps):
+    """I(X;Z) = I(Y;Z) + H(X|Y) at best, and reached; at beta = 1, or a rounding above, a search went on until its limits."""
+    for table in (np.diag([4.0, 3.0, 2.0, 1.0]), [[2, 0, 0], [1, 0, 0], [0, 3, 0], [0, 1, 0], [0, 0, 3]]):
+        joint = ip.Joint.from_counts(np.asarray(table) + noise)
+        found = funnel_at_leakage(joint, eps)
+        assert found.certified
+        assert found.cells == 0
+        verify.check_encoder(joint.p_xy, found.encoder)
+        ixz, iyz = verify.mutual_informations(np.asarray(joint.p_xy), found.encoder)
+        assert iyz <= eps
+        assert ixz == pytest.approx(eps + joint.entropy_x - joint.mutual_information, abs=1e-6)
+
+
 @settings(max_examples=15, deadline=None)
 @given(joint=joints(max_x=4, max_y=3), eps=st.floats(1e-5, 0.5))
 def test_any_joint(joint, eps):

@@ -367,3 +367,14 @@ def test_control_c_is_heard_while_highs_works_in_the_main_thread(waiting):
     assert (highs.calls, highs.answered) == (1, 0)
     assert proof.lower_bound <= -2.099080
     assert not proof.certified
+
+
+@pytest.mark.parametrize("beta", [1.0001, 1.01, 3.0])
+def test_where_y_is_a_function_of_x_the_simple_bound_is_enough(beta):
+    """Nothing leaks and H(X|Y) is said: near beta = 1 a search took seconds to find out."""
+    joint, problem = ip.Joint.from_counts([[2, 0, 0], [1, 0, 0], [0, 3, 0], [0, 1, 0], [0, 0, 3]]), ip.funnel(beta)
+    found = ip.solve(joint, problem, Columns())
+    verify.check_solution(joint.p_xy, problem.rho, found)
+    assert found.status is ip.Status.CERTIFIED
+    assert found.loss == pytest.approx(joint.mutual_information - joint.entropy_x, abs=1e-6)
+    assert ip.certify(joint, problem, found.encoder).cells == 0

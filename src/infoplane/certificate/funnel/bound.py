@@ -135,9 +135,11 @@ def proven(
     coarse = len(support.p_y) > COARSE
     if coarse:
         meter.limits = replace(whole, max_cells=-(-3 * whole.max_cells // 4), max_seconds=0.75 * whole.max_seconds)
-    outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter)
+    simple = simple_bound(support, beta)
+    known = simple - constant(support, beta)
+    outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter, known)
     meter.limits = whole
-    bound = max(outcome.lower + constant(support, beta), simple_bound(support, beta))
+    bound = max(outcome.lower + constant(support, beta), simple)
     if coarse and outcome.left and outcome.floor == math.inf and not meter.interrupted:
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
         rough = Programme(small)

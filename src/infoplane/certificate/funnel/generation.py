@@ -111,9 +111,12 @@ def finish(steps: Generator[None, None, Result]) -> Result:
 
 
 def generate(
-    programme: Programme, master: Callable[[], Point], tol: float, meter: Meter
+    programme: Programme, master: Callable[[], Point], tol: float, meter: Meter, known: float = -math.inf
 ) -> Generator[None, None, Outcome]:
     """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the meter says stop.
+
+    Or until the mixture costs no more than a lower bound that is known without a search, within tol/2. Where Y is a function of X, g is
+    flat at the best prices: no search would end, and the simple bound is exact.
 
     Yields after every bounded piece of work. Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all
     columns met.
@@ -124,6 +127,9 @@ def generate(
     small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
     try:
         while not meter.spent:
+            if point.value - known <= tol / 2.0:
+                left = 0
+                break
             meter.rounds += 1
             # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
             aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0

@@ -83,11 +83,13 @@ def _capped(
 ) -> CappedFunnel:
     """One cap; lines are (beta, lower bound of beta I(Y;Z) - I(X;Z)) of the caps before, and this one's is added."""
     limits = meter.limits
-    outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter))
+    known = min([_simple(support, eps), *(_on_line(eps, *line) for line in lines)])
+    H_x = float(entr(support.p_x).sum())
+    outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter, H_x - known))
     W = _within(support, outcome.point.encoder, eps)
-    upper, beta, problem, lower = _proven(support, programme, outcome, eps)
+    beta, problem, lower = _proven(support, programme, outcome, eps)
     lines.append((beta, lower))
-    upper = min(upper, *(_on_line(eps, *line) for line in lines))
+    upper = min(known, H_x - outcome.lower, _on_line(eps, beta, lower))
     ixz = plane_point(support.joint, support.lift(W)).ixz
     residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
     run = Run(
@@ -106,16 +108,18 @@ def _capped(
 
 def _proven(
     support: Support, programme: Programme, outcome: Outcome, eps: float
-) -> tuple[float, float, MarkovLagrangian, float]:
-    """The upper bound of I(X;Z); beta; the Lagrangian of that beta, and a lower bound of it."""
-    H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
+) -> tuple[float, MarkovLagrangian, float]:
+    """Beta; the Lagrangian of that beta, and a lower bound of it."""
     beta = outcome.proof.beta
-    upper = H_x - outcome.lower
-    # Always: I(X;Z) <= I(Y;Z) + H(X|Y), and <= H(X).
-    simple = min(H_x, eps + H_xy - H_y) + simple_rounding(support, 1.0)
     problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
     lower = outcome.lower - beta * (programme.H_y - eps) + constant(support, beta)
-    return min(upper, simple), beta, problem, max(lower, simple_bound(support, beta))
+    return beta, problem, max(lower, simple_bound(support, beta))
+
+
+def _simple(support: Support, eps: float) -> float:
+    """I(X;Z) <= I(Y;Z) + H(X|Y), and <= H(X), always."""
+    H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
+    return min(H_x, eps + H_xy - H_y) + simple_rounding(support, 1.0)
 
 
 def _on_line(eps: float, beta: float, lower: float) -> float:

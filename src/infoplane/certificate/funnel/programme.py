@@ -43,6 +43,8 @@ class Point:
     beta: float
     dual: float
     """Lambda.p_x (+ beta (H(Y) - eps)): the lower bound, up to the least g."""
+    value: float
+    """What the mixture costs: the programme's upper bound."""
     solved: bool = True
     """Whether HiGHS found an optimum; if not, the release is a plain one, and the prices hold all the same."""
     interrupted: bool = False
@@ -120,10 +122,10 @@ class Programme:
         try:
             found = linear_programme(self.Q, costs, self.p_x)
         except InfoplaneError:
-            return self._plain(beta, 0.0)
+            return self._plain(beta)
         except KeyboardInterrupt:
-            return replace(self._plain(beta, 0.0), interrupted=True)
-        return self._point(found.weights, found.lam, costs, beta, 0.0)
+            return replace(self._plain(beta), interrupted=True)
+        return self._point(found.weights, found.lam, costs, beta)
 
     def at_leakage(self, eps: float) -> Point:
         """The programme with I(Y;Z) <= eps; after Ctrl-C a plain point that says so."""
@@ -141,21 +143,23 @@ class Programme:
             return replace(self._plain(PLAIN_BETA, self.H_y - eps), interrupted=True)
         beta = found.dual / unit
         lam = found.lam + beta * (log_p_y @ self.T)
-        return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, beta * (self.H_y - eps))
+        return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
 
-    def _plain(self, beta: float, allowance: float) -> Point:
+    def _plain(self, beta: float, allowance: float | None = None) -> Point:
         """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better, and prices."""
         n, costs = len(self.p_x), self.H_q - beta * self.H_u
         weights = np.zeros(len(costs))
-        if allowance == 0.0 and costs[:n] @ self.p_x < costs[n]:
+        if allowance is None and costs[:n] @ self.p_x < costs[n]:
             weights[:n] = self.p_x
         else:
             weights[n] = 1.0
-        return replace(self._point(weights, costs[:n], costs, beta, beta * allowance), solved=False)
+        return replace(self._point(weights, costs[:n], costs, beta, allowance), solved=False)
 
-    def _point(self, weights: Array, lam: Array, costs: Array, beta: float, constant: float) -> Point:
+    def _point(self, weights: Array, lam: Array, costs: Array, beta: float, allowance: float | None = None) -> Point:
+        """Weights and prices of the programme for beta; or of that with a cap, where beta is its price and the allowance H(Y) - eps."""
         lam = repaired(lam, self.Q, costs, self.p_x)
-        return Point(self.Q, weights, lam, beta, math.fsum(lam * self.p_x) + constant)
+        value = math.fsum(weights * (costs if allowance is None else self.H_q))
+        return Point(self.Q, weights, lam, beta, math.fsum(lam * self.p_x) + beta * (allowance or 0.0), value)
 
     def rounding(self, lam: Array, beta: float) -> float:
         """What the dual value, and the entropies that turn it into a loss, may be off by."""
