@@ -28,7 +28,7 @@ INTERPRETED = bool(config.DISABLE_JIT)  # type: ignore[attr-defined]
 
 FLAGS: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
 
-COMPILING = "compiling kernels, once per machine (half a minute to a minute)"
+COMPILING = "compiling kernels, once per machine (about half a minute)"
 
 _told = threading.Event()
 
