@@ -1,7 +1,15 @@
 import numba
+import pytest
 
 from infoplane.kernels.common.jit import entry, part
-from infoplane.kernels.common.linked import LINKED
+from infoplane.kernels.common.linked import LINKED, was_checked
+
+
+@pytest.mark.parametrize(
+    ("short", "checked"), [((0, 61), False), ((0, 62), True), ((0, 68), True), ((0, 69), False), ((None, None), False)]
+)
+def test_only_versions_of_numba_that_were_checked(short, checked):
+    assert was_checked(short) is checked
 
 
 def half(u):

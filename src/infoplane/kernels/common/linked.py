@@ -22,7 +22,14 @@ from numba.core.compiler import Compiler
 CHECKED = ((0, 62), (0, 68))
 """The first and the last version of numba in which the names used here mean what they should."""
 
-LINKED = CHECKED[0] <= numba.version_info.short <= CHECKED[1]
+
+def was_checked(short: tuple[int | None, ...]) -> bool:
+    """Whether these names were checked in a version of numba; a build without a tag has (None, None)."""
+    return None not in short and CHECKED[0] <= short <= CHECKED[1]
+
+
+LINKED = was_checked(numba.version_info.short)
+"""Whether parts are linked, or compiled in numba's own way."""
 
 
 class Unplaced:
