@@ -32,6 +32,18 @@ def test_planted_groups_are_found(groups):
     assert kept == pytest.approx(whole, abs=1e-9)
 
 
+@pytest.mark.parametrize("kept_sparse", [False, True])
+def test_a_heaviest_letter_that_says_what_all_say_does_not_end_the_cutting(kept_sparse, monkeypatch):
+    """p(y|x) of the heaviest is p(y): the others are told apart all the same."""
+    table = np.array([[4.0, 4.0], [2.0, 1.0], [1.0, 2.0], [3.0, 1.0], [1.0, 3.0]])
+    monkeypatch.setattr("infoplane.joint.support.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.joint.support.SPARSE_SHARE", 1.0)
+    support = Support(ip.Joint.from_counts(sparse.csr_array(table) if kept_sparse else table))
+    assert support.sparse is kept_sparse
+    labels = grouped(support, 2)
+    assert labels[1] == labels[3] != labels[2] == labels[4]
+
+
 def test_no_more_groups_than_things_said():
     joint, _ = planted(40, 4, np.random.default_rng(0))
     assert len(set(grouped(Support(joint), 10))) == 4

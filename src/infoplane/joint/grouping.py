@@ -56,8 +56,11 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     mean = p_y / p_y.sum()
     scale = 1.0 / np.sqrt(np.where(mean > 0.0, mean, 1.0))
     # The leading direction of the rows (p(y|x) - mean) / sqrt(mean), each weighed by p(x), without forming them.
-    direction = _sums(rows[[int(p_x.argmax())]], 0) / p_x.max() - mean
-    direction = direction * scale
+    first_letter = int(p_x.argmax())
+    direction = scale * (_sums(rows[[first_letter]], 0) / p_x[first_letter] - mean)
+    if not direction.any():  # it says what all say together: begin with the one that differs most
+        first_letter = int(((rows * rows) @ (scale * scale) / p_x - p_x).argmax())
+        direction = scale * (_sums(rows[[first_letter]], 0) / p_x[first_letter] - mean)
     for _ in range(POWER_STEPS):
         projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
         direction = scale * (rows.T @ projection - mean * float(p_x @ projection))
