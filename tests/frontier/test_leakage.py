@@ -105,6 +105,19 @@ def test_where_y_is_a_function_of_x_there_is_nothing_to_search(noise, eps):
         assert ixz == pytest.approx(eps + joint.entropy_x - joint.mutual_information, abs=1e-6)
 
 
+@pytest.mark.parametrize("name", ["paper_uniform", "paper_nonuniform", "heart"])
+def test_a_certified_cap_is_a_certified_solution(name):
+    """Also where the line of a larger cap, or the bound that needs no search, is what proves it."""
+    joint = ip.datasets.load(name)
+    curve = funnel_curve(joint, np.linspace(0.02, 0.3, 6))
+    assert any(found.cells == 0 for found in curve)
+    for found in curve:
+        assert found.certified
+        assert found.solution.status is ip.Status.CERTIFIED
+        assert found.solution.gap <= 1e-6
+        assert found.solution.loss == pytest.approx(found.beta * found.iyz - found.ixz, abs=1e-12)
+
+
 @settings(max_examples=15, deadline=None)
 @given(joint=joints(max_x=4, max_y=3), eps=st.floats(1e-5, 0.5))
 def test_any_joint(joint, eps):

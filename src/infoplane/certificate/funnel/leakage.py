@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,7 +23,7 @@ from ...solution import Run, finished
 from ...status import STATIONARY_TOL, Residuals, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
-from .bound import constant, simple_bound, simple_rounding
+from .bound import constant, simple_bound
 from .constrained import ConstrainedFunnel
 from .generation import Meter, Outcome, finish, generate
 from .programme import Programme
@@ -69,7 +70,9 @@ def capped_curve(
     get the best mixture of the columns met so far.
     """
     found: dict[float, CappedFunnel] = {}
-    lines: list[tuple[float, float]] = []
+    # Always: I(X;Z) <= H(X), and <= I(Y;Z) + H(X|Y).
+    no_prices = np.zeros(len(support.p_x))
+    lines = [Line(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
         meter = Meter(limits, interrupted=interrupted)
@@ -78,53 +81,58 @@ def capped_curve(
     return [found[eps] for eps in caps]
 
 
-def _capped(
-    support: Support, programme: Programme, eps: float, meter: Meter, lines: list[tuple[float, float]]
-) -> CappedFunnel:
-    """One cap; lines are (beta, lower bound of beta I(Y;Z) - I(X;Z)) of the caps before, and this one's is added."""
+class Line(NamedTuple):
+    """Lower <= beta I(Y;Z) - I(X;Z) for every encoder: a line in eps above the largest I(X;Z)."""
+
+    beta: float
+    lower: float
+    lam: Array
+    """The prices that prove it; any, where nothing had to be searched."""
+
+    def at(self, eps: float) -> float:
+        """Beta eps - lower, rounded up: no Z with I(Y;Z) <= eps has a larger I(X;Z)."""
+        return self.beta * eps - self.lower + 1e-15 * (self.beta * eps + abs(self.lower))
+
+    @property
+    def problem(self) -> MarkovLagrangian:
+        """The Lagrangian that it bounds."""
+        return funnel(self.beta) if self.beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
+
+
+def _capped(support: Support, programme: Programme, eps: float, meter: Meter, lines: list[Line]) -> CappedFunnel:
+    """One cap; lines are those of the caps before, and this one's is added.
+
+    The answer is a solution of the Lagrangian whose line is lowest here: its gap there is that of the cap, or less.
+    """
     limits = meter.limits
-    known = min([_simple(support, eps), *(_on_line(eps, *line) for line in lines)])
     H_x = float(entr(support.p_x).sum())
+    known = min(line.at(eps) for line in lines)
     outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter, H_x - known))
     W = _within(support, outcome.point.encoder, eps)
-    beta, problem, lower = _proven(support, programme, outcome, eps)
-    lines.append((beta, lower))
-    upper = min(known, H_x - outcome.lower, _on_line(eps, beta, lower))
+    lines.append(_line(support, programme, outcome, eps))
+    best = min(reversed(lines), key=lambda line: line.at(eps))
+    upper = min(best.at(eps), H_x - outcome.lower)
     ixz = plane_point(support.joint, support.lift(W)).ixz
-    residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
+    residuals = Residuals(0.0, 0.0, best.problem.stationarity(support.joint, support.lift(W)))
     run = Run(
         encoder=W,
         status=proven(upper - ixz, limits.tol, residuals, judge(residuals, STATIONARY_TOL, meter.cut_short)),
         iterations=meter.rounds,
         residuals=residuals,
         found_by="columns",
-        lower_bound=lower,
-        multipliers=outcome.proof.lam,
+        lower_bound=best.lower,
+        multipliers=best.lam,
         advice="raise max_cells or max_seconds",
     )
-    solution = finished(support, problem, run, seconds=meter.seconds)
-    return CappedFunnel(solution, upper, limits.tol, eps, beta, meter.cells, outcome.left)
+    solution = finished(support, best.problem, run, seconds=meter.seconds)
+    return CappedFunnel(solution, upper, limits.tol, eps, best.beta, meter.cells, outcome.left)
 
 
-def _proven(
-    support: Support, programme: Programme, outcome: Outcome, eps: float
-) -> tuple[float, MarkovLagrangian, float]:
-    """Beta; the Lagrangian of that beta, and a lower bound of it."""
+def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) -> Line:
+    """What a generation has proven."""
     beta = outcome.proof.beta
-    problem = funnel(beta) if beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
     lower = outcome.lower - beta * (programme.H_y - eps) + constant(support, beta)
-    return beta, problem, max(lower, simple_bound(support, beta))
-
-
-def _simple(support: Support, eps: float) -> float:
-    """I(X;Z) <= I(Y;Z) + H(X|Y), and <= H(X), always."""
-    H_x, H_y, H_xy = (float(entr(p).sum()) for p in (support.p_x, support.p_y, support.P))
-    return min(H_x, eps + H_xy - H_y) + simple_rounding(support, 1.0)
-
-
-def _on_line(eps: float, beta: float, lower: float) -> float:
-    """Beta eps - lower, rounded up: no Z with I(Y;Z) <= eps has a larger I(X;Z) if none has beta I(Y;Z) - I(X;Z) < lower."""
-    return beta * eps - lower + 1e-15 * (beta * eps + abs(lower))
+    return Line(beta, max(lower, simple_bound(support, beta)), outcome.proof.lam)
 
 
 def _within(support: Support, W: Array, eps: float) -> Array:
