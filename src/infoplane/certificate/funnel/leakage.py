@@ -72,7 +72,7 @@ def capped_curve(
     found: dict[float, CappedFunnel] = {}
     # Always: I(X;Z) <= H(X), and <= I(Y;Z) + H(X|Y).
     no_prices = np.zeros(len(support.p_x))
-    lines = [Line(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
+    lines = [LeakageLine(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
         meter = Meter(limits, interrupted=interrupted)
@@ -81,7 +81,7 @@ def capped_curve(
     return [found[eps] for eps in caps]
 
 
-class Line(NamedTuple):
+class LeakageLine(NamedTuple):
     """Lower <= beta I(Y;Z) - I(X;Z) for every encoder: a line in eps above the largest I(X;Z)."""
 
     beta: float
@@ -99,7 +99,7 @@ class Line(NamedTuple):
         return funnel(self.beta) if self.beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
 
 
-def _capped(support: Support, programme: Programme, eps: float, meter: Meter, lines: list[Line]) -> CappedFunnel:
+def _capped(support: Support, programme: Programme, eps: float, meter: Meter, lines: list[LeakageLine]) -> CappedFunnel:
     """One cap; lines are those of the caps before, and this one's is added.
 
     The answer is a solution of the Lagrangian whose line is lowest here: its gap there is that of the cap, or less.
@@ -128,11 +128,11 @@ def _capped(support: Support, programme: Programme, eps: float, meter: Meter, li
     return CappedFunnel(solution, upper, limits.tol, eps, best.beta, meter.cells, outcome.left)
 
 
-def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) -> Line:
+def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) -> LeakageLine:
     """What a generation has proven."""
     beta = outcome.proof.beta
     lower = outcome.lower - beta * (programme.H_y - eps) + constant(support, beta)
-    return Line(beta, max(lower, simple_bound(support, beta)), outcome.proof.lam)
+    return LeakageLine(beta, max(lower, simple_bound(support, beta)), outcome.proof.lam)
 
 
 def _within(support: Support, W: Array, eps: float) -> Array:
