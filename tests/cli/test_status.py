@@ -47,7 +47,6 @@ def test_stopped_and_refined(run, tmp_path):
     assert "of 27 done" in said.out
     assert "left" in said.out
     found = run("status", tmp_path / "runs.db", "--json").json
-    assert found["under_way"] > 0
     assert found["parameters"] == 1
     assert 3 <= found["runs"] < 12
     assert found["seconds_left"] > 0
