@@ -35,11 +35,12 @@ from .joint.joint import Joint
 from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .solution import Exponent, Rate, Solution, Trace
-from .solve import Progress, solve
+from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
 from .solvers.difference_of_convex import DifferenceOfConvex
+from .solvers.driver import Progress
 from .solvers.envelope import Envelope
 from .solvers.fixed_point.accelerated import Accelerated
 from .solvers.fixed_point.blahut_arimoto import BlahutArimoto

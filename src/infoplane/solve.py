@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-import threading
 import time
 import warnings
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,15 +16,16 @@ from .errors import PenaltyWarning
 from .information import Array
 from .joint.joint import check_joint
 from .joint.support import Support
+from .options import RunOptions
 from .problem import check_problem
+from .runtime.budget import Budget
+from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Batch, BlockPace, PathBatch, Solver, is_path, losses_of
+from .solvers.base import Job, Solver, is_path
+from .solvers.driver import Progress, together
 from .solvers.registry import resolve_with_proof
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
-from .solvers.stopping import Stopping
-from .status import Status
-from .threads import StopFlag, all_cores, cores, one_blas_thread, results, stopped_by, usual_floats
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -35,17 +34,6 @@ if TYPE_CHECKING:
 
 BATCH_ENTRIES, MOST_ENTRIES = 4_000, 1_000_000
 """Encoder entries of one batch, about, as long as all starts together have no more than the second."""
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees between blocks of iterations: nats."""
-
-    iterations: int
-    """Most iterations that any run has done."""
-    runs: int
-    running: int
-    best_loss: float
 
 
 Callback = Callable[[Progress], object]
@@ -122,7 +110,7 @@ def solve(
     chosen, proof = resolve_with_proof(
         solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, capped=most < letters
     )
-    stopping = Stopping(tol=tol, max_iter=max_iter, clusters=most)
+    options = RunOptions(tol=tol, max_iter=max_iter, clusters=most)
     kind = default_init(problem) if init is None else init
     starts = whole_number("starts", starts)
     with one_blas_thread(), usual_floats():
@@ -131,118 +119,55 @@ def solve(
         # A solver without random starts gives the same bits every time, asked for or not.
         seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
         W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
-        cap = cluster_cap(chosen, stopping, W)
-        begun = _begin(chosen, support, problem, W, stopping)
-        del W  # large, and of no further use
-        found, interrupted = _best_of(begun, support, problem, callback, began, cap, stopping)
+        watch = None if callback is None else Watch(callback, together)
+        budget = Budget(iterations=options.max_iter, watch=watch)
+        job = Job(support, problem, W, options.tol, options.clusters, record=True, budget=budget)
+        found = _best(chosen, job, began, cluster_cap(chosen, most, W))
         if not found.solver:  # a solver of the user's need not say its name in every run
             found = replace(found, solver=chosen.name)
-        if proof is None or chosen is proof or interrupted:
+        if proof is None or chosen is proof or budget.stopped:
             return found
-        warm = np.ascontiguousarray(found.encoder[None][:, :, support.x])
-        begun = _begin(proof, support, problem, warm, stopping)
-        proven, _ = _best_of(begun, support, problem, callback, began, cap, stopping)
+        warm = job.but(starts=np.ascontiguousarray(found.encoder[None][:, :, support.x]))
+        proven = _best(proof, warm, began, found.cluster_cap)
     if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
     return better.bounded(proven.lower_bound, proof.tol, proven.multipliers)
 
 
-def cluster_cap(solver: Solver, stopping: Stopping, starts: Array) -> int | None:
+def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
     """The cap on |Z| that a solver's answers are under; None if they may have a cluster for every letter."""
-    letters = starts.shape[2]
-    most = stopping.most_clusters(letters) if solver.grows else starts.shape[1]
-    return most if most < letters else None
+    clusters, letters = starts.shape[1:]
+    cap = most if solver.grows else clusters
+    return cap if cap is not None and cap < letters else None
 
 
-def _begin(solver: Solver, support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping) -> list[Batch]:
-    """Batches for the starts W."""
-    if sentence := solver.caution(support, problem, W[0]):
+def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
+    """The best run of a solver from the job's starts, in as many threads as there are cores."""
+    if sentence := solver.caution(job.support, job.problem, job.starts[0]):
         warnings.warn(sentence, PenaltyWarning, stacklevel=3)
-    # A path solver needs all its starts in one batch; otherwise each core gets a share of them, in parts: those that wait for a core
-    # when Ctrl-C is pressed do not begin. Large encoders stay together, since every batch has tables of its own.
-    count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
-    parts = np.array_split(W, 1 if is_path(solver) else min(len(W), count))
-    return [solver.begin(support, [problem] * len(part), part, stopping, True) for part in parts]
-
-
-def _best_of(
-    batches: list[Batch],
-    support: Support,
-    problem: MarkovLagrangian,
-    callback: Callback | None,
-    began: float,
-    cap: int | None,
-    stopping: Stopping,
-) -> tuple[Solution, bool]:
-    """The best run, and whether the user or the callback stopped the runs early."""
-    with all_cores() as pool:
-        interrupted = not _drive(batches, pool, callback, support, problem)
-    for batch in batches:
-        if interrupted and isinstance(batch, PathBatch):
-            batch.stop()
-    runs = sound(support, problem, stopping, (run for batch in batches for run in batch.runs()))
+    found = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
+    runs = sound(job, (run for some in found for run in some))
     if not runs:
-        raise KeyboardInterrupt  # a path solver has nothing to show before its first problem has ended
-    return best_solution(support, problem, runs, time.perf_counter() - began, cap), interrupted
+        raise KeyboardInterrupt  # nothing had begun
+    return best_solution(job, runs, time.perf_counter() - began, cap)
 
 
-def _drive(
-    batches: list[Batch],
-    pool: ThreadPoolExecutor,
-    callback: Callback | None,
-    support: Support,
-    problem: MarkovLagrangian,
-) -> bool:
-    """Advance until every run has ended; False if the callback or the user stops them earlier."""
-    going, flag = [(BlockPace(), batch) for batch in batches], StopFlag()
+def parts_of(solver: Solver, job: Job) -> list[Job]:
+    """The job, its starts shared out: each core gets some, in parts, so that those that wait when Ctrl-C is pressed do not begin.
 
-    working, changed = 0, threading.Condition()
-
-    def advance(pace: BlockPace, batch: Batch) -> bool:
-        nonlocal working
-        with changed:
-            if flag.is_set():
-                return False
-            working += 1
-        try:
-            with stopped_by(flag):
-                return pace.advance(batch)
-        finally:
-            with changed:
-                working -= 1
-                changed.notify_all()
-
-    try:
-        while going:
-            on = results([pool.submit(advance, *one) for one in going])
-            going = [one for one, more in zip(going, on, strict=True) if more]
-            if callback is not None and callback(_progress(batches, support, problem)):
-                return not going
-    except KeyboardInterrupt:
-        with changed:
-            flag.set()
-            # A pool that was interrupted while it started a thread does not wait for that thread.
-            changed.wait_for(lambda: working == 0)
-        return False
-    return True
+    A path solver needs all its starts together; and large encoders stay together, since every part has tables of its own.
+    """
+    W = job.starts
+    count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
+    return [job.but(starts=part) for part in np.array_split(W, 1 if is_path(solver) else min(len(W), count))]
 
 
-def _progress(batches: list[Batch], support: Support, problem: MarkovLagrangian) -> Progress:
-    runs = [run for batch in batches for run in batch.runs(traces=False)]
-    return Progress(
-        iterations=max((run.iterations for run in runs), default=0),
-        runs=len(runs),
-        running=sum(run.status is Status.INTERRUPTED for run in runs),
-        best_loss=min(losses_of(support, problem, [run.encoder for run in runs]), default=math.inf),
-    )
-
-
-def best_solution(
-    support: Support, problem: MarkovLagrangian, runs: list[Run], seconds: float, cap: int | None = None
-) -> Solution:
+def best_solution(job: Job, runs: list[Run], seconds: float, cap: int | None = None) -> Solution:
     """The best run, by the rule of `best_of`."""
-    losses = losses_of(support, problem, [run.encoder for run in runs])
+    losses = job.losses([run.encoder for run in runs])
     best = best_of(losses, [run.status.converged for run in runs])
     summaries = tuple(StartSummary(loss, run.status, run.iterations) for loss, run in zip(losses, runs, strict=True))
-    return finished(support, problem, runs[best], seconds=seconds, start=best, starts=summaries, cluster_cap=cap)
+    return finished(
+        job.support, job.problem, runs[best], seconds=seconds, start=best, starts=summaries, cluster_cap=cap
+    )

@@ -35,7 +35,6 @@ from ..information import Array, IntArray
 from ..joint.support import Support
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
-from ..threads import stop_flag
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -163,14 +162,12 @@ def merge_path(
 
     for first in range(0, n, BLOCK):
         kernel.open_rows(state, a, b, first, min(first + BLOCK, n))
-        stop_flag().obey()
         if callback is not None:
             callback(0, total)
     pairs, falls = np.empty((total, 2), dtype=np.int64), np.empty((total, 2))
     for done in range(0, total, BLOCK):
         block = slice(done, min(done + BLOCK, total))
         kernel.merge(state, a, b, n - done, pairs[block], falls[block])
-        stop_flag().obey()
         if callback is not None:
             callback(block.stop, total)
 
@@ -256,13 +253,13 @@ MERGED = 2000
 """Letters up to which the clusters of Merge-Two's path are among the first columns."""
 
 
-def first_columns(support: Support) -> Array:
+def first_columns(support: Support, callback: Callback | None = None) -> Array:
     """The posteriors of all clusters on Merge-Two's path, a column each; none if there are many letters."""
     n = len(support.p_x)
     clusters = dict(zip(np.flatnonzero(support.x), np.eye(n), strict=True))
     columns = []
     if n <= MERGED:
-        for i, j in merge_two(support.joint).merges:
+        for i, j in merge_two(support.joint, callback=callback).merges:
             clusters[i] = clusters[i] + clusters.pop(j)
             columns.append(clusters[i] * support.p_x)
     return np.array(columns).reshape(-1, n).T

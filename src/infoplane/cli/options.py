@@ -22,11 +22,11 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
+from ..options import RunOptions
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
 from ..solvers.base import Solver
 from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
-from ..solvers.stopping import Stopping
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -478,7 +478,7 @@ run_options = several(
         "--max-iter",
         type=_count,
         metavar="N",
-        default=Stopping.max_iter,
+        default=RunOptions.max_iter,
         show_default=True,
         help="Most iterations of a run.",
     ),
@@ -486,7 +486,7 @@ run_options = several(
         "--tol",
         type=float,
         metavar="NUMBER",
-        default=Stopping.tol,
+        default=RunOptions.tol,
         show_default=True,
         help="A run has converged once its residuals are at most this.",
     ),

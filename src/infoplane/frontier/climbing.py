@@ -11,22 +11,24 @@ import time
 import numpy as np
 
 from ..information import Array
+from ..options import RunOptions
+from ..runtime.budget import Budget
+from ..runtime.threads import one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
+from ..solvers.base import Job
 from ..solvers.starts import make_starts, seed_sequence
-from ..solvers.stopping import Stopping
-from ..threads import one_blas_thread
 from .curve import KnownCurve
 
 FUNNEL_STARTS = 6
 """Starts of the default solver at a slope of the funnel."""
 
 
-def optimum(curve: KnownCurve, slope: float, stopping: Stopping, init: Array | None = None) -> Solution:
+def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None = None) -> Solution:
     """The best encoder found at a slope; from ``init``, if given."""
     if curve.hides_y:
-        return _funnel(curve, slope, stopping, init)
+        return _funnel(curve, slope, options, init)
     problem, support, began = curve.problem(slope), curve.support, time.perf_counter()
     if init is None:
         init = _known_below(curve, slope)
@@ -34,9 +36,10 @@ def optimum(curve: KnownCurve, slope: float, stopping: Stopping, init: Array | N
         path, starts = Annealing(), make_starts(curve.joint, None, 1, seed_sequence(0), "identity")
     else:
         path, starts = Annealing(rungs=0), np.ascontiguousarray(init[None][:, :, support.x])
-        stopping = Stopping(stopping.tol, stopping.max_iter, len(init))
+    clusters = None if init is None else len(init)
+    job = Job(support, problem, starts, options.tol, clusters, budget=Budget(iterations=options.max_iter))
     with one_blas_thread():
-        run = next(run for run in path.follow(support, [problem], starts, stopping) if run is not None)
+        run = path.run(job)[0]
     return finished(support, problem, run, seconds=time.perf_counter() - began)
 
 
@@ -46,6 +49,6 @@ def _known_below(curve: KnownCurve, slope: float) -> Array | None:
     return curve.optimal_at(max(below))[-1].encoder if below else None
 
 
-def _funnel(curve: KnownCurve, slope: float, stopping: Stopping, init: Array | None) -> Solution:
+def _funnel(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None) -> Solution:
     starts = {"starts": FUNNEL_STARTS, "rng": 0} if init is None else {"init": init}
-    return solve(curve.joint, curve.problem(slope), max_iter=stopping.max_iter, tol=stopping.tol, **starts)
+    return solve(curve.joint, curve.problem(slope), max_iter=options.max_iter, tol=options.tol, **starts)

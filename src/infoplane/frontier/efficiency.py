@@ -26,10 +26,10 @@ from ..errors import FarSideWarning, UnsupportedProblemError
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..nid import gnid
+from ..options import RunOptions
 from ..problem import MarkovLagrangian, bottleneck, check_family, family_of, siblings
 from ..solution import Solution
 from ..solve import solve
-from ..solvers.stopping import Stopping
 from ..systems import System, read_systems
 from .climbing import optimum
 from .curve import EncoderLine, KnownCurve
@@ -45,7 +45,7 @@ MAX_SOLVES = 30
 TOL = 1e-7
 """Nats between the two sides of epsilon at which to stop."""
 
-ENOUGH = Stopping(tol=1e-7, max_iter=4000)
+ENOUGH = RunOptions(tol=1e-7, max_iter=4000)
 """What an optimum needs: its loss is then exact to far less than `TOL`, also beside a transition, where the last digits of the encoder
 take tens of thousands of iterations."""
 
@@ -259,7 +259,7 @@ class Search:
 
     def __init__(self, curve: KnownCurve, tol: float, max_solves: int) -> None:
         self.curve, self.tol, self.max_solves = curve, tol, max_solves
-        self.stopping = ENOUGH
+        self.options = ENOUGH
         self.solves = 0
 
     def place(self, system: System, line: EncoderLine, proof: dict[str, Any] | None) -> Placement:
@@ -300,7 +300,7 @@ class Search:
 
     def _solve(self, slope: float) -> None:
         self.solves += 1
-        self.curve.add(slope, optimum(self.curve, slope, self.stopping))
+        self.curve.add(slope, optimum(self.curve, slope, self.options))
 
     def _from(self, system: System, line: EncoderLine) -> None:
         """An encoder above all that is known shows that an optimum was missed: it is known now, and so is what lies beyond it."""
@@ -308,7 +308,7 @@ class Search:
         slope = curve.nearest(line)[0]
         curve.admit(curve.made(slope, system.encoder, system.name))
         self.solves += 1
-        curve.add(slope, optimum(curve, slope, self.stopping, system.encoder))
+        curve.add(slope, optimum(curve, slope, self.options, system.encoder))
 
     def _proven(self, slope: float, proof: dict[str, Any]) -> bool:
         """A bound at a slope; whether the proof has found a better encoder."""

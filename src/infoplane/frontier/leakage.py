@@ -19,9 +19,10 @@ from ..checks import number
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import funnel
-from ..solve import Progress, solve
+from ..runtime.threads import one_blas_thread
+from ..solve import solve
+from ..solvers.driver import Progress
 from ..status import Status
-from ..threads import one_blas_thread
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""

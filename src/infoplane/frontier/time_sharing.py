@@ -15,8 +15,7 @@ import numpy as np
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution
-from ..solvers.stopping import Stopping
-from ..status import Residuals, Status
+from ..status import Residuals, Status, judge
 from .hull import FrontierPoint
 
 
@@ -69,7 +68,7 @@ def mixture(
         joint=a.run.joint,
         problem=problem,
         encoder=W,
-        status=Stopping(tol=tol).judge(residuals, open_ends[0] if open_ends else Status.STALLED),
+        status=judge(residuals, tol, open_ends[0] if open_ends else Status.STALLED),
         solver=f"mixture{unrefined}: {parts}",
         iterations=0,
         seconds=0.0,

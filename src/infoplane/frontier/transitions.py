@@ -29,8 +29,8 @@ from ..joint.joint import check_joint
 from ..joint.support import Support
 from ..problem import bottleneck
 from ..solution import Run
+from ..solvers.base import Job
 from ..solvers.envelope import Envelope
-from ..solvers.stopping import Stopping
 from ..status import Status
 
 if TYPE_CHECKING:
@@ -196,8 +196,8 @@ class _CertifiedPath:
 
     def along(self, gammas: list[float], start: Run | None = None) -> list[_Optimum]:
         first = np.ones((1, self.support.p_x.size)) if start is None else start.encoder
-        path = self.solver.follow(self.support, [bottleneck(g) for g in gammas], first[None], Stopping(1e-10))
-        runs = [run for run in path if run is not None]
+        problems = [bottleneck(g) for g in gammas]
+        runs = self.solver.follow(Job(self.support, problems[0], first[None], tol=1e-10), problems)
         return [_Optimum(gamma, run) for gamma, run in zip(gammas, runs, strict=True)]
 
     def between(self, one: _Optimum, two: _Optimum) -> Iterator[Transition]:

@@ -10,8 +10,8 @@ import numpy as np
 
 from ..frontier.frontier import Frontier
 from ..information import NATS_PER_BIT, Array
+from ..runtime.threads import cores
 from ..sweep.sweep import sweep
-from ..threads import cores
 from .joints import call, load
 from .methods import FAMILIES, Method
 from .piece import Arrays, no_penalty_warnings

@@ -9,12 +9,14 @@ import numpy as np
 
 from ..information import NATS_PER_BIT, Array
 from ..joint.support import Support
+from ..runtime.budget import Budget
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.base import Job
+from ..solvers.driver import advanced, runs_of
 from ..solvers.splitting.formulations import choose
 from ..solvers.splitting.solver import DouglasRachford
 from ..solvers.starts import make_starts, seed_sequence
-from ..solvers.stopping import Stopping
 from ..status import Status
 from .joints import load
 from .methods import FAMILIES, Method
@@ -131,9 +133,9 @@ class Trajectory:
         if not isinstance(options, DouglasRachford):
             raise TypeError(f"only splittings have iterates; found {options!r}")
         start = make_starts(joint, self.clusters, 1, seed_sequence(self.seed), "random")
-        stopping = Stopping(tol=self.method.tol, max_iter=self.method.max_iter)
-        batch = options.begin(support, [problem], start, stopping, True)
-        state, M, c = batch.state, batch.tables.M, self.method.penalty
+        budget = Budget(iterations=self.method.max_iter)
+        iteration = options.begin(Job(support, problem, start, self.method.tol, record=True, budget=budget))
+        state, M, c = iteration.state, iteration.tables.M, self.method.penalty
         split = choose(problem, options.formulation)
 
         def point() -> Array:
@@ -156,12 +158,12 @@ class Trajectory:
         going = True
         while going:
             old = state.v[0].copy(), state.W[0] @ M, state.nu[0].copy()
-            going = batch.advance(1)
+            going = advanced(iteration, 1)
             now = point()
             steps.append(float(np.linalg.norm(now - before)))
             gradients.append(gradient(*old))
             before = now
-        (run,) = batch.runs()
+        (run,) = runs_of(iteration)
         return {
             "step": np.array(steps),
             "gradient": np.array(gradients),

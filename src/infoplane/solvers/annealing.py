@@ -18,7 +18,8 @@ every gamma. Where another's line lies below, the path has missed a jump, and th
 from __future__ import annotations
 
 import time
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -26,15 +27,14 @@ import numpy as np
 from ..certificate.bottleneck.proof import gamma_of
 from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
-from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck
+from ..runtime.budget import Stopped
 from ..solution import Run
-from .base import PathSolver, losses_of, work_of
+from .base import Job, PathSolver, work_of
 from .fixed_point.accelerated import Accelerated
-from .growth import ROUGH, DualClimbs, asks_the_dual, from_letters, grown, settled
+from .growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
 from .prediction import Path
-from .self_consistent import Newton, newton_for
-from .stopping import Stopping
+from .self_consistent import newton_for
 
 
 @dataclass(frozen=True)
@@ -76,53 +76,41 @@ class Annealing(PathSolver):
             return f"annealing follows the bottleneck in gamma; found rho = {problem.rho}. Use drs, or pooling for the funnel."
         return Accelerated().refusal(problem)
 
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,
-    ) -> Iterator[Run | None]:
-        """Upwards in gamma, whatever the order asked for."""
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
+        """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        last, clusters, letters = [starts[0]], starts.shape[1], starts.shape[2]
-        del starts  # an encoder may be large: none is kept here while the next is found
-        lowest, most = problems[order[0]], min(stopping.most_clusters(letters), letters)
-        clock = _Clock(len(problems))
-        dual = DualClimbs(support) if asks_the_dual(support, most) else None
-        if dual is not None:
-            last.append((yield from _better(support, lowest, last.pop())))
-        else:
-            last.append((yield from self._approached(support, gamma_of(lowest), last.pop())))
+        clusters, path, clock = job.starts.shape[1], _Path(job), _Clock(len(problems))
+        dual = DualClimbs(job.support) if asks_the_dual(job.support, job.most) else None
+        lowest = job.but(problem=problems[order[0]])
+        W = self._approached(lowest, job.starts[0]) if dual is None else _better(lowest, job.starts[0])
         found: dict[int, Run] = {}
-        corrector = _Corrector(support, newton_for(support), stopping, record)
         for place in order:
-            W, spent = last.pop(), 0
+            at, spent = job.but(problem=problems[place]), 0
             if dual is not None and not found:
-                W, spent = yield from grown(support, problems[place], W, most, dual)
-            elif clusters < most and not found:  # above the lowest gamma clusters only merge
-                W, spent = yield from _split(support, problems[place], W, most, stopping.max_iter)
-            run = yield from corrector.solved(problems[place], W)
-            del W
+                W, spent = grown(at, W, job.most, dual)
+            elif clusters < job.most and not found:  # above the lowest gamma clusters only merge
+                W, spent = _split(at, W)
+            run = path.solved(at, W)
             if dual is not None and (len(found) % ASKED == 0 or len(found) == len(order) - 1):
-                run = yield from _completed(corrector, problems[place], run, dual)
+                run = _completed(path, at, run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
-            last.append(run.encoder)
-            corrector.passed(problems[place], run.encoder)
-            del run
+            W = run.encoder
+            path.passed(problems[place], W)
             clock.charge(place)
-        yield from _mend(corrector, problems, found, clock)
-        for place in range(len(problems)):
+            if job.budget.stopped:
+                break
+        if len(found) == len(problems):
+            _mend(path, problems, found, clock)
+        for place in sorted(found):
             run = found[place]
             died = max(clusters - len(run.encoder), 0)
             yield replace(run, found_by=self.name, died=died, seconds=clock.seconds[place])
 
-    def _approached(self, support: Support, lowest: float, W: Array) -> Generator[None, None, Array]:
-        """From below the first gamma up to it."""
+    def _approached(self, job: Job, W: Array) -> Array:
+        """From below the job's gamma up to it."""
+        lowest = gamma_of(job.problem)
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            run = yield from settled(support, _at(gamma), W, BRIEF)
-            W = run.encoder
+            W = settled(briefly(job, BRIEF, BRIEF_ITERATIONS).but(problem=_at(gamma)), W).encoder
         return W
 
 
@@ -140,34 +128,31 @@ class _Clock:
         self.began = now
 
 
-class _Corrector:
+class _Path:
     """From an encoder nearby to the stationary one: Newton's method from where the path leads, if that is worth it, then the map."""
 
-    def __init__(self, support: Support, newton: Newton | None, stopping: Stopping, record: bool) -> None:
-        self.support, self.newton, self.stopping, self.record = support, newton, stopping, record
-        self.path = Path(support)
+    def __init__(self, job: Job) -> None:
+        self.job, self.newton, self.behind = job, newton_for(job.support), Path(job.support)
 
-    def solved(self, problem: MarkovLagrangian, W: Array) -> Generator[None, None, Run]:
+    def solved(self, job: Job, W: Array) -> Run:
         """The run that ends at the stationary encoder near W."""
         spent = 0
         if self.newton is not None and self.newton.serves(W):
-            gamma, most = gamma_of(problem), self.stopping.affordable(self.stopping.work, work_of(self.support, len(W)))
-            start = self.path.predicted(gamma, W)
-            W, spent = yield from self.newton.solved(gamma, start, self.stopping.tol, most)
-        run = yield from settled(self.support, problem, W, self.stopping, self.record)
+            gamma, most = gamma_of(job.problem), job.budget.affordable(work_of(job.support, len(W)))
+            start = self.behind.predicted(gamma, W)
+            W, spent = self.newton.solved(gamma, start, job.tol, most, job.budget)
+        run = settled(job, W)
         return replace(run, iterations=run.iterations + spent)
 
     def passed(self, problem: MarkovLagrangian, W: Array) -> None:
         """The path has one more point."""
         if self.newton is not None:
-            self.path.passed(gamma_of(problem), W)
+            self.behind.passed(gamma_of(problem), W)
 
 
-def _mend(
-    corrector: _Corrector, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock
-) -> Generator[None, None, None]:
+def _mend(path: _Path, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock) -> None:
     """Solve again, from the encoder with the lowest line, wherever that lies below the path's own."""
-    support = corrector.support
+    support = path.job.support
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(MENDING_ROUNDS):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
@@ -177,10 +162,10 @@ def _mend(
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
             if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
-                found[place] = yield from corrector.solved(problem, candidates[best])
+                found[place] = path.solved(path.job.but(problem=problem), candidates[best])
                 mended = True
                 clock.charge(place)
-        if not mended:
+        if not mended or path.job.budget.stopped:
             return
 
 
@@ -193,45 +178,39 @@ MENDING_ROUNDS = 5
 MISSED = 1e-9
 """Nats, relative to the weight of I(Y;Z), by which another's line must lie below."""
 
-BRIEF = Stopping(tol=1e-4, max_iter=100)
-"""What is enough on a rung that nobody will see."""
+BRIEF, BRIEF_ITERATIONS = 1e-4, 100
+"""The tolerance, and the iterations, that are enough on a rung that nobody will see."""
 
-BETWEEN_SPLITS = Stopping(tol=1e-5, max_iter=300)
-"""What is enough between two splits."""
+BETWEEN_SPLITS, SPLIT_ITERATIONS = 1e-5, 300
+"""The tolerance, and the iterations, that are enough between two splits."""
 
 
-def _better(support: Support, problem: MarkovLagrangian, start: Array) -> Generator[None, None, Array]:
+def _better(job: Job, start: Array) -> Array:
     """Of a start and a hard partition, each roughly settled, the one of lower loss."""
-    found = []
-    for W in (start, (yield from from_letters(support, problem))):
-        run = yield from settled(support, problem, W, ROUGH)
-        found.append(run.encoder)
-    return found[int(np.argmin(losses_of(support, problem, found)))]
+    found = [settled(roughly(job), start).encoder]
+    with suppress(Stopped):
+        found.append(settled(roughly(job), from_letters(job)).encoder)
+    return found[job.best(found)]
 
 
-def _completed(
-    corrector: _Corrector, problem: MarkovLagrangian, run: Run, dual: DualClimbs
-) -> Generator[None, None, Run]:
+def _completed(path: _Path, job: Job, run: Run, dual: DualClimbs) -> Run:
     """The run, or one from its encoder with the clusters that are missing."""
-    support = corrector.support
-    W, spent = yield from grown(support, problem, run.encoder, len(support.p_x), dual)
+    W, spent = grown(job, run.encoder, job.letters, dual)
     if W is run.encoder:
         return run
-    better = yield from corrector.solved(problem, W)
-    before, after = losses_of(support, problem, [run.encoder, better.encoder])
+    better = path.solved(job, W)
+    before, after = job.losses([run.encoder, better.encoder])
     return replace(better, iterations=run.iterations + spent + better.iterations) if after < before else run
 
 
-def _split(
-    support: Support, problem: MarkovLagrangian, W: Array, most: int, max_iter: int
-) -> Generator[None, None, tuple[Array, int]]:
-    """Clusters split, up to so many, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
+def _split(job: Job, W: Array) -> tuple[Array, int]:
+    """Clusters split, up to the cap, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
     spent = 0
-    while len(W) < most and spent < max_iter:
-        room = min(most, 2 * len(W))
+    while len(W) < job.most and spent < job.budget.iterations and not job.budget.stopped:
+        room = min(job.most, 2 * len(W))
         halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
-        run = yield from settled(support, problem, W, BETWEEN_SPLITS)
+        run = settled(briefly(job, BETWEEN_SPLITS, SPLIT_ITERATIONS), W)
         W, spent = run.encoder, spent + run.iterations
         if len(W) < room:
             break

@@ -1,23 +1,103 @@
-"""What a solver is: options in a frozen object, and `begin`, which turns starts into a batch of runs that can be advanced.
+"""What a solver is: options in a frozen object, and `run`, which answers a `Job`.
 
-`solve` and `sweep` use nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and its test.
+Most solvers iterate: they write `begin`, which makes an `Iteration`, and the one driver does the rest (`driver`). `solve` and `sweep` use
+nothing else of a solver, so that a new one touches three files: its own, `registry.py`, and its test.
 """
 
 from __future__ import annotations
 
-import time
 from abc import ABC, abstractmethod
-from collections.abc import Generator, Iterator, Sequence
-from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol, TypeGuard
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+import numpy as np
 
 from ..information import Array
 from ..joint.support import Support
+from ..runtime.budget import Budget
 from ..solution import Run
-from .stopping import Stopping
+from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
+    from .driver import Iteration
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a solver is asked for: one problem on one joint, from some starts, within a budget."""
+
+    support: Support
+    problem: MarkovLagrangian
+    starts: Array
+    """Encoders of the letters of positive mass, (R, |Z|, |X|)."""
+    tol: float = STATIONARY_TOL
+    """Residuals that count as stationary."""
+    clusters: int | None = None
+    """Most rows of an answer's encoder; None: as many as X has letters. Starts may have fewer."""
+    record: bool = False
+    """Whether runs keep traces."""
+    budget: Budget = field(default_factory=Budget)
+
+    def but(self, **changes: Any) -> Job:
+        """The same job, with some fields changed."""
+        return replace(self, **changes)
+
+    def within(self, **limits: Any) -> Job:
+        """The same job, with some limits of its budget changed."""
+        return replace(self, budget=self.budget.part(**limits))
+
+    @property
+    def letters(self) -> int:
+        """Letters of X of positive mass."""
+        return len(self.support.p_x)
+
+    @property
+    def most(self) -> int:
+        """The cap on |Z|."""
+        return self.letters if self.clusters is None else min(self.clusters, self.letters)
+
+    @property
+    def capped(self) -> bool:
+        """Whether |Z| may not be what X has letters."""
+        return self.most < self.letters
+
+    def losses(self, encoders: Sequence[Array]) -> list[float]:
+        """The Lagrangian at each encoder."""
+        return losses_of(self.support, self.problem, encoders)
+
+    def loss(self, W: Array) -> float:
+        """The Lagrangian at one encoder."""
+        return self.losses([W])[0]
+
+    def best(self, encoders: Sequence[Array]) -> int:
+        """Which of some encoders has the lowest loss."""
+        return int(np.argmin(self.losses(encoders)))
+
+    def best_run(self, runs: Sequence[Run]) -> Run:
+        """The run of lowest loss."""
+        return runs[self.best([run.encoder for run in runs])]
+
+    @property
+    def work(self) -> int:
+        """Operations of one iteration of one start."""
+        return work_of(self.support, self.starts.shape[1])
+
+    def judge(self, residuals: Residuals, otherwise: Status) -> Status:
+        """STATIONARY or ALMOST if the residuals are that small, whatever ended the run; else ``otherwise``."""
+        return judge(residuals, self.tol, otherwise)
+
+    def standing(self, W: Array, found_by: str) -> Run:
+        """An encoder as a run that ended here; STATIONARY if it is."""
+        residuals = Residuals(0.0, 0.0, self.problem.stationarity(self.support.joint, self.support.lift(W)))
+        return Run(W, self.judge(residuals, Status.STALLED), iterations=0, residuals=residuals, found_by=found_by)
+
+
+def work_of(support: Support, clusters: int) -> int:
+    """Operations of one iteration of an encoder of so many clusters; matrix products of BLAS do many at once."""
+    outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
+    return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
 def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> list[float]:
@@ -25,64 +105,10 @@ def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Ar
     return [loss for some in support.lifted(encoders) for loss in problem.values(support.joint, some)]
 
 
-LONGEST_BLOCK = 200
-"""Most iterations between two calls of the callback, and between two checks for an interruption."""
-
-BLOCK_WORK = 4_000_000
-"""Encoder entries that one block of iterations may update: large batches pause more often, so that Ctrl-C takes about a second."""
-
-
-def block_length(starts: Array) -> int:
-    """How many iterations one start (|Z|, |X|), or a batch of them (R, |Z|, |X|), does between two pauses."""
-    return max(5, min(LONGEST_BLOCK, BLOCK_WORK // starts.size))
-
-
-def work_of(support: Support, clusters: int) -> int:
-    """Operations of one iteration of one start; matrix products of BLAS do many at once."""
-    outcomes = support.rows.nnz / len(support.p_x) if support.sparse else len(support.p_y)
-    return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
-
-
-class Batch(Protocol):
-    """Runs in progress. `advance` does a bounded amount of work, so that a caller can stop, or show progress, in between."""
-
-    def advance(self, iterations: int) -> bool:
-        """Do at most ``iterations`` iterations of every run; False once all have ended."""
-
-    def runs(self, traces: bool = True) -> list[Run]:
-        """Every run in its present state; one that has not ended counts as INTERRUPTED, unless its residuals are small."""
-
-
-PAUSE = 0.25
-"""Seconds of work between two pauses, about: Ctrl-C is heard at the next one."""
-
-GROWTH = 4.0
-"""Most times as many iterations as before, up to the next pause."""
-
-
-class BlockPace:
-    """How many iterations a batch does between two pauses, by the time that its last ones took: first one, at most `LONGEST_BLOCK`.
-
-    Iterations of one solver cost a thousand times those of another of the same size. No result depends on the pauses.
-    """
-
-    def __init__(self) -> None:
-        self.iterations = 1
-
-    def advance(self, batch: Batch) -> bool:
-        """Go on to the next pause; False once all runs have ended."""
-        began = time.perf_counter()
-        more = batch.advance(self.iterations)
-        seconds = max(time.perf_counter() - began, 1e-9)
-        faster = min(PAUSE / seconds, GROWTH)
-        self.iterations = int(min(max(self.iterations * faster, 1.0), LONGEST_BLOCK))
-        return more
-
-
 class Solver(ABC):
     """Options with a registered name: the base class of every solver, each of which is a frozen dataclass.
 
-    A subclass sets ``name`` and writes `begin`; the other members have the defaults that most solvers want.
+    A subclass sets ``name`` and writes `begin`, if it iterates, or else `run`; the other members have the defaults that most solvers want.
     """
 
     @property
@@ -94,7 +120,7 @@ class Solver(ABC):
     """Whether it ignores all starts but the first, so that there is only one run."""
 
     grows: bool = False
-    """Whether it finds |Z| itself, up to `Stopping.clusters`; else an answer has no more clusters than its start."""
+    """Whether it finds |Z| itself, up to the cap; else an answer has no more clusters than its start."""
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
@@ -108,68 +134,35 @@ class Solver(ABC):
         """How many of the starts asked for it will use, each with so many clusters: all, unless it keeps to a budget of its own."""
         return 1 if self.deterministic else starts
 
-    @abstractmethod
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> Batch:
-        """A batch with run i for problems[i] from starts[i] (R, |Z|, |X|); with ``record`` it keeps traces."""
+    def begin(self, job: Job) -> Iteration:
+        """The runs of a job, before their first iteration."""
+        raise NotImplementedError(f"{type(self).__name__} must write begin(job), or run(job).")
+
+    def run(self, job: Job) -> list[Run]:
+        """A run from every start, at its end; if the budget is stopped, as it stands."""
+        from .driver import drive
+
+        return drive(self.begin(job))
 
 
 class PathSolver(Solver):
-    """A solver that treats all starts, or parameters, together: each problem begins from what was found for its neighbour."""
+    """A solver that treats all its starts, or a row of problems, together: each problem begins from what was found for its neighbour."""
 
     segment: int | None = 1
     """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""
 
     @abstractmethod
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,
-    ) -> Iterator[Run | None]:
-        """One Run per problem, in order; None after every bounded amount of work, so that a caller can stop in between.
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
+        """One run for each of the problems, in order, as they end; the first begins from the job's starts.
 
-        ``starts`` (R, |Z|, |X|) are encoders to begin the first problem from. With ``record`` runs keep traces, if there are any.
+        A budget that is stopped ends it, with what there is for the problem under way, if there is anything.
         """
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> Batch:
-        """The problems one after another."""
-        return PathBatch(self.follow(support, problems, starts, stopping, record), len(problems))
+    def run(self, job: Job) -> list[Run]:
+        """The job's own problem."""
+        return list(self.follow(job, [job.problem]))
 
 
 def is_path(solver: Solver) -> TypeGuard[PathSolver]:
     """Whether a solver treats all its starts, or parameters, together."""
     return isinstance(solver, PathSolver)
-
-
-class PathBatch:
-    """The problems of a path solver, one after another: a `Batch`."""
-
-    def __init__(self, path: Iterator[Run | None], problems: int) -> None:
-        self.path, self.problems = path, problems
-        self.done: list[Run] = []
-
-    def advance(self, _iterations: int) -> bool:
-        """Do one bounded amount of work; False once all problems have ended."""
-        run = next(self.path)
-        if run is not None:
-            self.done.append(run)
-        return len(self.done) < self.problems
-
-    def stop(self) -> None:
-        """Interrupt the problem under way: a path that can answers with what it has, another is silent."""
-        if isinstance(self.path, Generator) and len(self.done) < self.problems:
-            with suppress(KeyboardInterrupt, StopIteration):
-                run = self.path.throw(KeyboardInterrupt)
-                while run is None:
-                    run = next(self.path)
-                self.done.append(run)
-
-    def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
-        """The runs of the problems that have ended."""
-        return list(self.done)

@@ -8,7 +8,7 @@ Joining clusters i and j adds their rows of p(z|x), and changes the Lagrangian b
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -16,10 +16,8 @@ from ..information import Array, IntArray, entr
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import BlockPace, losses_of
+from .base import Job
 from .fixed_point.accelerated import Accelerated
-from .partitions import as_run
-from .stopping import Stopping
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""
@@ -53,9 +51,9 @@ class _Rows:
 
 
 def merged(
-    support: Support, problem: MarkovLagrangian, W: Array, budget: float = math.inf, most: int | None = None
+    support: Support, problem: MarkovLagrangian, W: Array, price: float = math.inf, most: int | None = None
 ) -> Array:
-    """The encoder with clusters joined, cheapest pair first, while the loss rises by no more than `budget` in all.
+    """The encoder with clusters joined, cheapest pair first, while the loss rises by no more than `price` in all.
 
     With ``most``, pairs are joined until so few clusters are left, whatever they cost, and no further.
     """
@@ -70,9 +68,9 @@ def merged(
     while alive.sum() > (1 if most is None else most):
         i, j = divmod(int(np.argmin(costs)), n)
         if most is None:
-            if costs[i, j] > budget:
+            if costs[i, j] > price:
                 break
-            budget -= max(float(costs[i, j]), 0.0)
+            price -= max(float(costs[i, j]), 0.0)
         rows.W[i] += rows.W[j]
         rows.q[i] += rows.q[j]
         rows.g[i] = rows.values(rows.W[i : i + 1], rows.q[i : i + 1])[0]
@@ -83,8 +81,9 @@ def merged(
     return rows.W[alive]
 
 
-def within(support: Support, problem: MarkovLagrangian, W: Array, most: int) -> Array:
-    """An encoder of at most so many clusters, from one that may have more."""
+def within(job: Job, W: Array) -> Array:
+    """An encoder of at most as many clusters as the job allows, from one that may have more."""
+    support, most = job.support, job.most
     affordable = int(math.sqrt(2.0 * PAIR_WORK / (W.shape[1] + len(support.p_y))))
     if len(W) > max(affordable, most):
         heaviest = np.sort(np.argsort(-(W @ support.p_x), kind="stable")[: max(affordable, most)])
@@ -92,27 +91,18 @@ def within(support: Support, problem: MarkovLagrangian, W: Array, most: int) -> 
             W[heaviest] + 1e-300
         )  # a letter whose clusters are all gone goes everywhere, in the proportions that rounding leaves
         W = kept / kept.sum(axis=0)
-    return merged(support, problem, W, most=most)
+    return merged(support, job.problem, W, most=most)
 
 
-def fitted(
-    support: Support, problem: MarkovLagrangian, encoders: Sequence[Array], most: int, stopping: Stopping
-) -> Generator[None, None, Run]:
-    """The best run of the accelerated solver from each of the encoders, once it has no more clusters than allowed; in pieces.
+def fitted(job: Job, encoders: Sequence[Array]) -> Run:
+    """The best run of the accelerated solver from each of the encoders, once it has no more clusters than allowed.
 
-    After Ctrl-C the best by then, encoders that had few enough clusters from the beginning included.
+    If the budget is stopped the best by then, encoders that had few enough clusters from the beginning included.
     """
     found: list[Run] = []
-    try:
-        for W in encoders:
-            batch = Accelerated().begin(support, [problem], within(support, problem, W, most)[None], stopping, False)
-            pace = BlockPace()
-            while pace.advance(batch):
-                yield
-            found += batch.runs()
-            yield
-    except KeyboardInterrupt:
-        few = [W for W in encoders if len(W) <= most] or [within(support, problem, encoders[0], most)]
-        found += [as_run(support, problem, W, "", stopping) for W in few]
-    losses = losses_of(support, problem, [run.encoder for run in found])
-    return found[int(np.argmin(losses))]
+    for W in encoders:
+        if not (found and job.budget.stopped):
+            found += Accelerated().run(job.but(starts=within(job, W)[None], record=False))
+    if job.budget.stopped:
+        found += [job.standing(W, "") for W in encoders if len(W) <= job.most]
+    return job.best_run(found)

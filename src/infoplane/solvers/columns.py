@@ -8,28 +8,27 @@ is a linear programme over posteriors q_k = p(x|z=k); `generate` meets those tha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-
-import numpy as np
 
 from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
-from ..certificate.funnel.generation import Meter
+from ..certificate.funnel.generation import Meter, finish
 from ..certificate.funnel.privacy import private_encoder
 from ..certificate.funnel.programme import Programme
 from ..certificate.merge_path import first_columns
 from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
+from ..runtime.budget import Stopped
 from ..solution import Run
 from ..status import Residuals, proven
-from .base import PathSolver, losses_of
+from .base import Job, PathSolver
 from .capping import fitted
 from .fallback import default_encoder
 from .generation import LARGE_BETA
 from .portfolio import FEW_BASES
-from .stopping import Stopping
 
 LEAST = 0.1
 """Share of the time that a proof has whatever the default solver took before it."""
@@ -73,59 +72,54 @@ class Columns(PathSolver, Limits):
         """An estimate beforehand, if the proof may not end."""
         return funnel_bound.forecast(support, problem, self)
 
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,  # noqa: ARG002
-    ) -> Iterator[Run | None]:
-        """One Run a problem, columns handed on from each to the next; after Ctrl-C what there is by then."""
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
+        """One run a problem, columns handed on from each to the next; if the budget is stopped, what there is by then."""
+        support, starts = job.support, job.starts
         programme = Programme(support)
         for W in starts:
             programme.add(funnel_bound.posteriors(support, W))
-        programme.add(first_columns(support))
-        most = stopping.most_clusters(len(support.p_x))
+        with suppress(Stopped):
+            programme.add(first_columns(support, lambda *_: job.budget.look()))
         for problem in problems:
-            scale, beta = funnel_bound.scaled(problem)
-            meter = Meter(self, max_rounds=stopping.max_iter)
-            rivals = [*starts]
-            if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
-                rivals.append(private)
-            hard = funnel_bound.forecast(support, problem, self) is not None
-            if hard:
-                rival = yield from default_encoder(support, problem, stopping)
-                rivals.append(rival.encoder)
-                left = max(self.max_seconds - meter.seconds, LEAST * self.max_seconds)
-                meter = Meter(replace(self, max_seconds=left), meter.max_rounds, interrupted=rival.interrupted)
-            for W in rivals[len(starts) :]:
-                programme.add(funnel_bound.posteriors(support, W))
-            outcome, bound = yield from funnel_bound.proven(support, beta, programme, self.tol / scale, meter)
-            bound = scale * bound - imbalance(support, problem)
-            found = [outcome.point.encoder]
-            cut_short = losses_of(support, problem, found)[0] - bound > self.tol
-            if cut_short and not hard and not meter.interrupted:
-                rival = yield from default_encoder(support, problem, stopping)
-                rivals.append(rival.encoder)
-                meter.interrupted |= rival.interrupted
-            if len(found[0]) > most:
-                fit = yield from fitted(support, problem, [*found, *rivals], most, stopping)
-                found = [fit.encoder]
-            # Without a proof the mixture may have missed what a solver finds.
-            found += [W for W in rivals if cut_short and len(W) <= most]
-            losses = losses_of(support, problem, found)
-            W = found[int(np.argmin(losses))]
-            lifted = support.lift(W)
-            residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, lifted))
-            yield Run(
-                encoder=W,
-                status=proven(min(losses) - bound, self.tol, residuals, stopping.judge(residuals, meter.cut_short)),
-                iterations=meter.rounds,
-                residuals=residuals,
-                died=max(starts.shape[1] - len(W), 0),
-                found_by=self.name,
-                lower_bound=bound,
-                multipliers=scale * outcome.proof.lam,
-                advice="raise max_cells or max_seconds",
-            )
+            yield self._solved(job.but(problem=problem), programme)
+            if job.budget.stopped:
+                return
+
+    def _solved(self, job: Job, programme: Programme) -> Run:
+        support, problem = job.support, job.problem
+        scale, beta = funnel_bound.scaled(problem)
+        meter = Meter(self, max_rounds=job.budget.iterations)
+        rivals = [*job.starts]
+        if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
+            rivals.append(private)
+        hard = funnel_bound.forecast(support, problem, self) is not None
+        if hard:
+            rivals.append(default_encoder(job))
+            left = max(self.max_seconds - meter.seconds, LEAST * self.max_seconds)
+            meter = Meter(replace(self, max_seconds=left), meter.max_rounds, interrupted=job.budget.stopped)
+        for W in rivals[len(job.starts) :]:
+            programme.add(funnel_bound.posteriors(support, W))
+        outcome, bound = finish(funnel_bound.proven(support, beta, programme, self.tol / scale, meter), job.budget)
+        bound = scale * bound - imbalance(support, problem)
+        found = [outcome.point.encoder]
+        cut_short = job.loss(found[0]) - bound > self.tol
+        if cut_short and not hard and not job.budget.stopped:
+            rivals.append(default_encoder(job))
+        if len(found[0]) > job.most:
+            found = [fitted(job, [*found, *rivals]).encoder]
+        # Without a proof the mixture may have missed what a solver finds.
+        found += [W for W in rivals if cut_short and len(W) <= job.most]
+        W = found[job.best(found)]
+        residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
+        meter.interrupted |= job.budget.stopped
+        return Run(
+            encoder=W,
+            status=proven(job.loss(W) - bound, self.tol, residuals, job.judge(residuals, meter.cut_short)),
+            iterations=meter.rounds,
+            residuals=residuals,
+            died=max(job.starts.shape[1] - len(W), 0),
+            found_by=self.name,
+            lower_bound=bound,
+            multipliers=scale * outcome.proof.lam,
+            advice="raise max_cells or max_seconds",
+        )

@@ -9,7 +9,7 @@ Of a problem that has a bottleneck below it (`posterior_form_below`), such as th
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -24,12 +24,10 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import Status, proven
-from .base import BlockPace, PathSolver, Solver, losses_of, work_of
+from .base import Job, PathSolver, Solver
 from .capping import fitted, merged
 from .fallback import default_encoder
 from .fixed_point.accelerated import Accelerated
-from .partitions import as_run
-from .stopping import Stopping
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
@@ -88,65 +86,46 @@ class Envelope(PathSolver, Limits):
             "then: the best bound proven by the limit will be returned, and no more. Group letters of Y, or ask for a larger gamma."
         )
 
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,  # noqa: ARG002
-    ) -> Iterator[Run | None]:
-        """One Run a problem, in order; None after every piece of work. After Ctrl-C what there is by then, and its bound."""
-        known = Mixture.of(support, np.vstack(list(starts)) / len(starts))
-        most = stopping.most_clusters(len(support.p_x))
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
+        """One run a problem, in order; if the budget is stopped, what there is by then and its bound."""
+        known = Mixture.of(job.support, np.vstack(list(job.starts)) / len(job.starts))
         for problem in problems:
-            below = posterior_form_below(problem)
-            proof = Proof(support, below, known, self)
-            try:
-                for _ in prove(proof):
-                    yield None
-                known = proof.mixture
-                W = merged(support, below, known.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
-                polished = yield from self._polished(support, problem, [W, *starts], most, stopping, proof)
-            except KeyboardInterrupt:
-                found = [W for W in (*starts, proof.mixture.encoder(support, proof.gamma)) if len(W) <= most]
-                W = found[int(np.argmin(losses_of(support, problem, found)))]
-                polished = replace(as_run(support, problem, W, self.name, stopping), status=Status.INTERRUPTED)
-            loss = problem.value(support.joint, support.lift(polished.encoder))
+            one, below = job.but(problem=problem), posterior_form_below(problem)
+            proof = Proof(job.support, below, known, self)
+            for _ in prove(proof):
+                if job.budget.stopped:
+                    break
+            known = proof.mixture
+            polished = self._polished(one, below, proof)
+            loss = problem.value(job.support.joint, job.support.lift(polished.encoder))
             yield Run(
                 encoder=polished.encoder,
                 status=proven(loss - proof.lower_bound, self.tol, polished.residuals, polished.status),
                 iterations=proof.rounds + polished.iterations,
                 residuals=polished.residuals,
-                died=max(starts.shape[1] - len(polished.encoder), 0),
+                died=max(job.starts.shape[1] - len(polished.encoder), 0),
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
                 multipliers=proof.multipliers,
             )
+            if job.budget.stopped:
+                return
 
-    def _polished(
-        self,
-        support: Support,
-        problem: MarkovLagrangian,
-        encoders: Sequence[Array],
-        most: int,
-        stopping: Stopping,
-        proof: Proof,
-    ) -> Generator[None, None, Run]:
-        """From the first of the encoders, made stationary; one of few enough clusters; without a proof not worse than the default's."""
-        patience = stopping
-        if not proof.complete:
-            patience = replace(stopping, max_iter=stopping.affordable(POLISH_WORK, work_of(support, len(encoders[0]))))
-        batch, pace = POLISH.begin(support, [problem], encoders[0][None], patience, False), BlockPace()
-        while pace.advance(batch):
-            yield None
-        run = batch.runs(traces=False)[0]
-        if len(run.encoder) > most:
-            run = yield from fitted(support, problem, [run.encoder, *encoders[1:]], most, stopping)
-        loss = losses_of(support, problem, [run.encoder])[0]
+    def _polished(self, job: Job, below: MarkovLagrangian, proof: Proof) -> Run:
+        """From the proof's mixture, made stationary; one of few enough clusters; without a proof not worse than the default's."""
+        support = job.support
+        if job.budget.stopped:
+            found = [W for W in (*job.starts, proof.mixture.encoder(support, proof.gamma)) if len(W) <= job.most]
+            return replace(job.standing(found[job.best(found)], self.name), status=Status.INTERRUPTED)
+        W = merged(support, below, proof.mixture.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
+        patient = job if proof.complete else job.within(work=POLISH_WORK)
+        run = POLISH.run(patient.but(starts=W[None], record=False))[0]
+        if len(run.encoder) > job.most:
+            run = fitted(job, [run.encoder, *job.starts])
+        loss = job.loss(run.encoder)
         if proof.complete or loss - proof.lower_bound <= self.tol:
             return run
-        rival = yield from default_encoder(support, problem, stopping)
-        if losses_of(support, problem, [rival.encoder])[0] < loss:
-            run = as_run(support, problem, rival.encoder, self.name, stopping)
-        return replace(run, status=Status.INTERRUPTED) if rival.interrupted else run
+        rival = default_encoder(job)
+        if job.loss(rival) < loss:
+            run = job.standing(rival, self.name)
+        return replace(run, status=Status.INTERRUPTED) if job.budget.stopped else run

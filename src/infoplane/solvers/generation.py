@@ -25,9 +25,8 @@ from ..certificate.funnel.linear import Method, solved
 from ..certificate.funnel.pricing import Channel
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
-from ..joint.support import Support
 from ..kernels.concentration import concentrate
-from ..problem import MarkovLagrangian
+from .base import Job
 
 ROUNDS = 24
 """Most times that clusters are added."""
@@ -81,9 +80,10 @@ Columns = sparse.csc_array
 class Pool:
     """Posteriors as sparse columns, each with its f."""
 
-    def __init__(self, support: Support, problem: MarkovLagrangian) -> None:
-        self.support = support
-        self.scale, self.beta = scaled(problem)
+    def __init__(self, job: Job) -> None:
+        support = self.support = job.support
+        self.budget = job.budget
+        self.scale, self.beta = scaled(job.problem)
         self.T: Array = support.T
         self.Q: Columns = sparse.csc_array((len(support.p_x), 0))
         self.f: Array = np.empty(0)
@@ -138,9 +138,9 @@ class Pool:
         A.data /= mass
         costs = self.f * most
         if self.beta <= LARGE_BETA:
-            found = solved(costs, A, attempts=ROUGHLY if len(p_x) < INTERIOR else ROUGHLY[::-1])
+            found = solved(costs, A, attempts=ROUGHLY if len(p_x) < INTERIOR else ROUGHLY[::-1], budget=self.budget)
         else:
-            found = solved(costs, A, max(float(np.abs(costs).max()), 1.0))
+            found = solved(costs, A, max(float(np.abs(costs).max()), 1.0), budget=self.budget)
         if found is None:
             raise InfoplaneError(f"HiGHS did not solve the linear programme over {len(most)} posteriors.")
         largest = max(LARGEST_PRICE, LARGEST_PRICE / LARGE_BETA * self.beta)
@@ -199,25 +199,22 @@ def alike(Q: Columns, digits: int) -> IntArray:
     return number
 
 
-def generated(
-    support: Support, problem: MarkovLagrangian, partitions: Sequence[IntArray], encoders: Sequence[Array]
-) -> Iterator[Array | None]:
-    """The best encoder of the pool, after rounds of column generation from partitions and encoders; None between pieces of work.
+def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array]) -> Array | None:
+    """The best encoder of the pool, after rounds of column generation from partitions and encoders.
 
-    A programme that fails ends it with the mixture before. Nothing but None if the first one fails or is beyond `PROGRAMME_WORK`, or if
-    beta <= 1, where Z = X is optimal.
+    A programme that fails ends it with the mixture before. None if the first one fails or is beyond `PROGRAMME_WORK`, or if beta <= 1,
+    where Z = X is optimal.
     """
-    pool = Pool(support, problem)
+    pool = Pool(job)
     if pool.beta <= 1.0:
-        return
-    letters = len(support.p_x)
+        return None
     for labels in partitions:
         pool.add_partition(labels)
     for W in encoders:
         pool.add_encoder(W)
-    left = PROGRAMME_WORK - letters * pool.Q.shape[1]
+    left = PROGRAMME_WORK - job.letters * pool.Q.shape[1]
     if left < 0:
-        return
+        return None
     last, mixture = np.inf, None
     for number in range(ROUNDS):
         try:
@@ -225,8 +222,7 @@ def generated(
         except InfoplaneError:
             break
         mixture, value = (pool.Q, weights), float(pool.f @ weights)
-        yield None
-        left -= letters * pool.Q.shape[1]
+        left -= job.letters * pool.Q.shape[1]
         if value > last - GAIN or left < 0 or pool.work > DESCENT_WORK or number == ROUNDS - 1:
             break
         last = value
@@ -234,15 +230,14 @@ def generated(
         for columns in _priced(pool, weights, lam, number):
             if columns.shape[1]:
                 new.append(columns)
-            yield None
+            job.budget.look()
         if not new:
             break
         g = pool.f - lam @ pool.Q
-        best = np.lexsort((g, weights <= 0.0))[: KEPT * letters]
+        best = np.lexsort((g, weights <= 0.0))[: KEPT * job.letters]
         pool.keep(best)
         pool.add(sparse.hstack(new, format="csc"))
-    if mixture is not None:
-        yield pool.encoder(*mixture)
+    return None if mixture is None else pool.encoder(*mixture)
 
 
 def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Columns]:

@@ -10,22 +10,19 @@ missing clusters are added a hundred at a time, roughly settled in between, unti
 
 from __future__ import annotations
 
-from collections.abc import Generator
-from dataclasses import replace
+import math
 
 import numpy as np
 
 from ..certificate.bottleneck.mixture import TINY, Mixture, cover, peaks_above
 from ..certificate.bottleneck.proof import gamma_of
-from ..information import Array, IntArray
+from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import block_length, losses_of, work_of
+from .base import Job
 from .fixed_point.accelerated import Accelerated
 from .partitions import MOVE_WORK, moved, softened
 from .starts import FIRST_CLUSTERS
-from .stopping import Stopping
 
 ROUNDS = 12
 """Most times that clusters are added."""
@@ -50,8 +47,8 @@ LARGEST_TABLE = 100_000_000
 ENTRIES = 2_000_000
 """... of which so many at a time."""
 
-ROUGH = Stopping(tol=1e-5, max_iter=60)
-"""What is enough between two rounds."""
+ROUGH, ROUGH_ITERATIONS = 1e-5, 60
+"""The tolerance, and the iterations, that are enough between two rounds."""
 
 
 def asks_the_dual(support: Support, most: int) -> bool:
@@ -65,13 +62,9 @@ def asks_the_dual(support: Support, most: int) -> bool:
     return letters * (int(np.count_nonzero(support.P)) + letters) <= MOVE_WORK
 
 
-def from_letters(support: Support, problem: MarkovLagrangian) -> Generator[None, None, Array]:
+def from_letters(job: Job) -> Array:
     """Every letter by itself, then moved letter by letter while that lowers the loss: where a path of many letters begins."""
-    labels: IntArray = np.arange(len(support.p_x))
-    for found in moved(support, problem, labels, len(labels)):
-        yield None
-        labels = labels if found is None else found
-    return softened(labels)
+    return softened(moved(job, np.arange(job.letters), job.letters))
 
 
 class DualClimbs:
@@ -107,27 +100,24 @@ class DualClimbs:
         return np.concatenate(found)
 
 
-def grown(
-    support: Support, problem: MarkovLagrangian, W: Array, most: int, dual: DualClimbs
-) -> Generator[None, None, tuple[Array, int]]:
+def grown(job: Job, W: Array, most: int, dual: DualClimbs) -> tuple[Array, int]:
     """W with clusters added, up to so many, while the dual says that some are missing; roughly stationary. And the iterations it took.
 
     W itself, if nothing is missing from it.
     """
-    gamma, spent, idle = gamma_of(problem), 0, 0
-    lowest = losses_of(support, problem, [W])[0]
+    support, gamma, spent, idle = job.support, gamma_of(job.problem), 0, 0
+    lowest = job.loss(W)
     for _ in range(ROUNDS if dual.room >= 0 else 0):
-        if len(W) >= most:
+        if len(W) >= most or job.budget.stopped:
             break
         mixture = Mixture.of(support, W)
         missing = dual.missing(gamma, mixture)[: most - len(W)]
-        yield None
         if not len(missing):
             break
         W = np.ascontiguousarray(mixture.joined(missing).encoder(support, gamma))
-        run = yield from settled(support, problem, W, ROUGH)
+        run = settled(roughly(job), W)
         W, spent = run.encoder, spent + run.iterations
-        loss = losses_of(support, problem, [W])[0]
+        loss = job.loss(W)
         idle = idle + 1 if loss > lowest - HIGH else 0
         lowest = min(loss, lowest)
         if idle == IDLE:
@@ -135,14 +125,16 @@ def grown(
     return W, spent
 
 
-def settled(
-    support: Support, problem: MarkovLagrangian, W: Array, stopping: Stopping, record: bool = False
-) -> Generator[None, None, Run]:
+def briefly(job: Job, tol: float, iterations: int) -> Job:
+    """The job to another tolerance, within so many iterations, whose trace nobody needs."""
+    return job.but(tol=tol, record=False, budget=job.budget.part(iterations=iterations, work=math.inf))
+
+
+def roughly(job: Job) -> Job:
+    """What is enough between two rounds."""
+    return briefly(job, ROUGH, ROUGH_ITERATIONS)
+
+
+def settled(job: Job, W: Array) -> Run:
     """The run of the accelerated solver from one encoder."""
-    limited = replace(stopping, max_iter=stopping.affordable(stopping.work, work_of(support, len(W))))
-    batch = Accelerated().begin(support, [problem], W[None], limited, record)
-    stride = block_length(W)
-    del W
-    while batch.advance(stride):
-        yield None
-    return batch.runs()[0]
+    return Accelerated().run(job.but(starts=W[None]))[0]

@@ -2,23 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from ..errors import InvalidOptionError
-from ..information import Array
-from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from ..status import Residuals, Status
-from .base import Solver
-from .stopping import Stopping
+from .base import Job, Solver
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
 
-from ..certificate.merge_path import MergePath, agglomerative_bottleneck, merge_path, merge_two
+from ..certificate.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
 
 
 @dataclass(frozen=True)
@@ -49,47 +44,15 @@ class Merging(Solver):
         if self.criterion not in ("information", "lagrangian"):
             raise InvalidOptionError(f"criterion must be 'information' or 'lagrangian', found {self.criterion!r}.")
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
-    ) -> MergingBatch:
-        """One run per problem; problems that share a path compute it once."""
-        return MergingBatch(self, support, problems, stopping)
+    def run(self, job: Job) -> list[Run]:
+        """The best partition of the path, whatever the starts."""
+        path = self.path(job.support.joint, job.problem, lambda *_: job.budget.look())
+        encoder = path.encoder_at(path.best(job.problem, job.most))[:, job.support.x]
+        return [replace(job.standing(encoder, self.name), iterations=len(path.merges))]
 
-    def path(self, joint: Joint, problem: MarkovLagrangian) -> MergePath:
+    def path(self, joint: Joint, problem: MarkovLagrangian, callback: Callback | None = None) -> MergePath:
         """The merge path that serves a problem."""
         if self.criterion == "lagrangian":
-            return merge_path(joint, iyz_weight=problem.rho_zy, ixz_weight=-(problem.rho_z + problem.rho_zy))
-        return merge_two(joint) if problem.rho_zy < 0 else agglomerative_bottleneck(joint)
-
-
-class MergingBatch:
-    """The best partition of its path for each problem."""
-
-    def __init__(
-        self, options: Merging, support: Support, problems: Sequence[MarkovLagrangian], stopping: Stopping
-    ) -> None:
-        self.options, self.support, self.problems, self.stopping = options, support, problems, stopping
-        self.done: list[Run] = []
-
-    def advance(self, _iterations: int) -> bool:
-        """The merge path of one problem."""
-        if len(self.done) < len(self.problems):
-            self.done.append(self._walk(self.problems[len(self.done)]))
-        return len(self.done) < len(self.problems)
-
-    def _walk(self, problem: MarkovLagrangian) -> Run:
-        joint = self.support.joint
-        path = self.options.path(joint, problem)
-        encoder = path.encoder_at(path.best(problem, self.stopping.most_clusters(len(self.support.p_x))))
-        residuals = Residuals(0.0, 0.0, problem.stationarity(joint, encoder))
-        return Run(
-            encoder=encoder[:, self.support.x],
-            status=self.stopping.judge(residuals, Status.STALLED),
-            iterations=len(path.merges),
-            residuals=residuals,
-            found_by=self.options.name,
-        )
-
-    def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
-        """The problems walked so far; merging has no traces."""
-        return list(self.done)
+            on_x = -(problem.rho_z + problem.rho_zy)
+            return merge_path(joint, iyz_weight=problem.rho_zy, ixz_weight=on_x, callback=callback)
+        return (merge_two if problem.rho_zy < 0 else agglomerative_bottleneck)(joint, callback=callback)

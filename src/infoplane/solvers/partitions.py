@@ -6,7 +6,7 @@ constant Z or Z = X, which some Lagrangians have as their best. They cost no ite
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -18,9 +18,7 @@ from ..joint.grouping import grouped
 from ..joint.support import Support
 from ..kernels.moves import HardClusters, LetterRows, move_letters
 from ..problem import MarkovLagrangian
-from ..solution import Run
-from ..status import Residuals, Status
-from .stopping import Stopping
+from .base import Job
 
 MERGE_WORK = 150_000_000
 """Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""
@@ -103,8 +101,9 @@ def labels_of(W: Array) -> IntArray:
     return numbered(W.argmax(axis=0))
 
 
-def moved(support: Support, problem: MarkovLagrangian, labels: IntArray, most: int) -> Iterator[IntArray | None]:
-    """Letters moved one at a time, heaviest first, while that lowers L and `MOVE_WORK` lasts; None between pieces, the labels last."""
+def moved(job: Job, labels: IntArray, most: int) -> IntArray:
+    """Letters moved one at a time, heaviest first, while that lowers L and `MOVE_WORK` lasts."""
+    support, problem = job.support, job.problem
     letters = letters_of(support)
     order = np.argsort(-support.p_x, kind="stable")
     left = MOVE_WORK
@@ -117,11 +116,11 @@ def moved(support: Support, problem: MarkovLagrangian, labels: IntArray, most: i
         fall, room = 0.0, np.empty(len(there.mass))
         for piece in np.array_split(order, min(len(order), -(-cost // MOVE_PIECE))):
             fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, room)[1]
-            yield None
+            job.budget.look()
         labels = numbered(there.labels)
         if fall < LEAST_FALL:
             break
-    yield labels
+    return labels
 
 
 def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
@@ -134,11 +133,9 @@ def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
     return HardClusters(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
 
 
-def partitions(
-    support: Support, problem: MarkovLagrangian, most: int, encoders: Sequence[Array] = ()
-) -> Iterator[Found | None]:
-    """Every partition that is worth a look, with no more clusters than allowed; None between pieces of work."""
-    letters = len(support.p_x)
+def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
+    """Every partition that is worth a look, with no more clusters than allowed, the best first."""
+    support, problem, letters, most = job.support, job.problem, job.letters, job.most
 
     def one(labels: IntArray, found_by: str) -> Found:
         return Found(labels, found_by, partition_loss(support, problem, labels))
@@ -149,8 +146,7 @@ def partitions(
     if letters**2 * len(support.p_y) <= 2 * MERGE_WORK:
         brief = letters**2 * len(support.p_y) > 2 * BOTH_WORK
         for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
-            labels = _merged(support, problem, most, criterion)
-            yield None
+            labels = _merged(job, criterion)
             if labels is not None:
                 begun.append(one(labels, "merging"))
     elif letters > most or problem.rho_zy > 0.0:
@@ -158,32 +154,20 @@ def partitions(
         labels = grouped(support, groups) if problem.rho_zy > 0.0 else np.arange(letters) % groups
         begun.append(one(numbered(labels), "groups"))
     begun += [one(labels_of(W), "rounding") for W in encoders if len(W) <= most]
-    yield from begun
-    for start in begun:
-        if start.clusters > 1:
-            for labels in moved(support, problem, start.labels, most):
-                yield None if labels is None else one(labels, "moves")
+    improved = [one(moved(job, start.labels, most), "moves") for start in begun if start.clusters > 1]
+    return sorted([*begun, *improved], key=lambda found: found.loss)
 
 
-def _merged(support: Support, problem: MarkovLagrangian, most: int, criterion: str) -> IntArray | None:
+def _merged(job: Job, criterion: str) -> IntArray | None:
     """The best partition of a merge path."""
+    support, problem = job.support, job.problem
     weights = (1.0 if problem.rho_zy >= 0.0 else -1.0, 0.0)
     if criterion == "lagrangian":
         weights = (problem.rho_zy, -(problem.rho_z + problem.rho_zy))
         if weights == (0.0, 0.0) or min(weights[0], 0.0) == weights[1] == 0.0:
             return None
-    path = merge_path(support.joint, iyz_weight=weights[0], ixz_weight=weights[1])
-    labels: IntArray = path.labels_at(path.best(problem, most))[support.x]
+    path = merge_path(
+        support.joint, iyz_weight=weights[0], ixz_weight=weights[1], callback=lambda *_: job.budget.look()
+    )
+    labels: IntArray = path.labels_at(path.best(problem, job.most))[support.x]
     return labels
-
-
-def partition_run(support: Support, problem: MarkovLagrangian, found: Found, stopping: Stopping) -> Run:
-    """A partition as a run."""
-    return as_run(support, problem, encoder_of(found.labels), found.found_by, stopping)
-
-
-def as_run(support: Support, problem: MarkovLagrangian, W: Array, found_by: str, stopping: Stopping) -> Run:
-    """An encoder as a run that ended here; STATIONARY if it is."""
-    residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
-    status = stopping.judge(residuals, Status.STALLED)
-    return Run(encoder=W, status=status, iterations=0, residuals=residuals, found_by=found_by)

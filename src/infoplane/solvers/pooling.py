@@ -25,13 +25,12 @@ from ..certificate.merge_path import first_columns
 from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, entr, entropy
-from ..joint.support import Support
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..runtime.budget import Stopped
 from ..solution import Run, Trace
-from .base import Batch, BlockPace, PathSolver, Solver, losses_of
+from .base import Job, PathSolver, Solver
 from .fixed_point.accelerated import Accelerated
 from .splitting.solver import DouglasRachford
-from .stopping import Stopping
 
 SPLITTING = 10
 """Douglas-Rachford iterations before the accelerated solver, for the funnel."""
@@ -86,104 +85,44 @@ class Pooling(PathSolver):
             )
         return Accelerated().refusal(problem)
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> PoolingBatch:
-        """All starts of one problem, pooled at the end."""
-        return PoolingBatch(self, support, problems, starts, stopping, record)
-
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,
-    ) -> Iterator[Run | None]:
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """The best run of each problem, from the same starts."""
-        return best_runs(self, support, problems, starts, stopping, record)
+        return best_runs(self, job, problems)
 
+    def run(self, job: Job) -> list[Run]:
+        """Every start, and the pooled run last, if there is a better one."""
+        wanted = SPLITTING * is_funnel(job.problem) if self.splitting is None else self.splitting
+        spent = 0 if job.support.sparse else min(wanted, job.budget.iterations)
+        if spent:
+            first = DouglasRachford().run(job.but(budget=job.budget.part(iterations=spent)))
+            rest = job.budget.part(iterations=max(job.budget.iterations - spent, 1))
+            then = Accelerated().run(job.but(starts=stacked([run.encoder for run in first]), budget=rest))
+            found = [continued(*pair) for pair in zip(first, then, strict=True)]
+        else:
+            found = Accelerated().run(job)
+        try:
+            better = self._pooled(job, [run.encoder for run in found])
+        except Stopped:
+            better = None
+        return found if better is None else [*found, better]
 
-class PoolingBatch:
-    """All starts of one problem: splitting, accelerated, pooled."""
-
-    def __init__(
-        self,
-        options: Pooling,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool,
-    ) -> None:
-        self.support, self.problem, self.stopping, self.record = support, problems[0], stopping, record
-        wanted = SPLITTING * is_funnel(self.problem) if options.splitting is None else options.splitting
-        self.spent = 0 if support.sparse else min(wanted, stopping.max_iter)
-        self.splitting = self.spent > 0
-        brief = Stopping(stopping.tol, max(self.spent, 1))
-        self.batch: Batch = (
-            DouglasRachford().begin(support, problems, starts, brief, record)
-            if self.splitting
-            else self._accelerate(starts)
-        )
-        self.clusters, self.rounds = starts.shape[1], options.rounds
-        self.split: list[Run] = []
-        self.pooled: Run | None = None
-        self.pooling = self._pool()
-        self.over = False
-
-    def _accelerate(self, starts: Array) -> Batch:
-        stopping = replace(self.stopping, max_iter=max(self.stopping.max_iter - self.spent, 1))
-        return Accelerated().begin(self.support, [self.problem] * len(starts), starts, stopping, self.record)
-
-    def advance(self, iterations: int) -> bool:
-        """At most so many iterations of every start; or one linear programme and its polish."""
-        if self.over:
-            return False
-        if self.batch.advance(iterations):
-            return True
-        if self.splitting:
-            self.splitting = False
-            self.split = self.batch.runs()
-            self.batch = self._accelerate(stacked([run.encoder for run in self.split]))
-            return True
-        if next(self.pooling, False) is None:
-            return True
-        self.over = True
-        return False
-
-    def _pool(self) -> Iterator[None]:
-        """Pool, polish, and pool again while the loss falls; None after every piece of it."""
-        found = [run.encoder for run in self.batch.runs()]
-        losses = losses_of(self.support, self.problem, found)
-        best, lowest = found[int(np.argmin(losses))], min(losses)
-        letters = len(self.support.p_x)
-        most = self.stopping.most_clusters(letters)
-        merged = merged_letters(self.support) if is_funnel(self.problem) and most == letters else np.empty((0, letters))
+    def _pooled(self, job: Job, found: list[Array]) -> Run | None:
+        """Pool, polish, and pool again while the loss falls; None if pooling gains nothing."""
+        best = found[job.best(found)]
+        lowest, better = job.loss(best), None
+        joins = is_funnel(job.problem) and not job.capped
+        merged = merged_letters(job) if joins else np.empty((0, job.letters))
         if len(found) + len(merged) == 1:  # nothing to mix a run with
-            return
+            return None
         for _ in range(self.rounds):
-            W = pooled(self.support, self.problem, [*found, merged], best)
-            if W is None or len(W) > most or self._loss(W) > lowest - GAIN:
-                return
-            batch = Accelerated().begin(self.support, [self.problem], W[None], self.stopping, self.record)
-            pace = BlockPace()
-            while pace.advance(batch):
-                yield None
-            run = batch.runs()[0]
-            self.pooled = replace(run, found_by="pooling", died=max(self.clusters - len(run.encoder), 0))
-            best, lowest = self.pooled.encoder, self._loss(self.pooled.encoder)
+            W = pooled(job, [*found, merged], best)
+            if W is None or len(W) > job.most or job.loss(W) > lowest - GAIN or job.budget.stopped:
+                break
+            run = Accelerated().run(job.but(starts=W[None]))[0]
+            better = replace(run, found_by="pooling", died=max(job.starts.shape[1] - len(run.encoder), 0))
+            best, lowest = run.encoder, job.loss(run.encoder)
             found.append(best)
-
-    def _loss(self, W: Array) -> float:
-        return losses_of(self.support, self.problem, [W])[0]
-
-    def runs(self, traces: bool = True) -> list[Run]:
-        """Every start as it stands, and the pooled run last, if there is a better one."""
-        found = self.batch.runs(traces)
-        if self.split:
-            found = [continued(first, run) for first, run in zip(self.split, found, strict=True)]
-        return found if self.pooled is None else [*found, self.pooled]
+        return better
 
 
 def continued(first: Run, then: Run) -> Run:
@@ -200,23 +139,12 @@ def continued(first: Run, then: Run) -> Run:
     )
 
 
-def best_runs(
-    solver: Solver,
-    support: Support,
-    problems: Sequence[MarkovLagrangian],
-    starts: Array,
-    stopping: Stopping,
-    record: bool,
-) -> Iterator[Run | None]:
+def best_runs(solver: Solver, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
     """What `follow` yields for a solver that looks at all starts of a problem together, one problem after another."""
     for problem in problems:
-        batch = solver.begin(support, [problem] * len(starts), starts, stopping, record)
-        pace = BlockPace()
-        while pace.advance(batch):
-            yield None
-        runs = batch.runs()
-        losses = losses_of(support, problem, [run.encoder for run in runs])
-        yield replace(runs[int(np.argmin(losses))], iterations=sum(run.iterations for run in runs))
+        one = job.but(problem=problem)
+        runs = solver.run(one)
+        yield replace(one.best_run(runs), iterations=sum(run.iterations for run in runs))
 
 
 def stacked(encoders: Sequence[Array]) -> Array:
@@ -227,20 +155,21 @@ def stacked(encoders: Sequence[Array]) -> Array:
     return table
 
 
-def merged_letters(support: Support) -> Array:
+def merged_letters(job: Job) -> Array:
     """Every letter by itself and every cluster on Merge-Two's path, a row each, as rows of an encoder; none if the joint is sparse."""
+    support = job.support
     if support.sparse:
-        return np.empty((0, len(support.p_x)))
-    return np.vstack([np.eye(len(support.p_x)), first_columns(support).T / support.p_x])
+        return np.empty((0, job.letters))
+    path = first_columns(support, lambda *_: job.budget.look())
+    return np.vstack([np.eye(job.letters), path.T / support.p_x])
 
 
-def pooled(
-    support: Support, problem: MarkovLagrangian, encoders: Sequence[Array], known: Array | None = None
-) -> Array | None:
+def pooled(job: Job, encoders: Sequence[Array], known: Array | None = None) -> Array | None:
     """The best encoder whose every cluster is one of those given.
 
     None if the programme is too large or fails, or if it cannot be better than the encoder `known` by `GAIN`.
     """
+    support, problem = job.support, job.problem
     joint_xz = np.concatenate([W * support.p_x for W in encoders])
     mass = joint_xz.sum(axis=1)
     Q = np.ascontiguousarray((joint_xz[mass > DUST] / mass[mass > DUST, None]).T)
@@ -248,27 +177,24 @@ def pooled(
         return None
     U = support.rows.T @ (Q / support.p_x[:, None]) if support.sparse else support.T @ Q
     f = problem.rho_zx * entr(Q).sum(axis=0) + problem.rho_zy * entr(U).sum(axis=0)
-    if (
-        known is not None
-        and is_bottleneck(problem)
-        and not support.sparse
-        and beyond_improving(support, problem, known, Q, f)
-    ):
+    dense_bottleneck = is_bottleneck(problem) and not support.sparse
+    if known is not None and dense_bottleneck and beyond_improving(job, known, Q, f):
         return None
     try:
-        weights, _, _ = linear_programme(Q, f, support.p_x)
+        weights, _, _ = linear_programme(Q, f, support.p_x, budget=job.budget)
     except InfoplaneError:
         return None
     return encoder_of(Q, weights)
 
 
-def beyond_improving(support: Support, problem: MarkovLagrangian, W: Array, Q: Array, f: Array) -> bool:
+def beyond_improving(job: Job, W: Array, Q: Array, f: Array) -> bool:
     """Whether no mixture of the posteriors Q, of costs f, is better than a bottleneck's encoder W by `GAIN`.
 
     By weak duality sum_k w_k f(q_k) >= lambda.p_x + min_k (f(q_k) - lambda.q_k) for every lambda; that of a bottleneck's optimum proves
     it optimal. Most pools end here, without a linear programme.
     """
+    support, problem = job.support, job.problem
     lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, gamma_of(problem))
     bound = float(lam @ support.p_x + (f - lam @ Q).min())
     constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * support.h_y
-    return losses_of(support, problem, [W])[0] - constant <= bound + GAIN
+    return job.loss(W) - constant <= bound + GAIN

@@ -23,8 +23,10 @@ were measured to be the dearest part there, and seldom the best; but for a funne
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,19 +35,19 @@ from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
 from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
+from ..runtime.budget import Stopped
 from ..solution import Run
 from .annealing import Annealing
-from .base import Batch, PathSolver, Solver, losses_of, work_of
+from .base import Job, PathSolver, work_of
 from .capping import within
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point.accelerated import Accelerated
 from .generation import FEW, LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
-from .partitions import Found, as_run, labels_of, moved, partition_run, partitions, softened
+from .partitions import encoder_of, labels_of, moved, partitions, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters, make_starts
-from .stopping import Stopping
 
 STARTS_WORK = 4_000_000
 """Operations of one iteration of all starts together: 9 starts of 64 clusters on 225 x 10 letters. What begins elsewhere was measured to
@@ -112,22 +114,18 @@ class Portfolio(PathSolver):
             return min(starts, POOLED)
         return max(1, min(starts, STARTS_WORK // max(work_of(support, clusters), 1)))
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> PortfolioBatch:
-        """All starts of one problem."""
-        return PortfolioBatch(support, problems, starts, stopping, record)
-
-    def follow(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool = False,
-    ) -> Iterator[Run | None]:
+    def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """The best run of each problem, from the same starts."""
-        return best_runs(self, support, problems, starts, stopping, record)
+        return best_runs(self, job, problems)
+
+    def run(self, job: Job) -> list[Run]:
+        """Every start as it ended, and what other stages found."""
+        search = Search(job)
+        for stage in STAGES:
+            if stage.applies(search) and not (job.budget.stopped and search.found):
+                with suppress(Stopped):
+                    stage.work(search)
+        return search.runs
 
 
 SMALL = 64
@@ -146,203 +144,207 @@ def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bo
     return STARTS_WORK < POOLED * work_of(support, clusters) <= POOLED_WORK
 
 
-class PortfolioBatch:
-    """The parts that begin from starts, one after another; then what goes on from their best."""
+class Search:
+    """One problem's search under way: what was found so far, and what stages ask of it."""
 
-    def __init__(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> None:
-        self.support, self.problem, self.stopping = support, problems[0], stopping
-        self.clusters, self.letters = starts.shape[1:]
-        self.most = min(stopping.most_clusters(self.letters), self.letters)
-        self.work = work_of(support, self.clusters)
-        brief = replace(stopping, max_iter=stopping.affordable(ITERATIONS_WORK, self.work * len(starts)))
-        self.patient = replace(stopping, work=SETTLING_WORK)
-        self.truncated = brief.max_iter < stopping.max_iter
-        dearer = replace(brief, max_iter=max(1, brief.max_iter // DEARER))
-        self.parts: list[Batch] = [
-            solver.begin(
-                support, list(problems), starts, dearer if isinstance(solver, DifferenceOfConvex) else brief, record
-            )
-            for solver in self._solvers(starts)
-        ]
-        if is_bottleneck(self.problem):
-            self.parts.append(Annealing().begin(support, problems[:1], starts, self.patient, record))
-        self.random = [*self._random_part()]
-        self.parts += self.random
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.found: list[Run] = []
+        """The runs of the stages that begin from starts."""
+        self.drawn: list[Run] = []
+        """Those from random starts of the portfolio's own."""
         self.later: list[Run] = []
-        self.stride = 1
-        self.going = self._work()
+        """What came after the starts, and is better than all of them."""
+        self.brief = job.budget.part(
+            iterations=job.within(work=ITERATIONS_WORK).budget.affordable(job.work * len(job.starts))
+        )
+        self.patient = job.but(record=False, budget=job.budget.part(work=SETTLING_WORK))
 
-    def _solvers(self, starts: Array) -> Iterator[Solver]:
-        """What runs from every start."""
-        if is_bottleneck(self.problem) or is_funnel(self.problem):
-            more = pools_more(self.support, self.problem, self.clusters)
-            # The first of several dear programmes gains the most.
-            yield Pooling(splitting=0, rounds=1) if more else Pooling()
-            if (
-                is_funnel(self.problem) and self.most < self.letters
-            ):  # of few clusters it was measured to find better ones
-                yield DifferenceOfConvex()
-        elif Accelerated().refusal(self.problem) is None:
-            yield Accelerated()
-            if family_of(self.problem) is LAGRANGIAN and self.work * len(starts) <= SPLITTING_WORK:
-                yield DouglasRachford()
+    @property
+    def runs(self) -> list[Run]:
+        """Every start as it ended, then what the other stages have found."""
+        return [*self.found, *self.drawn, *self.later]
 
-    def _random_part(self) -> Iterator[Batch]:
-        """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
-        wanted = is_funnel(self.problem) and self.letters > SMALL and self.most < self.letters
-        if wanted and Accelerated().refusal(self.problem) is None:
-            starts = make_starts(self.support.joint, self.clusters, RANDOM, np.random.SeedSequence(0), "random")
-            affordable = self.stopping.affordable(ITERATIONS_WORK, self.work * RANDOM)
-            brief = replace(self.stopping, max_iter=min(affordable, RANDOM_ITERATIONS))
-            yield Accelerated().begin(self.support, [self.problem] * RANDOM, starts, brief, False)
-
-    def advance(self, iterations: int) -> bool:
-        """A bounded piece of one part's work."""
-        self.stride = iterations
-        return next(self.going, False) is None
-
-    def runs(self, traces: bool = True) -> list[Run]:
-        """Every start as it stands, then what the other parts have found."""
-        return [*(run for part in self.parts for run in part.runs(traces)), *self.later]
-
-    def _work(self) -> Generator[None, None, None]:
-        for part in self.parts:
-            while part.advance(self.stride):
-                yield None
-        capped = self.most < self.letters
-        if is_bottleneck(self.problem):
-            asked = asks_the_dual(self.support, self.most)
-            if capped or (self.letters > SMALL and not asked):
-                yield from self._from_partitions()
-            if capped:
-                yield from self._from_more_clusters()
-                yield from self._rounded_again()
-            if self.letters > SMALL and not asked:
-                yield from self._missing_clusters()
-        else:
-            yield from self._hard_and_generated()
-        best = self.best()
-        if best is None or best.status.converged or self.later or best.found_by == Annealing.name:
-            return
-        if self.truncated:  # a start that is the best gets the time that all else has had
-            yield from self._polish(best.encoder, best.found_by)
-
-    def best(self) -> Run | None:
+    @property
+    def best(self) -> Run:
         """The run of lowest loss so far."""
-        runs = self.runs(traces=False)
-        return runs[int(np.argmin(self._losses(runs)))] if runs else None
-
-    def _losses(self, runs: Sequence[Run]) -> list[float]:
-        return losses_of(self.support, self.problem, [run.encoder for run in runs])
+        return self.job.best_run(self.runs)
 
     @property
     def lowest(self) -> float:
         """The lowest loss so far."""
-        return min(self._losses(self.runs(traces=False)), default=math.inf)
+        return min(self.job.losses([run.encoder for run in self.runs]), default=math.inf)
 
-    def _keep(self, run: Run) -> None:
+    @property
+    def bottleneck(self) -> bool:
+        """Whether the problem is one."""
+        return is_bottleneck(self.job.problem)
+
+    @property
+    def funnel(self) -> bool:
+        """Whether the problem is one."""
+        return is_funnel(self.job.problem)
+
+    @property
+    def large(self) -> bool:
+        """Whether a start has no cluster for every letter."""
+        return self.job.letters > SMALL
+
+    @property
+    def asks_the_dual(self) -> bool:
+        """Whether annealing grows |Z| by what the dual says (`growth`)."""
+        return asks_the_dual(self.job.support, self.job.most)
+
+    @property
+    def accelerates(self) -> bool:
+        """Whether the accelerated solver takes the problem."""
+        return Accelerated().refusal(self.job.problem) is None
+
+    def keep(self, run: Run) -> None:
         """One more answer, if it is better than all others."""
-        if len(run.encoder) <= self.most and self._losses([run])[0] < self.lowest - BETTER:
-            self.later = [replace(run, died=max(self.clusters - len(run.encoder), 0), trace=None)]
+        if len(run.encoder) <= self.job.most and self.job.loss(run.encoder) < self.lowest - BETTER:
+            died = max(self.job.starts.shape[1] - len(run.encoder), 0)
+            self.later = [replace(run, died=died, trace=None)]
 
-    def _polish(self, W: Array, found_by: str) -> Generator[None, None, None]:
+    def polish(self, W: Array, found_by: str) -> None:
         """The accelerated solver from an encoder, once it has few enough clusters."""
-        if Accelerated().refusal(self.problem) is not None:
+        if not self.accelerates:
             return
-        W = within(self.support, self.problem, W, self.most)
-        yield None
-        if work_of(self.support, len(W)) > POLISH_WORK:
-            self._keep(as_run(self.support, self.problem, W, found_by, self.stopping))
+        W = within(self.job, W)
+        self.job.budget.look()
+        if work_of(self.job.support, len(W)) > POLISH_WORK:
+            self.keep(self.job.standing(W, found_by))
             return
-        given = [W]
-        del W  # large: nobody keeps it once the run has it
-        run = yield from settled(self.support, self.problem, given.pop(), self.patient)
-        self._keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
+        run = settled(self.patient, W)
+        self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
-    def _best_partitions(self, encoders: Sequence[Array]) -> Generator[None, None, list[Found]]:
-        """All hard partitions, the best first."""
-        found: list[Found] = []
-        for one in partitions(self.support, self.problem, self.most, encoders):
-            if one is None:
-                yield None
-            else:
-                found.append(one)
-        return sorted(found, key=lambda one: one.loss)
 
-    def _from_partitions(self) -> Generator[None, None, None]:
-        """The best hard partition, nearly optimal where gamma is small or clusters are few, and the bottleneck from there."""
-        best = self.best()
-        hard = yield from self._best_partitions([] if best is None else [best.encoder])
-        del best
-        if hard[0].loss < self.lowest - BETTER:
-            self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
-        yield from self._polish(softened(hard[0].labels), "merging")
+def _pooled(search: Search) -> None:
+    """All starts, their clusters pooled."""
+    job = search.job
+    more = pools_more(job.support, job.problem, job.starts.shape[1])
+    # The first of several dear programmes gains the most.
+    search.found += (Pooling(splitting=0, rounds=1) if more else Pooling()).run(job.but(budget=search.brief))
 
-    def _from_more_clusters(self) -> Generator[None, None, None]:
-        """From an annealed encoder with more clusters than allowed, joined."""
-        rows = default_clusters(self.letters, len(self.support.p_y))
-        if rows <= self.most or work_of(self.support, rows) > FREE_WORK:
+
+def _convex(search: Search) -> None:
+    """All starts by the difference-of-convex iteration: of few clusters it was measured to find better ones."""
+    fewer = search.brief.part(iterations=max(1, search.brief.iterations // DEARER))
+    search.found += DifferenceOfConvex().run(search.job.but(budget=fewer))
+
+
+def _accelerated(search: Search) -> None:
+    """All starts by the accelerated map, and by Douglas-Rachford splitting if the Lagrangian has no name and is small."""
+    job = search.job.but(budget=search.brief)
+    search.found += Accelerated().run(job)
+    if family_of(job.problem) is LAGRANGIAN and job.work * len(job.starts) <= SPLITTING_WORK:
+        search.found += DouglasRachford().run(job)
+
+
+def _annealed(search: Search) -> None:
+    """Upwards in gamma, which finds |Z|."""
+    search.found += Annealing().run(search.patient.but(record=search.job.record))
+
+
+def _random(search: Search) -> None:
+    """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
+    job = search.job
+    starts = make_starts(job.support.joint, job.starts.shape[1], RANDOM, np.random.SeedSequence(0), "random")
+    affordable = job.within(work=ITERATIONS_WORK).budget.affordable(job.work * RANDOM)
+    brief = job.budget.part(iterations=min(affordable, RANDOM_ITERATIONS))
+    search.drawn += Accelerated().run(job.but(starts=starts, record=False, budget=brief))
+
+
+def _partitioned(search: Search) -> None:
+    """The best hard partition, nearly optimal where gamma is small or clusters are few, and the bottleneck from there."""
+    hard = partitions(search.job, [search.best.encoder])[0]
+    search.keep(search.job.standing(encoder_of(hard.labels), hard.found_by))
+    search.polish(softened(hard.labels), "merging")
+
+
+def _joined(search: Search) -> None:
+    """From an annealed encoder with more clusters than allowed, joined."""
+    job = search.job
+    rows = default_clusters(job.letters, len(job.support.p_y))
+    if rows > job.most and work_of(job.support, rows) <= FREE_WORK:
+        start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
+        search.polish(Annealing().run(search.patient.but(starts=start, clusters=rows))[0].encoder, "merging")
+
+
+def _rounded(search: Search) -> None:
+    """The best encoder rounded, its letters moved, and the solver from there, while that helps."""
+    for _ in range(ROUNDINGS):
+        before = search.lowest
+        labels = moved(search.job, labels_of(search.best.encoder), search.job.most)
+        search.polish(softened(labels), "moves")
+        if search.lowest > before - BETTER:
             return
-        start = make_starts(self.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        free = replace(self.patient, clusters=rows)
-        for run in Annealing().follow(self.support, [self.problem], start, free):
-            yield None
-            if run is not None:
-                yield from self._polish(run.encoder, "merging")
-                return
 
-    def _rounded_again(self) -> Generator[None, None, None]:
-        """The best encoder rounded, its letters moved, and the bottleneck from there, while that helps."""
-        for _ in range(ROUNDINGS):
-            best, before = self.best(), self.lowest
-            if best is None:
-                return
-            rounded = labels_of(best.encoder)
-            del best
-            for labels in moved(self.support, self.problem, rounded, self.most):
-                yield None
-                if labels is not None:
-                    yield from self._polish(softened(labels), "moves")
-            if self.lowest > before - BETTER:
-                return
 
-    def _missing_clusters(self) -> Generator[None, None, None]:
-        """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
-        best = self.best()
-        if best is None or self.support.sparse or len(best.encoder) >= self.most:
-            return
-        W, _ = yield from grown(self.support, self.problem, best.encoder, self.most, DualClimbs(self.support))
-        if W is not best.encoder:
-            yield from self._polish(W, "growth")
+def _grown(search: Search) -> None:
+    """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
+    best, job = search.best.encoder, search.job
+    if not job.support.sparse and len(best) < job.most:
+        W, _ = grown(job, best, job.most, DualClimbs(job.support))
+        if W is not best:
+            search.polish(W, "growth")
 
-    def _hard_and_generated(self) -> Generator[None, None, None]:
-        """Hard partitions; for a funnel, column generation from them and from all that was found."""
-        soft = [] if is_funnel(self.problem) else [run.encoder for run in self.runs(traces=False)]
-        hard = yield from self._best_partitions(soft)
-        del soft
-        if hard[0].loss < self.lowest - BETTER:
-            self._keep(partition_run(self.support, self.problem, hard[0], self.stopping))
-        if not is_funnel(self.problem):
-            for one in hard[:POLISHED]:
-                if one.clusters > 1:
-                    yield from self._polish(softened(one.labels), one.found_by)
-            yield from self._rounded_again()
-            return
-        if self.support.sparse:
-            return
-        # Column generation ends elsewhere with more to begin from, often higher: random starts count if they have the best encoder.
-        drawn = [run for part in self.random for run in part.runs(traces=False)]
-        others = [run for part in self.parts if part not in self.random for run in part.runs(traces=False)]
-        if min(self._losses(drawn), default=math.inf) < min(self._losses(others), default=math.inf):
-            others += drawn
-        found = [run.encoder for run in others]
-        del drawn, others
-        if scaled(self.problem).beta > LARGE_BETA and (W := private_encoder(self.support, FEW_BASES)) is not None:
-            self._keep(as_run(self.support, self.problem, W, "perfect privacy", self.stopping))
-            found.append(W)
-        for W in generated(self.support, self.problem, [one.labels for one in hard[:4]], found):
-            yield None
-            if W is not None:
-                yield from self._polish(W, "columns")
+
+def _hard(search: Search) -> None:
+    """Hard partitions, the best of which are softened and settled."""
+    hard = partitions(search.job, [run.encoder for run in search.runs])
+    search.keep(search.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    for one in hard[:POLISHED]:
+        if one.clusters > 1:
+            search.polish(softened(one.labels), one.found_by)
+    _rounded(search)
+
+
+def _generated(search: Search) -> None:
+    """Hard partitions; column generation from them and from all that was found."""
+    job = search.job
+    hard = partitions(job)
+    search.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    if job.support.sparse:
+        return
+    # Column generation ends elsewhere with more to begin from, often higher: random starts count if they have the best encoder.
+    drawn, begun = ([run.encoder for run in some] for some in (search.drawn, search.found))
+    if min(job.losses(drawn), default=math.inf) < min(job.losses(begun), default=math.inf):
+        begun += drawn
+    if scaled(job.problem).beta > LARGE_BETA and (W := private_encoder(job.support, FEW_BASES)) is not None:
+        search.keep(job.standing(W, "perfect privacy"))
+        begun.append(W)
+    W = generated(job, [one.labels for one in hard[:4]], begun)
+    if W is not None:
+        search.polish(W, "columns")
+
+
+def _truncated(search: Search) -> None:
+    """A start that is the best gets the time that all else has had."""
+    best = search.best
+    if not best.status.converged and not search.later and best.found_by != Annealing.name:
+        search.polish(best.encoder, best.found_by)
+
+
+class Stage(NamedTuple):
+    """One way to an encoder: when it applies, and what it does. What it may cost are the numbers above."""
+
+    applies: Callable[[Search], bool]
+    work: Callable[[Search], None]
+
+
+STAGES = (
+    Stage(lambda on: on.bottleneck or on.funnel, _pooled),
+    Stage(lambda on: on.funnel and on.job.capped, _convex),
+    Stage(lambda on: not (on.bottleneck or on.funnel) and on.accelerates, _accelerated),
+    Stage(lambda on: on.bottleneck, _annealed),
+    Stage(lambda on: on.funnel and on.large and on.job.capped and on.accelerates, _random),
+    Stage(lambda on: on.bottleneck and (on.job.capped or (on.large and not on.asks_the_dual)), _partitioned),
+    Stage(lambda on: on.bottleneck and on.job.capped, _joined),
+    Stage(lambda on: on.bottleneck and on.job.capped, _rounded),
+    Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown),
+    Stage(lambda on: on.funnel, _generated),
+    Stage(lambda on: not (on.bottleneck or on.funnel), _hard),
+    Stage(lambda on: on.brief.iterations < on.job.budget.iterations, _truncated),
+)
+"""What runs, in this order."""

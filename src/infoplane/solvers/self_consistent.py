@@ -14,13 +14,13 @@ equations become singular along their difference, or their mass.
 
 from __future__ import annotations
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
 
 from ..information import Array
 from ..joint.support import Support
+from ..runtime.budget import Budget
 from .coarse_space import CoarseSpace, LocalFunctions
 
 TINY, LOG_TINY = 1e-300, -690.0
@@ -177,9 +177,7 @@ class Newton:
         """Whether it is worth its price from this encoder."""
         return len(W) > 1 and W.size * len(self.support.p_y) >= LEAST_WORK
 
-    def solved(
-        self, gamma: float, start: Evaluation, tol: float, most: int
-    ) -> Generator[None, None, tuple[Array, int]]:
+    def solved(self, gamma: float, start: Evaluation, tol: float, most: int, budget: Budget) -> tuple[Array, int]:
         """An encoder that is stationary to tol, unless the method does not get there in ``most`` evaluations; and how many it took."""
         equations, coarse = Equations(self.support, gamma), None
         living = start.q.sum(axis=1) > DEAD
@@ -199,8 +197,7 @@ class Newton:
             if equations.evaluations - before > MANY_PRODUCTS:
                 coarse = None
             now = _advanced(equations, now, d)
-            yield None
-            if equations.evaluations > most:
+            if equations.evaluations > most or budget.stopped:
                 break
         return now.W, equations.evaluations
 

@@ -9,17 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..joint.support import Support
 from ..solution import Run
 from ..status import Status, proven
-from .stopping import Stopping
-
-if TYPE_CHECKING:
-    from ..problem import MarkovLagrangian
+from .base import Job
 
 FAINT = 1e-290
 """A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308)."""
@@ -27,10 +22,10 @@ FAINT = 1e-290
 FAILED = "begin elsewhere: its iterates left the range of floating point, and the encoder is the trivial one"
 
 
-def sound(support: Support, problem: MarkovLagrangian, stopping: Stopping, runs: Iterable[Run]) -> list[Run]:
+def sound(job: Job, runs: Iterable[Run]) -> list[Run]:
     """The runs of one problem; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
-    faint = bool(min(support.p_x.min(), support.p_y.min()) < FAINT)
-    return [_remeasured(support, problem, stopping, one) if faint else one for one in map(_encoding, runs)]
+    faint = bool(min(job.support.p_x.min(), job.support.p_y.min()) < FAINT)
+    return [_remeasured(job, one) if faint else one for one in map(_encoding, runs)]
 
 
 def _encoding(run: Run) -> Run:
@@ -43,8 +38,9 @@ def _encoding(run: Run) -> Run:
     return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
 
 
-def _remeasured(support: Support, problem: MarkovLagrangian, stopping: Stopping, run: Run) -> Run:
+def _remeasured(job: Job, run: Run) -> Run:
     if run.status not in (Status.STATIONARY, Status.ALMOST):
         return run
-    residuals = run.residuals._replace(stationarity=problem.stationarity(support.joint, support.lift(run.encoder)))
-    return replace(run, residuals=residuals, status=stopping.judge(residuals, Status.STALLED))
+    stationarity = job.problem.stationarity(job.support.joint, job.support.lift(run.encoder))
+    residuals = run.residuals._replace(stationarity=stationarity)
+    return replace(run, residuals=residuals, status=job.judge(residuals, Status.STALLED))

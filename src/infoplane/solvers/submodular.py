@@ -18,20 +18,17 @@ passes over the table p(z, y). A round begins from the best pair, so that it is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array, IntArray, entr
-from ..joint.support import Support
 from ..kernels.common.arrays import Flags
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from ..status import Residuals, Status
-from .base import Solver
-from .stopping import Stopping
+from .base import Job, Solver
+from .partitions import encoder_of
 
 ROUNDING = 1e-13
 PASSES = 50
@@ -67,11 +64,10 @@ class Submodular(Solver):
     def __post_init__(self) -> None:
         object.__setattr__(self, "orders", whole_number("orders", self.orders, 0))
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool
-    ) -> SubmodularBatch:
-        """One run per problem."""
-        return SubmodularBatch(self, support, problems, stopping)
+    def run(self, job: Job) -> list[Run]:
+        """The clustering, whatever the starts."""
+        labels, rounds = cluster(job, self.orders)
+        return [replace(job.standing(encoder_of(labels), self.name), iterations=rounds)]
 
 
 class Merger:
@@ -135,11 +131,12 @@ class Merger:
         self.labels, self.masses = numbers[self.labels], self.masses[~goes]
 
 
-def cluster(support: Support, problem: MarkovLagrangian, most: int, orders: int) -> tuple[IntArray, int]:
+def cluster(job: Job, orders: int) -> tuple[IntArray, int]:
     """The cluster of every letter, and how many rounds it took."""
-    merger, rng = Merger(support.P, problem), np.random.default_rng(0)
+    merger, rng = Merger(job.support.P, job.problem), np.random.default_rng(0)
     rounds = 0
     while len(merger.masses) > 1:
+        job.budget.look()
         n = len(merger.masses)
         least, i, j = merger.best_pair()
         pair = np.isin(np.arange(n), (i, j))
@@ -149,43 +146,9 @@ def cluster(support: Support, problem: MarkovLagrangian, most: int, orders: int)
             tries.append((value, chosen))
         value, chosen = min(tries, key=lambda one: one[0])
         if value >= -ROUNDING or chosen.sum() < 2:
-            if n <= most:
+            if n <= job.most:
                 break
             value, chosen = least, pair  # no merge lowers L, but there are more clusters than allowed
         merger.merge(chosen)
         rounds += 1
     return merger.labels, rounds
-
-
-class SubmodularBatch:
-    """The clustering of each problem."""
-
-    def __init__(
-        self, options: Submodular, support: Support, problems: Sequence[MarkovLagrangian], stopping: Stopping
-    ) -> None:
-        self.options, self.support, self.problems, self.stopping = options, support, problems, stopping
-        self.done: list[Run] = []
-
-    def advance(self, _iterations: int) -> bool:
-        """Cluster for one problem."""
-        if len(self.done) < len(self.problems):
-            self.done.append(self._clustered(self.problems[len(self.done)]))
-        return len(self.done) < len(self.problems)
-
-    def _clustered(self, problem: MarkovLagrangian) -> Run:
-        most = self.stopping.most_clusters(len(self.support.p_x))
-        labels, rounds = cluster(self.support, problem, most, self.options.orders)
-        encoder = np.zeros((int(labels.max()) + 1, len(labels)))
-        encoder[labels, np.arange(len(labels))] = 1.0
-        residuals = Residuals(0.0, 0.0, problem.stationarity(self.support.joint, self.support.lift(encoder)))
-        return Run(
-            encoder=encoder,
-            status=self.stopping.judge(residuals, Status.STALLED),
-            iterations=rounds,
-            residuals=residuals,
-            found_by=self.options.name,
-        )
-
-    def runs(self, traces: bool = True) -> list[Run]:  # noqa: ARG002
-        """The problems done so far; there are no traces."""
-        return list(self.done)

@@ -26,9 +26,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
-from ..threads import StopFlag, all_cores, cores
+from ..runtime.budget import Budget
+from ..runtime.threads import all_cores, cores
 from .plan import Chunk, Plan, Problems, Unit
-from .worker import STOP_FLAGS, ChunkResult, identity, run_chunk
+from .worker import BUDGETS, ChunkResult, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 
@@ -104,15 +105,15 @@ def completed(
     in threads of this process are stopped.
     """
     queue, running, pace = deque(units), dict[Future[ChunkResult], tuple[int, Chunk]](), Pace(seconds)
-    stop_name = uuid.uuid4().hex
-    STOP_FLAGS[stop_name] = StopFlag()
+    budget_name = uuid.uuid4().hex
+    BUDGETS[budget_name] = Budget()
     try:
         while queue or running:
             workers = engine.workers()
             while queue and len(running) < AHEAD * workers:
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
-                running[_submitted(engine, plan, chunk, stop_name)] = number, chunk
+                running[_submitted(engine, plan, chunk, budget_name)] = number, chunk
             ended, _ = wait(running, WAITING_SECONDS, return_when=FIRST_COMPLETED)
             if not ended and waiting is not None:
                 waiting()
@@ -123,12 +124,12 @@ def completed(
                 pace.learn(chunk, result.seconds)
                 yield number, result
     finally:
-        STOP_FLAGS[stop_name].set()
+        BUDGETS[budget_name].stop()
         for future in running:
             future.cancel()
         if engine.is_here:
             wait(running)
-        del STOP_FLAGS[stop_name]
+        del BUDGETS[budget_name]
 
 
 def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[int, int], float]) -> Chunk:
@@ -142,9 +143,9 @@ def _cut(queue: deque[Unit], size: int, problems: Problems, lowest: Callable[[in
     return Chunk(tuple(units), {index: problems[index] for index in indices}, known)
 
 
-def _submitted(engine: Engine, plan: Plan, chunk: Chunk, stop_name: str) -> Future[ChunkResult]:
+def _submitted(engine: Engine, plan: Plan, chunk: Chunk, budget_name: str) -> Future[ChunkResult]:
     try:
-        return engine.pool.submit(run_chunk, plan, chunk, stop_name)
+        return engine.pool.submit(run_chunk, plan, chunk, budget_name)
     except (BrokenExecutor, RuntimeError) as error:
         raise _lost(error) from error
 

@@ -21,11 +21,12 @@ from ..frontier.enclosure import has_plane, supporting_line
 from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
+from ..options import RunOptions
 from ..problem import MarkovLagrangian
+from ..runtime.budget import Budget
 from ..solve import cluster_cap
-from ..solvers.base import Solver, is_path
+from ..solvers.base import Job, Solver, is_path
 from ..solvers.starts import KINDS, make_starts
-from ..solvers.stopping import Stopping
 from .refine import enclosing, inserted
 
 Problems = Mapping[int, MarkovLagrangian]
@@ -70,7 +71,7 @@ class Plan:
 
     joint: Joint
     solvers: tuple[Solver, ...]
-    stopping: Stopping
+    options: RunOptions
     seed: RootSeed
     starts: int
     clusters: int | None
@@ -92,6 +93,12 @@ class Plan:
     def brings_starts(self) -> bool:
         """Whether ``init`` says what all starts are, so that their number is not ``starts``."""
         return self.init == "identity" if self.init is None or isinstance(self.init, str) else True
+
+    def job(self, problem: MarkovLagrangian, starts: Array, record: bool = False, budget: Budget | None = None) -> Job:
+        """What a solver of this sweep is asked for at one of its parameters."""
+        options = self.options
+        allowed = (budget or Budget()).part(iterations=options.max_iter)
+        return Job(self.support, problem, starts, options.tol, options.clusters, record, allowed)
 
     def encoders(self, index: int, first: int = 0, count: int | None = None) -> Array:
         """Where so many starts of a parameter begin, counted from ``first``: (count, |Z|, |X|) on the letters of positive mass."""
@@ -116,7 +123,7 @@ class Plan:
     def cluster_caps(self) -> tuple[int | None, ...]:
         """The cap on |Z| that each solver's runs are under; None if there is none."""
         start = self.encoders(0, 0, 1)
-        return tuple(cluster_cap(solver, self.stopping, start) for solver in self.solvers)
+        return tuple(cluster_cap(solver, self.options.clusters, start) for solver in self.solvers)
 
     @property
     def runs_per_parameter(self) -> int:
@@ -149,8 +156,8 @@ class Plan:
             "clusters": self.encoders(0, 0, 1).shape[1],
             "cluster_caps": list(self.cluster_caps),
             "init": KINDS[0] if self.init is None else self.init if isinstance(self.init, str) else _digest(self.init),
-            "tol": self.stopping.tol,
-            "max_iter": self.stopping.max_iter,
+            "tol": self.options.tol,
+            "max_iter": self.options.max_iter,
         }
 
 

@@ -21,12 +21,12 @@ from ..information import Array, plane_points
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, family_of
+from ..runtime.budget import Budget
+from ..runtime.threads import one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.base import losses_of
+from ..solvers.base import Job
 from ..solvers.fixed_point.accelerated import Accelerated
 from ..solvers.starts import default_init, make_starts, seed_sequence
-from ..solvers.stopping import Stopping
-from ..threads import one_blas_thread
 
 KEPT = 0.99
 """Share of I(X;Y) that the range spans."""
@@ -34,7 +34,7 @@ KEPT = 0.99
 SCANNED = 14
 """Brief runs between the safe ends."""
 
-BRIEF = Stopping(tol=1e-4, max_iter=200)
+BRIEF, BRIEF_ITERATIONS = 1e-4, 200
 """Enough to place a point on the plane to a percent."""
 
 STARTS = 2
@@ -85,19 +85,12 @@ def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> Array:
         default_init(problems[0]),
         first_only=annealing.deterministic and on_a_path,
     )
+    job = Job(support, problems[0], W, BRIEF, budget=Budget(iterations=BRIEF_ITERATIONS))
     with one_blas_thread():
         if on_a_path:
-            encoders = [run.encoder for run in annealing.follow(support, problems, W, BRIEF) if run is not None]
+            encoders = [run.encoder for run in annealing.follow(job, problems)]
         else:
-            encoders = [_better(support, problem, W) for problem in problems]
+            briefs = [job.but(problem=problem) for problem in problems]
+            encoders = [brief.best_run(Accelerated().run(brief)).encoder for brief in briefs]
     points = [point for some in support.lifted(encoders) for point in plane_points(support.joint, some)]
     return np.array([point.iyz for point in points])
-
-
-def _better(support: Support, problem: MarkovLagrangian, W: Array) -> Array:
-    """The encoder of lowest loss after a brief run from each start."""
-    batch = Accelerated().begin(support, [problem] * len(W), W, BRIEF, False)
-    while batch.advance(BRIEF.max_iter):
-        pass
-    encoders = [run.encoder for run in batch.runs(traces=False)]
-    return encoders[int(np.argmin(losses_of(support, problem, encoders)))]

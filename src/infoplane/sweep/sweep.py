@@ -16,12 +16,12 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint, check_joint
+from ..options import RunOptions
 from ..problem import MarkovLagrangian, check_family, check_problem, family_of, named_family
+from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
-from ..solvers.stopping import Stopping
-from ..threads import one_blas_thread
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .ledger import Ledger, MemoryLedger, finished_indices
 from .plan import ParameterGrid, Plan, RootSeed
@@ -144,7 +144,7 @@ def sweep(
     plan = Plan(
         joint=joint,
         solvers=solvers,
-        stopping=Stopping(tol=tol, max_iter=max_iter, clusters=most),
+        options=RunOptions(tol=tol, max_iter=max_iter, clusters=most),
         seed=(seed_of(store) if store is not None and rng is None else None) or RootSeed.of(seed_sequence(rng)),
         starts=int(starts),
         clusters=None if clusters is None else int(clusters),

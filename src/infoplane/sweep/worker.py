@@ -13,24 +13,25 @@ import hashlib
 import math
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 
-from ..information import Array, encoder_entropies, plane_points
-from ..problem import MarkovLagrangian
+from ..information import encoder_entropies, plane_points
+from ..runtime.budget import Budget, Stopped
+from ..runtime.threads import one_blas_thread, usual_floats
 from ..solution import TIE, Run, Trace
-from ..solvers.base import BlockPace, PathSolver, Solver, is_path
+from ..solvers.base import Job, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
-from ..threads import StopFlag, one_blas_thread, stopped_by, usual_floats
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
 from .record import RunRecord, contending
 
-STOP_FLAGS: dict[str, StopFlag] = {}
-"""Flags by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
+BUDGETS: dict[str, Budget] = {}
+"""Budgets by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""
 
 
 @dataclass(frozen=True)
@@ -53,24 +54,19 @@ def identity() -> str:
     return f"{__version__} (sources {digest.hexdigest()[:12]})"
 
 
-def run_chunk(plan: Plan, chunk: Chunk, stop_name: str) -> ChunkResult:
+def run_chunk(plan: Plan, chunk: Chunk, budget_name: str) -> ChunkResult:
     """Run the chunk's units in order; those that a stop interrupts are left out."""
     began = time.perf_counter()
-    stop = STOP_FLAGS.get(stop_name, StopFlag())
+    budget = BUDGETS.get(budget_name, Budget())
     records: list[RunRecord] = []
-    try:
-        with one_blas_thread(), usual_floats(), stopped_by(stop):
-            for batch in _batches(chunk.units):
-                solver = plan.solvers[batch[0].solver]
-                if is_path(solver):
-                    records += _follow(solver, plan, chunk.problems, batch[0], stop)
-                else:
-                    lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
-                    records += _run_batch(solver, plan, chunk.problems, batch, lowest, stop)
-                stop.obey()
-    except KeyboardInterrupt:
-        if not stop.is_set():  # somebody else's, who runs chunks in the main thread
-            raise
+    with one_blas_thread(), usual_floats(), suppress(Stopped):
+        for batch in _batches(chunk.units):
+            solver = plan.solvers[batch[0].solver]
+            if is_path(solver):
+                records += _follow(solver, plan, chunk.problems, batch[0], budget)
+            else:
+                lowest = chunk.lowest.get((batch[0].solver, batch[0].indices[0]), math.inf)
+                records += _run_batch(solver, plan, chunk.problems, batch, lowest, budget)
     return ChunkResult(tuple(records), time.perf_counter() - began, identity())
 
 
@@ -81,9 +77,9 @@ def _batches(units: Sequence[Unit]) -> list[list[Unit]]:
 
 
 def _run_batch(
-    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, stop: StopFlag
+    solver: Solver, plan: Plan, problems: Problems, units: list[Unit], lowest: float, budget: Budget
 ) -> list[RunRecord]:
-    """All runs of the batch, or none; the batch's time is shared out in proportion to iterations.
+    """All runs of the batch; the batch's time is shared out in proportion to iterations.
 
     ``lowest`` is the lowest loss that this solver is known to have reached at the parameter; only runs that reach it get a trace.
     """
@@ -91,9 +87,7 @@ def _run_batch(
     at_once = plan.runs_of[units[0].solver] == 1
     began = time.perf_counter()
     W = plan.encoders(index, units[0].start, count)
-    runs = _ended(solver, plan, problems[index], W, at_once, stop)
-    if runs is None:
-        return []
+    runs = _ended(solver, plan.job(problems[index], W, at_once, budget))
     seconds = time.perf_counter() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     shares = [seconds * run.iterations / iterations for run in runs]
@@ -103,9 +97,8 @@ def _run_batch(
     worth_recording = {one.start for one in contending(records) if one.loss <= lowest + TIE}
     for place, record in enumerate(records):
         if record.start in worth_recording:
-            again = _ended(solver, plan, problems[index], np.ascontiguousarray(W[place : place + 1]), True, stop)
-            if again is None:
-                return []
+            one = np.ascontiguousarray(W[place : place + 1])
+            again = _ended(solver, plan.job(problems[index], one, True, budget))
             # A solver that does not keep the runs of a batch apart ends elsewhere: then this is the trace of another run.
             if len(again) == 1 and again[0].encoder.tobytes() == runs[place].encoder.tobytes():
                 records[place] = record.with_trace(_first(again[0].trace, runs[place].iterations))
@@ -117,40 +110,32 @@ def _first(trace: Trace | None, iterations: int) -> Trace | None:
     return None if trace is None else Trace.from_columns(trace.columns()[:iterations])
 
 
-def _ended(
-    solver: Solver, plan: Plan, problem: MarkovLagrangian, W: Array, record: bool, stop: StopFlag
-) -> list[Run] | None:
-    """Every run from the starts W, at its end; None if stopped before."""
-    batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, record)
-    pace = BlockPace()
-    while pace.advance(batch):
-        if stop.is_set():
-            return None
-    return sound(plan.support, problem, plan.stopping, batch.runs())
+def _ended(solver: Solver, job: Job) -> list[Run]:
+    """Every run from the job's starts, at its end; `Stopped` if the sweep was stopped before."""
+    runs = solver.run(job)
+    job.budget.look()
+    return sound(job, runs)
 
 
-def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, stop: StopFlag) -> Iterator[RunRecord]:
+def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budget: Budget) -> Iterator[RunRecord]:
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
+    of_unit = [problems[index] for index in unit.indices]
     first = plan.encoders(unit.indices[0], 0, 1)
-    count = solver.useful_starts(plan.support, problems[unit.indices[0]], first.shape[1], plan.starts)
+    count = solver.useful_starts(plan.support, of_unit[0], first.shape[1], plan.starts)
     W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
-    support, of_unit = plan.support, [problems[index] for index in unit.indices]
-    path = solver.follow(support, of_unit, W, plan.stopping, True)
+    job = plan.job(of_unit[0], W, True, budget)
     found: list[Run] = []
     seconds: list[float] = []
     began = time.perf_counter()
-    for run in path:
-        if run is not None:
-            ended = time.perf_counter()
-            found += sound(support, of_unit[len(found)], plan.stopping, [run])
-            seconds.append(ended - began if run.seconds is None else run.seconds)
-            began = ended
-        if len(found) == len(unit.indices):
-            for record in _records(plan, problems, [unit] * len(found), unit.indices, found, seconds):
-                yield record.with_trace(record.trace)
-            return
-        if stop.is_set():
-            return
+    for problem, run in zip(of_unit, solver.follow(job, of_unit), strict=False):
+        budget.look()
+        ended = time.perf_counter()
+        found += sound(job.but(problem=problem), [run])
+        seconds.append(ended - began if run.seconds is None else run.seconds)
+        began = ended
+    budget.look()
+    for record in _records(plan, problems, [unit] * len(found), unit.indices, found, seconds):
+        yield record.with_trace(record.trace)
 
 
 def _records(

@@ -9,7 +9,7 @@ from ...information import Array
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...problem import MarkovLagrangian
-from ...threads import one_blas_thread
+from ...runtime.threads import one_blas_thread
 from ..certificate import Certificate, Limits
 from .coarsening import prove
 from .mixture import Mixture, climb, cover, posterior

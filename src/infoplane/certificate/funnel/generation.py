@@ -17,6 +17,7 @@ import numpy as np
 from ...information import Array
 from ...kernels.common.jit import clock
 from ...kernels.funnel_proof.search import WORTH
+from ...runtime.budget import Budget
 from ...status import Status
 from ..certificate import Limits
 from .pricing import Pricing
@@ -101,10 +102,12 @@ class Outcome:
     """The tolerance that was proven."""
 
 
-def finish(steps: Generator[None, None, Result]) -> Result:
+def finish(steps: Generator[None, None, Result], budget: Budget | None = None) -> Result:
     """Run a piece of work to its end."""
     while True:
         try:
+            if budget is not None and budget.stopped:
+                steps.throw(KeyboardInterrupt)
             next(steps)
         except StopIteration as ended:
             return ended.value  # type: ignore[no-any-return]

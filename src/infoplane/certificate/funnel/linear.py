@@ -13,7 +13,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array
-from ...threads import awaited, stop_flag
+from ...runtime.budget import Budget
 
 TIGHTEST = 1e-10
 """HiGHS's smallest tolerances."""
@@ -50,7 +50,9 @@ class ColumnMixture(NamedTuple):
     """Dual value of the row `cap`."""
 
 
-def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None) -> ColumnMixture:
+def linear_programme(
+    Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float] | None = None, budget: Budget | None = None
+) -> ColumnMixture:
     """Minimise costs.p subject to Qp = p_x, p >= 0 and, for cap = (row, least), row.p >= least."""
     # In units of what a column can carry at most, and of p_x, every entry is an encoder's: in [0, 1], however small a letter.
     with np.errstate(divide="ignore", over="ignore"):
@@ -58,7 +60,7 @@ def linear_programme(Q: Array, costs: Array, p_x: Array, cap: tuple[Array, float
     row = None if cap is None else (cap[0] * most, cap[1])
     scaled = costs * most
     # Costs of 10^5 and more, from a large beta, would outgrow HiGHS's absolute tolerances: in units of the largest.
-    found = solved(scaled, Q * most / p_x[:, None], max(float(np.abs(scaled).max()), 1.0), row)
+    found = solved(scaled, Q * most / p_x[:, None], max(float(np.abs(scaled).max()), 1.0), row, budget=budget)
     if found is None:
         raise InfoplaneError(
             f"HiGHS did not solve the linear programme over {len(most)} posteriors, by {len(ATTEMPTS)} ways. Masses p(x) here go from "
@@ -76,11 +78,12 @@ def solved(
     unit: float = 1.0,
     row: tuple[Array, float] | None = None,
     attempts: Sequence[tuple[Method, float]] = ATTEMPTS,
+    budget: Budget | None = None,
 ) -> ColumnMixture | None:
     """Minimise costs.p subject to Ap = 1, p >= 0 and row.p >= least, A in [0, 1], dense or sparse; None if all attempts fail.
 
     HiGHS sees the costs in the unit given. An attempt that cycles is given up after so many iterations, not seconds, so that the same
-    programme has the same answer. Ctrl-C is heard while HiGHS works (`awaited`), and raises KeyboardInterrupt.
+    programme has the same answer. A budget that is stopped ends the waiting for HiGHS with `Stopped`.
     """
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
@@ -100,8 +103,9 @@ def solved(
                 "maxiter": iterations,
             },
         )
-        stop_flag().obey()
-        found = awaited(work) if A.size > SHORT else work()
+        if budget is not None:
+            budget.look()
+        found = budget.awaited(work) if budget is not None and A.size > SHORT else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
             return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from ...checks import PYTHON_ONLY, whole_number
 from ...errors import InvalidOptionError
-from ...information import Array
-from ...joint.support import Support
 from ...kernels.common.outcomes import STATIONARY
 from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, split_stationary
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP
 from ...kernels.fixed_point.phases import beginning
-from ...kernels.fixed_point.selfmap import MapSetting
 from ...problem import MarkovLagrangian, has_posterior_form
-from ..base import Solver
-from ..stopping import Stopping
-from .batch import MapBatch, blocks_of, logs_of, needs_encoder
+from ..base import Job, Solver
+from .maps import MapIteration, blocks_of, logs_of, needs_encoder
 
 MOST_SPLITS = 20
 """Times that a run may go on after a split test; each one has lowered the loss."""
@@ -72,40 +67,23 @@ class Accelerated(Solver):
             )
         return None
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> MapBatch:
-        """A batch of runs."""
-        on_encoders = needs_encoder(problems[0])
-        if any(needs_encoder(problem) != on_encoders for problem in problems):
-            raise InvalidOptionError(
-                "the problems of one batch need different maps, on p(z,y) and on p(z|x); batch them apart."
-            )
-        if on_encoders:
-            return EncoderBatch(support, problems, starts, stopping, record)
-        return MarginalBatch(support, problems, starts, stopping, record, self)
+    def begin(self, job: Job) -> MapIteration:
+        """One evaluation of the map per step, kept or not."""
+        return EncoderIteration(job) if needs_encoder(job.problem) else MarginalIteration(job, self)
 
 
-class MarginalBatch(MapBatch):
+class MarginalIteration(MapIteration):
     """Runs whose map depends on q(z, y) alone, the bottleneck's among them."""
 
     found_by = "accelerated"
     kernel = staticmethod(advance_bottleneck)
 
-    def __init__(
-        self,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool,
-        options: Accelerated,
-    ) -> None:
-        super().__init__(support, problems, starts, stopping, record)
-        runs, clusters = starts.shape[:2]
-        u = logs_of(self.marginals(starts)).reshape(runs, -1)
+    def __init__(self, job: Job, options: Accelerated) -> None:
+        super().__init__(job)
+        runs, clusters = job.starts.shape[:2]
+        u = logs_of(self.marginals(job.starts)).reshape(runs, -1)
         # With a posterior form equal halves of a cluster change nothing, and an unequal split is of second order.
-        splits = [MOST_SPLITS if options.split and has_posterior_form(problem) else 0 for problem in problems]
+        splits = MOST_SPLITS if options.split and has_posterior_form(job.problem) else 0
         self.state = LeapState(
             W=self.room(runs),
             u=u,
@@ -113,31 +91,29 @@ class MarginalBatch(MapBatch):
             f_old=np.zeros_like(u),
             D_F=np.zeros((runs, options.memory, u.shape[1])),
             D_G=np.zeros((runs, options.memory, u.shape[1])),
-            control=beginning(clusters, np.array(splits)),
+            control=beginning(clusters, np.full(runs, splits)),
             alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )
 
-    def continue_stationary(self, setting: MapSetting) -> None:
+    def resume(self) -> None:
         """The split test."""
         if np.count_nonzero((self.state.outcome == STATIONARY) & (self.state.control["splits"] > 0)):
-            split_stationary(self.channel, setting, self.state)
+            split_stationary(self.channel, self.setting, self.state)
 
 
-class EncoderBatch(MapBatch):
+class EncoderIteration(MapIteration):
     """Runs of the monotone map on encoders, the funnel's among them."""
 
     found_by = "accelerated"
     kernel = staticmethod(advance_funnel)
 
-    def __init__(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> None:
-        super().__init__(support, problems, starts, stopping, record)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        starts = job.starts
         runs, clusters, letters = starts.shape
-        if clusters >= letters:
-            known = np.array([_releases_everything(problem) for problem in problems])
-            starts = np.where(known[:, None, None], np.eye(clusters, letters), starts)
+        if clusters >= letters and _releases_everything(job.problem):
+            starts = np.tile(np.eye(clusters, letters), (runs, 1, 1))
         W = blocks_of(starts, self.channel.p_x.shape[1])
         L = np.empty((runs, 3, *W.shape[1:]))
         L[:, 0] = logs_of(W)

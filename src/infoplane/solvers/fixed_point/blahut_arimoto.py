@@ -8,18 +8,15 @@ const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from ...information import Array, entr
-from ...joint.support import Support
+from ...information import entr
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ...problem import MarkovLagrangian
-from ..base import Solver
-from ..stopping import Stopping
-from .batch import MapBatch, blocks_of, logs_of, needs_encoder
+from ..base import Job, Solver
+from .maps import MapIteration, blocks_of, logs_of, needs_encoder
 
 
 @dataclass(frozen=True)
@@ -45,31 +42,28 @@ class BlahutArimoto(Solver):
             )
         return None
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> BlahutArimotoBatch:
-        """A batch of runs."""
-        return BlahutArimotoBatch(support, problems, starts, stopping, record)
+    def begin(self, job: Job) -> BlahutArimotoIteration:
+        """One evaluation of the map per step."""
+        return BlahutArimotoIteration(job)
 
 
-class BlahutArimotoBatch(MapBatch):
-    """One evaluation of the map per iteration; nothing is split, so primal and dual residual are zero."""
+class BlahutArimotoIteration(MapIteration):
+    """One evaluation of the map per step; nothing is split, so primal and dual residual are zero."""
 
     found_by = "blahut-arimoto"
     kernel = staticmethod(advance_blahut_arimoto)
 
-    def __init__(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> None:
-        super().__init__(support, problems, starts, stopping, record)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        starts, record = job.starts, job.record
         runs, clusters = starts.shape[:2]
-        on_encoders = any(needs_encoder(problem) for problem in problems)
+        on_encoders = needs_encoder(job.problem)
         W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
         self.state = MapState(
             W=W,
             L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
             q=self.marginals(starts),
-            h_zx=np.array([sum(float(entr(row) @ support.p_x) for row in W) if record else 0.0 for W in starts]),
+            h_zx=np.array([sum(float(entr(row) @ job.support.p_x) for row in W) if record else 0.0 for W in starts]),
             check=np.zeros(runs, dtype=np.int64),
             alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),

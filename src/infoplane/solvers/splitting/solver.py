@@ -1,8 +1,7 @@
-"""`DouglasRachford`: the paper's solvers as options, and the batch that drives the compiled recursion."""
+"""`DouglasRachford`: the paper's solvers as options, and how their runs begin."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -10,17 +9,14 @@ import numpy as np
 
 from ...checks import PYTHON_ONLY, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
-from ...information import Array
+from ...information import Array, IntArray
 from ...joint.support import Support
-from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
+from ...kernels.common.outcomes import RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
-from ...solution import Run, Trace
-from ...status import Residuals, Status
-from ...threads import StopFlag, stop_flag
-from ..base import Solver
-from ..stopping import Stopping
+from ..base import Job, Solver
+from ..driver import Iteration
 from .descent import theorem_threshold
 from .formulations import FORMULATIONS, Formulation, choose
 from .penalty import SETTLED, automatic_factor, penalty_threshold
@@ -155,17 +151,9 @@ class DouglasRachford(Solver):
             "Smaller penalties often converge, too; penalty='auto' needs no tuning."
         )
 
-    def begin(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> SplittingBatch:
-        """A batch of runs."""
-        formulation = self._formulation(problems[0])
-        for problem in problems[1:]:
-            if self._formulation(problem) != formulation:
-                raise InvalidOptionError(
-                    "the problems of one batch need different formulations; name one, or batch them apart."
-                )
-        return SplittingBatch(self, formulation, support, problems, starts, stopping, record)
+    def begin(self, job: Job) -> SplittingIteration:
+        """One step of the formulation's recursion at a time."""
+        return SplittingIteration(self, self._formulation(job.problem), job)
 
 
 DUAL_BYTES = 2**26
@@ -185,29 +173,20 @@ def _check_size(formulation: Formulation, clusters: int, rows: int) -> None:
         )
 
 
-class SplittingBatch:
-    """Runs of one formulation, advanced together by the compiled loop."""
+class SplittingIteration(Iteration):
+    """Runs of one formulation; a step is one of Solver I or Solver II, compiled."""
 
-    def __init__(
-        self,
-        options: DouglasRachford,
-        formulation: Formulation,
-        support: Support,
-        problems: Sequence[MarkovLagrangian],
-        starts: Array,
-        stopping: Stopping,
-        record: bool,
-    ) -> None:
+    def __init__(self, options: DouglasRachford, formulation: Formulation, job: Job) -> None:
+        super().__init__(job)
+        support, problem, starts = job.support, job.problem, job.starts
         runs, clusters = starts.shape[:2]
-        shares = [formulation.share(problem, support.p_y) for problem in problems]
+        share = formulation.share(problem, support.p_y)
         M = formulation.constraint(support.p_x, support.K)
         auto = options.penalty == "auto"
-        a = np.array([share.a for share in shares])
-        has_dual = bool(np.all(np.maximum(-a[:, 0], 0.0) + np.maximum(-a[:, 2], 0.0) - a[:, 1] > 0.0))
+        has_dual = bool(max(-share.a[0], 0.0) + max(-share.a[2], 0.0) - share.a[1] > 0.0)
         if options.step == "exact" and has_dual:
             _check_size(formulation, clusters, M.shape[1])
-        self.formulation, self.stopping, self.record = formulation, stopping, record
-        self.clusters = clusters
+        self.formulation = formulation
         self.advice = options.advice
         self.found_by = formulation.name if options.formulation == "auto" else options.name
         P = support.P.copy()  # a read-only array is another type to numba, and would need other machine code
@@ -217,26 +196,26 @@ class SplittingBatch:
             features = np.ascontiguousarray(M.T / support.p_x)
         self.tables = Tables(support.p_x, support.p_y, P, support.T, M, features)
         self.setting = Setting(
-            rho=np.array([problem.rho for problem in problems], dtype=float),
-            width=np.array([problem.width for problem in problems]),
-            h=np.array([share.h for share in shares]),
-            a=a,
-            d=np.array([share.d for share in shares]),
+            rho=_for_each(runs, problem.rho),
+            width=np.full(runs, problem.width),
+            h=_for_each(runs, share.h),
+            a=_for_each(runs, share.a),
+            d=_for_each(runs, share.d),
             order=formulation.order,
             encoder_first=formulation.encoder_first,
             inner=options.inner or (1 if has_dual else MIRROR_STEPS),
             alpha=float(options.relaxation),
             kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
             tune_on_encoder=formulation.tune_on_encoder,
-            settled=SETTLED if formulation.descends else stopping.max_iter,
+            settled=SETTLED if formulation.descends else self.limit,
             proximal=float(options.proximal),
-            tol=float(stopping.tol),
+            tol=float(job.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
             gradient=options.step == "gradient",
             first_step=options.first_step,
-            limit=stopping.max_iter,
+            limit=self.limit,
             accelerate=options.acceleration and auto and options.step == "exact",
-            stop=StopFlag().array,
+            stop=job.budget.flag,
         )
         v = starts @ M
         self.state = State(
@@ -255,44 +234,16 @@ class SplittingBatch:
             iterations=np.zeros(runs, dtype=np.int64),
             residuals=np.full((runs, 3), np.inf),
         )
-        self.recorded: list[list[Array]] = [[] for _ in range(runs)]
 
-    def advance(self, iterations: int) -> bool:
-        """Do at most ``iterations`` iterations of every run; False once all have ended."""
-        runs = len(self.state.iterations)
-        before = self.state.iterations.copy()
-        trace = np.zeros((runs, iterations, TRACE_COLUMNS if self.record else 0))
-        flag = stop_flag()
-        advance(self.tables, self.setting._replace(stop=flag.array), self.state, trace)
-        if self.record:
-            for run, done in enumerate(self.state.iterations - before):
-                self.recorded[run].append(trace[run, :done].copy())
-        flag.obey()
-        running = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
-        return bool(running.any())
+    def advance(self, _steps: IntArray, trace: Array) -> None:
+        """As many steps as the trace has rows, up to the limit."""
+        advance(self.tables, self.setting, self.state, trace)
 
-    def runs(self, traces: bool = True) -> list[Run]:
-        """Every run in its present state."""
-        return [self._run(index, traces) for index in range(len(self.state.iterations))]
+    def encoders(self) -> list[Array]:
+        """W of every run, without dead clusters."""
+        return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
 
-    def _run(self, index: int, traces: bool) -> Run:
-        state = self.state
-        alive = int(state.alive[index])
-        residuals = Residuals(*(float(r) for r in state.residuals[index]))
-        outcome = int(state.outcome[index])
-        if outcome == RUNNING:
-            ended = state.iterations[index] >= self.stopping.max_iter
-            otherwise = Status.ITERATION_LIMIT if ended else Status.INTERRUPTED
-        else:
-            otherwise = Status.STALLED
-        recorded = self.recorded[index] if traces else []
-        return Run(
-            encoder=state.W[index, :alive].copy(),
-            status=self.stopping.judge(residuals, otherwise),
-            iterations=int(state.iterations[index]),
-            residuals=residuals,
-            died=self.clusters - alive,
-            trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
-            found_by=self.found_by,
-            advice=self.advice,
-        )
+
+def _for_each(runs: int, row: Any) -> Array:
+    """The same row, or table, for every run."""
+    return np.array([row] * runs, dtype=float)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ..driver import advanced
 from .descent import curvatures, descent
-from .solver import SplittingBatch
+from .solver import SplittingIteration
 
 
 class Standing(NamedTuple):
@@ -42,13 +43,13 @@ class Step(NamedTuple):
         return float((self.kappa * (self.after.v - self.before.v) ** 2).sum())
 
 
-def watched(batch: SplittingBatch) -> Iterator[Step | None]:
-    """The iterations of a batch of one run; None where the theorem has nothing to say.
+def watched(iteration: SplittingIteration) -> Iterator[Step | None]:
+    """The iterations of a single run; None where the theorem has nothing to say.
 
     That is in the first one, before nu is a gradient; where a cluster was dropped; where the argmin had to raise a row's penalty; and
     after leaps, so that ``acceleration=False`` is what to watch.
     """
-    state, alpha, h = batch.state, batch.setting.alpha, batch.setting.h[0]
+    state, alpha, h = iteration.state, iteration.setting.alpha, iteration.setting.h[0]
 
     def now() -> tuple[Standing, Array]:
         alive = int(state.alive[0])
@@ -57,7 +58,7 @@ def watched(batch: SplittingBatch) -> Iterator[Step | None]:
 
     (before, boost), going, first = now(), True, True
     while going:
-        going = batch.advance(1)
+        going = advanced(iteration, 1)
         after, boost_after = now()
         alike = before.v.shape == after.v.shape and np.array_equal(boost, boost_after)
         if first or not alike:

@@ -1,24 +1,22 @@
-"""Runs of a map on encoders, advanced together by a compiled loop: what Blahut-Arimoto and the accelerated solver share."""
+"""Runs of a map on encoders, in the layout of the compiled loops: what Blahut-Arimoto and the accelerated solver share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ...information import Array
+from ...information import Array, IntArray
 from ...joint.support import Support
 from ...kernels.common.arrays import Integers
 from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from ...kernels.common.roots import LOG_TINY, TINY
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
-from ...solution import Run, Trace
-from ...status import Residuals, Status
-from ...threads import StopFlag, stop_flag
-from ..stopping import Stopping
+from ..base import Job
+from ..driver import Iteration
 
 SMALLEST_PRODUCT = 64
 """|Y| from which matrix products go to BLAS; below that, loops are at least as fast."""
@@ -82,40 +80,34 @@ def _channel(support: Support) -> ChannelBlocks:
     )
 
 
-class MapBatch:
-    """Runs of one map, each of which stops on its own."""
+class MapIteration(Iteration):
+    """Runs of one map; a subclass has the compiled loop and its state."""
 
-    found_by: str
     kernel: Callable[..., Any]
     """The compiled loop."""
-    state: Any
-    """A named tuple of arrays, one row per run, that the loop updates in place."""
 
-    def __init__(
-        self, support: Support, problems: Sequence[MarkovLagrangian], starts: Array, stopping: Stopping, record: bool
-    ) -> None:
-        runs, self.clusters = starts.shape[:2]
-        self.support, self.stopping, self.record = support, stopping, record
-        self.channel = channel_of(support)
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        runs, self.clusters = job.starts.shape[:2]
+        self.channel = channel_of(job.support)
         self.setting = MapSetting(
-            rho=np.array([problem.rho for problem in problems], dtype=float),
-            width=np.array([problem.width for problem in problems]),
-            h_y=support.h_y,
-            tol=float(stopping.tol),
-            limit=stopping.max_iter,
-            stop=StopFlag().array,
+            rho=np.tile(np.array(job.problem.rho, dtype=float), (runs, 1)),
+            width=np.full(runs, job.problem.width),
+            h_y=job.support.h_y,
+            tol=float(job.tol),
+            limit=self.limit,
+            stop=job.budget.flag,
         )
-        self.recorded: list[list[Array]] = [[] for _ in range(runs)]
-        self.encoders: list[Array] = []
+        self.written: list[Array] = []
 
     def marginals(self, starts: Array) -> Array:
         """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
         q, n_y = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.channel.n_y
-        if self.support.sparse:
+        if self.job.support.sparse:
             for run, W in enumerate(starts):
-                q[run, :, :n_y] = W @ self.support.rows
+                q[run, :, :n_y] = W @ self.job.support.rows
         else:
-            q[:, :, :n_y] = starts @ self.support.P
+            q[:, :, :n_y] = starts @ self.job.support.P
         return q
 
     def room(self, runs: int) -> Array:
@@ -130,62 +122,29 @@ class MapBatch:
         outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
         return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
 
-    @property
-    def running(self) -> bool:
-        """Whether any run has iterations left to do."""
-        waiting = (self.state.outcome == RUNNING) & (self.state.iterations < self.stopping.max_iter)
-        return bool(np.count_nonzero(waiting))  # quicker than any() on few runs
+    def advance(self, _steps: IntArray, trace: Array) -> None:
+        """As many evaluations of the map as the trace has rows, up to the limit."""
+        self.kernel(self.channel, self.setting, self.state, trace)
 
-    def advance(self, iterations: int) -> bool:
-        """Advance every run by at most this number of iterations; False once all have ended."""
-        before = self.state.iterations.copy()
-        trace = np.zeros((len(before), iterations, TRACE_COLUMNS if self.record else 0))
-        flag = stop_flag()
-        if self.running:
-            setting = self.setting._replace(stop=flag.array)
-            self.kernel(self.channel, setting, self.state, trace)
-            self.continue_stationary(setting)
-        if self.record:
-            for run, done in enumerate(self.state.iterations - before):
-                self.recorded[run].append(trace[run, :done].copy())
-        flag.obey()
-        return self.running
-
-    def continue_stationary(self, setting: MapSetting) -> None:
-        """Called after every block: a solver that tests stationary points further may let their runs go on."""
-
-    def runs(self, traces: bool = True) -> list[Run]:
-        """Every run in its present state."""
-        return [self._run(index, W, traces) for index, W in enumerate(self.encoders or self._written_down())]
-
-    def _written_down(self) -> list[Array]:
-        """The encoders of all runs as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
-        if (self.state.outcome == RUNNING).any():  # W and its residual are not up to date, see the kernels
-            columns = TRACE_COLUMNS if self.record else 0
-            self.kernel(self.channel, self.setting, self.state, np.zeros((len(self.state.iterations), 0, columns)))
+    def encoders(self) -> list[Array]:
+        """The encoders as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
+        if self.written:
+            return self.written
+        going = self.state.outcome == RUNNING
+        if going.any():  # W and its residual are not up to date, see the kernels
+            columns, free = (
+                TRACE_COLUMNS if self.job.record else 0,
+                self.setting._replace(stop=np.zeros_like(self.setting.stop)),
+            )
+            self.kernel(self.channel, free, self.state, np.zeros((len(going), 0, columns)))
         encoders: list[Array] = []
         width = self.channel.p_x.shape[1]
         for blocks, alive in zip(self.state.W, self.state.alive, strict=True):
-            W = np.empty((int(alive), len(self.support.p_x)))
+            W = np.empty((int(alive), self.job.letters))
             for c, block in enumerate(blocks):
                 piece = W[:, c * width : (c + 1) * width]
                 piece[:] = block[:alive, : piece.shape[1]]
             encoders.append(W)
-        if not self.running:
-            self.encoders, self.state = encoders, self.state._replace(W=np.zeros((len(encoders), 0, 0, 0)))
+        if not (going & (self.state.iterations < self.limit)).any():
+            self.written, self.state = encoders, self.state._replace(W=np.zeros((len(encoders), 0, 0, 0)))
         return encoders
-
-    def _run(self, index: int, W: Array, traces: bool) -> Run:
-        residuals = Residuals(*self.state.residuals[index].tolist())
-        iterations = int(self.state.iterations[index])
-        ended = iterations >= self.stopping.max_iter
-        recorded = self.recorded[index] if traces else []
-        return Run(
-            encoder=W,
-            status=self.stopping.judge(residuals, Status.ITERATION_LIMIT if ended else Status.INTERRUPTED),
-            iterations=iterations,
-            residuals=residuals,
-            died=self.clusters - len(W),
-            trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
-            found_by=self.found_by,
-        )

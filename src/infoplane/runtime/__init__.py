@@ -1,0 +1,1 @@
+"""How work is done, whatever the work is: its budget, its threads."""

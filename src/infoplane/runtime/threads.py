@@ -1,0 +1,177 @@
+"""Work in parallel threads, each with one BLAS thread, and the one place where Ctrl-C is heard.
+
+Kernels release the GIL, so the cores are busy already; a BLAS that starts threads of its own for the small products inside an
+iteration makes them wait for each other, and everything several times slower.
+
+Python hands signals to the main thread, between two of its own instructions. So what takes long runs in other threads, and the main thread
+attends to it (`attended`): Ctrl-C stops their budget, and then what they have to show is the answer. A signal that arrives just as the
+main thread goes to sleep does not wake it: it never sleeps for long.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import ExitStack, contextmanager
+from queue import Empty, SimpleQueue
+from typing import Any, Generic, TypeVar
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from .budget import LOOK, Budget
+
+_lock, _limited, _inside = threading.Lock(), ExitStack(), 0
+
+
+def cores() -> int:
+    """Cores that this process may use: a batch system, a container or `taskset` may leave it fewer than the machine has."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@contextmanager
+def all_cores() -> Iterator[ThreadPoolExecutor]:
+    """A pool with one thread per core."""
+    with ThreadPoolExecutor(cores()) as pool:
+        yield pool
+
+
+def usual_floats() -> np.errstate:
+    """numpy's own handling of overflow, underflow and the like, whatever the caller has set with ``np.seterr``."""
+    return np.errstate(divide="warn", over="warn", under="ignore", invalid="warn")
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """The libraries of NumPy and of compiled code that have threads. To look for them takes longer than to solve a small problem."""
+    import scipy.linalg.cython_blas  # noqa: F401  the BLAS of compiled code; one that is loaded later would not be limited
+
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """BLAS on a single thread until the last caller has left this context: the setting belongs to the whole process."""
+    global _inside
+    with _lock:
+        if _inside == 0:
+            _limited.enter_context(_libraries().limit(limits=1, user_api="blas"))
+        _inside += 1
+    try:
+        yield
+    finally:
+        with _lock:
+            _inside -= 1
+            if _inside == 0:
+                _limited.close()
+
+
+# -- Ctrl-C --------------------------------------------------------------------------------------------------------------
+
+Result = TypeVar("Result")
+
+_attended: list[Budget] = []
+"""The budgets that Ctrl-C stops, the innermost last."""
+
+
+def _stop_all(_signal: int, _frame: Any) -> None:
+    for budget in _attended:
+        budget.stop()
+
+
+@contextmanager
+def stopped_by_control_c(budget: Budget) -> Iterator[None]:
+    """In the main thread Ctrl-C stops the budget instead of raising KeyboardInterrupt; unless the caller handles SIGINT otherwise."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.getsignal(signal.SIGINT)
+    _attended.append(budget)
+    if before is signal.default_int_handler:
+        signal.signal(signal.SIGINT, _stop_all)
+    try:
+        yield
+    finally:
+        if before is signal.default_int_handler:
+            signal.signal(signal.SIGINT, before)
+        _attended.remove(budget)
+
+
+def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Result]:
+    """The results of pieces of work, side by side in threads, in their order; of those that have begun, if the budget is stopped.
+
+    What the threads report is passed on to the watch from here, that is in the caller's own thread.
+    """
+    watch = budget.watch
+    with stopped_by_control_c(budget), all_cores() as pool:
+        futures = [pool.submit(_worked, work) for work in works]
+        if watch is not None:
+            for future in futures:
+                future.add_done_callback(watch.wake)
+        going = True
+        while going:
+            try:
+                if watch is not None:
+                    watch.attend(budget)
+                going = bool(wait(futures, LOOK if watch is None else 0.0).not_done)
+            except KeyboardInterrupt:  # from a callback, or from a handler of the caller's own
+                budget.stop()
+            if budget.stopped:
+                for future in futures:
+                    future.cancel()
+        return [future.result() for future in futures if not future.cancelled()]
+
+
+def _worked(work: Callable[[], Result]) -> Result:
+    with usual_floats():
+        return work()
+
+
+Report = TypeVar("Report")
+
+
+class Watch(Generic[Report]):
+    """A callback of the user's, called in the thread that attends with what those that work report; they wait for it."""
+
+    def __init__(self, callback: Callable[[Report], object], joined: Callable[[Sequence[Report]], Report]) -> None:
+        self.callback, self.joined = callback, joined
+        self.reports: SimpleQueue[tuple[int, Report, threading.Event] | None] = SimpleQueue()
+        self.latest: dict[int, Report] = {}
+
+    def wake(self, _ended: object) -> None:
+        """Nothing more to wait for."""
+        self.reports.put(None)
+
+    def tell(self, report: Report, budget: Budget) -> None:
+        """From a thread that works: go on once the callback has been called."""
+        heard = threading.Event()
+        self.reports.put((threading.get_ident(), report, heard))
+        while not heard.wait(LOOK):
+            if budget.stopped:
+                return
+
+    def attend(self, budget: Budget) -> None:
+        """From the thread that attends: call the callback with the reports of all threads together; a true result stops the budget."""
+        try:
+            told = self.reports.get(timeout=LOOK)
+        except Empty:
+            return
+        if told is None:
+            return
+        thread, report, heard = told
+        self.latest[thread] = report
+        try:
+            if self.callback(self.joined(list(self.latest.values()))):
+                budget.stop()
+        except BaseException:
+            budget.stop()
+            raise
+        finally:
+            heard.set()
