@@ -17,9 +17,9 @@ from ...checks import number
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
+from ...options import RunOptions
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
-from ...status import Residuals, Status
-from ..stopping import Stopping
+from ...status import Residuals, Status, judge
 from .descent import over_relaxed
 from .sets import Place, checked_place, minimise
 
@@ -125,7 +125,7 @@ def douglas_rachford(
     >>> s.converged, np.round(s.p, 6)
     (True, array([2.]))
     """
-    stopping = Stopping(tol=tol, max_iter=max_iter)
+    options = RunOptions(tol=tol, max_iter=max_iter)
     if order not in ("I", "II"):
         raise InvalidOptionError(f"order must be 'I' or 'II', found {order!r}.")
     c = np.array(penalty, dtype=float)
@@ -143,7 +143,7 @@ def douglas_rachford(
     iterate = recursion(step_p, step_q, apply_A, apply_B)
     losses, augmented, gradients = [], [], []
     residuals, status = Residuals(np.inf, np.inf, 0.0), Status.ITERATION_LIMIT
-    for iteration in range(1, stopping.max_iter + 1):
+    for iteration in range(1, options.max_iter + 1):
         q_old, nu_old = q, nu
         p, q, nu = iterate(None, p, q, nu, c, relaxation)
         gap = apply_A(None, p) - apply_B(None, q)
@@ -155,11 +155,11 @@ def douglas_rachford(
             [gap, _back(A, c * gap)] if order == "I" else [gap, _back(A, nu - nu_old - c * moved), _back(B, c * gap)]
         )
         gradients.append(float(np.sqrt(sum(float((slope * slope).sum()) for slope in slopes))))
-        status = stopping.judge(residuals, Status.ITERATION_LIMIT)
+        status = judge(residuals, options.tol, Status.ITERATION_LIMIT)
         if status is Status.STATIONARY:
             break
         if callback is not None and callback(iteration, p, q):
-            status = stopping.judge(residuals, Status.INTERRUPTED)
+            status = judge(residuals, options.tol, Status.INTERRUPTED)
             break
     traces = (np.array(values) for values in (losses, augmented, gradients))
     return PairSolution(p, q, nu, losses[-1], status, len(losses), residuals, *traces)
