@@ -21,7 +21,7 @@ from infoplane.solution import Run
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from joints import ADULT, adult, built_in, outside
 from timing import checker, measured, take_turns
 

@@ -20,7 +20,7 @@ from infoplane.joint.support import Support
 from infoplane.solvers.base import block_length
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from timing import checker, measured, shown, take_turns
 
 GAMMAS = np.geomspace(0.01, 1.0, 64)

@@ -172,7 +172,7 @@ def measure(
     joint: ip.Joint, gamma: float, max_seconds: float, max_cells: int = MOST_CELLS, direct: bool = False
 ) -> dict[str, float]:
     """One proof, by whichever version of the library is imported; `direct`: without the coarsened bound."""
-    from infoplane.threads import one_blas_thread
+    from infoplane.runtime.threads import one_blas_thread
 
     try:
         from infoplane.certificate.bottleneck.coarsening import prove

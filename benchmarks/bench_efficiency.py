@@ -29,7 +29,7 @@ from infoplane.information import NATS_PER_BIT
 from infoplane.joint.support import Support
 from infoplane.solvers.stopping import Stopping
 from infoplane.systems import read_systems
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from timing import measured
 
 PATIENCE = 30.0

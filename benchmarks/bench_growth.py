@@ -18,7 +18,7 @@ from matplotlib.figure import Figure
 from bench_kernels import agreed, exps, fresh, kernel_iteration, numpy_iteration
 from infoplane.joint.support import Support
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from joints import random_joint
 from timing import measured, take_turns
 

@@ -25,7 +25,7 @@ from infoplane.kernels.common.fast import exp, fused, log
 from infoplane.kernels.common.jit import FLAGS
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
 from timing import Timed, checker, measured, shown, take_turns
 

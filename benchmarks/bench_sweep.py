@@ -37,7 +37,7 @@ from infoplane.sweep import worker
 from infoplane.sweep.engine import Engine, completed
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
 from infoplane.sweep.store.writer import Store
-from infoplane.threads import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
 STARTS = 16

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import numpy as np
 
 import infoplane as ip
+from infoplane.options import RunOptions
 from infoplane.solution import Run
 from infoplane.solvers.base import PathSolver
-from infoplane.solvers.stopping import Stopping
 from infoplane.sweep.plan import Plan, RootSeed
 
 UNIFORM = ip.datasets.paper_uniform()
@@ -45,9 +45,9 @@ def assert_same_runs(found, expected, encoders="best"):
         assert one.trace is None or one.trace.columns().tobytes() == other.trace.columns().tobytes()
 
 
-def planned(solver=None, joint=UNIFORM, starts=6, stopping=None):
+def planned(solver=None, joint=UNIFORM, starts=6, options=None):
     """A plan with one solver, from seed 3."""
-    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), stopping or Stopping(), RootSeed(3), starts, None, None)
+    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), options or RunOptions(), RootSeed(3), starts, None, None)
 
 
 @dataclass(frozen=True)
@@ -61,16 +61,14 @@ class Warm(PathSolver):
     name = "warm"
     deterministic = False
 
-    def begin(self, support, problems, starts, stopping, record):
+    def run(self, job):
         raise AssertionError("a sweep follows a path")
 
-    def follow(self, support, problems, starts, stopping, record=False):
+    def follow(self, job, problems):
+        support, starts = job.support, job.starts
         W = starts[:1]
         for problem in problems:
-            batch = ip.DouglasRachford().begin(support, [problem], W, stopping, record)
-            while batch.advance(50):
-                yield None
-            run = batch.runs()[0]
+            (run,) = ip.DouglasRachford().run(job.but(problem=problem, starts=W))
             # Every cluster must live for the next one to start from.
             W = np.ascontiguousarray(0.98 * _padded(run.encoder, starts.shape[1]) + 0.02 / starts.shape[1])[None]
             bound = None

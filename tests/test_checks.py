@@ -9,7 +9,7 @@ from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import tolerance
 from infoplane.checks import number, numbers, positive_number, whole_number
 from infoplane.errors import InvalidOptionError
-from infoplane.solvers.stopping import Stopping
+from infoplane.options import RunOptions
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -75,7 +75,7 @@ def test_a_sweep_asked_for_in_numpy_numbers_is_the_same(tmp_path):
 UNIFORM = ip.datasets.paper_uniform()
 
 NUMBERS = {
-    "tol": (lambda v: Stopping(tol=v).tol, 1e-6),
+    "tol": (lambda v: RunOptions(tol=v).tol, 1e-6),
     "tol of a proof": (lambda v: Limits(tol=v).tol, 1e-6),
     "max_seconds": (lambda v: Limits(max_seconds=v).max_seconds, 2.0),
     "tol of a proving solver": (lambda v: ip.Columns(tol=v).tol, 1e-6),

@@ -3,20 +3,15 @@ import os
 import signal
 import subprocess
 import sys
-import threading
-import time
 import tracemalloc
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import infoplane as ip
 import verify
-from infoplane.joint.support import Support
+from batches import job_of
 from infoplane.solvers.starts import make_starts, near_identity, seed_sequence
-from infoplane.solvers.stopping import Stopping
-from infoplane.threads import stop_flag
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -181,29 +176,13 @@ def test_many_starts_are_many_batches_in_order_and_large_ones_are_not(with_cores
     with_cores(2)
     heart, problem = ip.datasets.heart(), ip.bottleneck(0.2)
     W = make_starts(heart, None, 200, seed_sequence(0), "random")
-    batches = solving._begin(ip.SOLVERS["ib-2"], Support(heart), problem, W, Stopping())
-    assert len(batches) == W.size // solving.BATCH_ENTRIES > 2
-    np.testing.assert_array_equal([run.encoder for batch in batches for run in batch.runs()], W)
+    job = job_of(heart, problem, W)
+    parts = solving.parts_of(ip.SOLVERS["ib-2"], job)
+    assert len(parts) == W.size // solving.BATCH_ENTRIES > 2
+    np.testing.assert_array_equal(np.concatenate([part.starts for part in parts]), W)
     monkeypatch.setattr(solving, "MOST_ENTRIES", W.size - 1)
-    assert len(solving._begin(ip.SOLVERS["ib-2"], Support(heart), problem, W, Stopping())) == 2
-
-
-def test_after_ctrl_c_no_batch_begins_that_was_waiting():
-    """The first iteration of the first of many batches presses Ctrl-C; the others wait for the only thread."""
-    begun = []
-
-    class Counted:
-        def advance(self, iterations):
-            begun.append(iterations)
-            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
-            ends = time.monotonic() + 20
-            while not stop_flag().is_set() and time.monotonic() < ends:
-                time.sleep(0.001)
-            return False
-
-    with ThreadPoolExecutor(1) as pool:
-        assert not solving._drive([Counted() for _ in range(9)], pool, None, None, None)
-    assert begun == [1]
+    assert len(solving.parts_of(ip.SOLVERS["ib-2"], job)) == 2
+    assert len(solving.parts_of(ip.SOLVERS["portfolio"], job)) == 1
 
 
 def test_the_callers_error_handling_changes_nothing():

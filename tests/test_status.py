@@ -84,3 +84,10 @@ def test_a_wide_tolerance_of_the_solver_does_not_widen_the_one_asked_for(asked):
     assert (run.status is Status.CERTIFIED) == (run.gap <= asked)
     one = ip.solve(joint, ip.funnel(2.5), solver, certify=asked)
     assert (one.status is Status.CERTIFIED) == (one.gap <= asked)
+
+
+def test_almost_is_the_same_check_with_looser_tolerances():
+    assert judge(Residuals(1e-9, 1e-9, 1e-9), 1e-8, Status.STALLED) is Status.STATIONARY
+    assert judge(Residuals(1e-9, 1e-9, 2e-8), 1e-8, Status.STALLED) is Status.ALMOST
+    assert judge(Residuals(1e-9, 1e-3, 2e-8), 1e-8, Status.STALLED) is Status.STALLED
+    assert not Status.ALMOST.converged

@@ -15,7 +15,7 @@ from infoplane.errors import InvalidOptionError
 from infoplane.joint.joint import Joint
 from infoplane.kernels import merging as kernel
 from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from infoplane.threads import StopFlag, stopped_by
+from infoplane.runtime.budget import Budget, Stopped
 from strategies import joints
 
 WEIGHTS = [(1.0, 0.0), (1.0, -0.2), (-1.0, 0.0), (-1.0, 0.25), (-0.02, 1.0), (0.0, 1.0), (0.0, -1.0)]
@@ -274,13 +274,14 @@ def test_errors_say_what_was_expected(call, message):
 
 def test_a_path_ends_between_blocks_once_it_is_told_to() -> None:
     joint = Joint.from_counts(np.random.default_rng(0).random((300, 3)))
-    flag, seen = StopFlag(), []
+    budget, seen = Budget(), []
 
-    def stop(done: int, _total: int) -> None:
+    def look(done: int, _total: int) -> None:
         seen.append(done)
         if done:
-            flag.set()
+            budget.stop()
+        budget.look()
 
-    with stopped_by(flag), pytest.raises(KeyboardInterrupt):
-        merge_path(joint, iyz_weight=1.0, callback=stop)
-    assert seen[-1] == 64  # the next block of merges was not begun, or not told of
+    with pytest.raises(Stopped):
+        merge_path(joint, iyz_weight=1.0, callback=look)
+    assert seen[-1] == 64  # the next block of merges was not begun

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from infoplane.solvers.splitting.solver import SplittingBatch
+from infoplane.solvers.splitting.solver import SplittingIteration
 
 SOLVE = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2")
 
@@ -78,16 +78,15 @@ posix = pytest.mark.skipif(os.name != "posix", reason="signals as a terminal sen
 
 @posix
 def test_solve_interrupted_is_130_with_the_best_so_far(run, monkeypatch):
-    advance, blocks = SplittingBatch.advance, itertools.count()
+    advance, blocks = SplittingIteration.advance, itertools.count()
 
-    def advance_and_press(batch, iterations):
+    def advance_and_press(iteration, steps, trace):
         block = next(blocks)
-        more = advance(batch, iterations)
+        advance(iteration, steps, trace)
         if block == 3:  # block 0 is that of `prepare`
             os.kill(os.getpid(), signal.SIGINT)
-        return more
 
-    monkeypatch.setattr(SplittingBatch, "advance", advance_and_press)
+    monkeypatch.setattr(SplittingIteration, "advance", advance_and_press)
     said = run(
         *("solve", "heart", "--problem", "funnel", "--beta", "5", "--starts", "40"),
         *("--solver", "drs", "--tol", "1e-15", "--json"),

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from infoplane.solvers.stopping import Stopping
 
 import infoplane as ip
 from infoplane.joint.support import Support
@@ -11,7 +12,6 @@ from infoplane.paper.sweeps import Certified
 from infoplane.paper.traces import Descent, Trajectory
 from infoplane.solution import fit_exponent
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 
 
 def test_a_descent_keeps_the_fastest_and_its_own_losses():

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import strategies
 import verify
+from batches import job_of
 from infoplane.joint.support import Support
 from infoplane.solvers.capping import merged, within
 
@@ -94,6 +95,6 @@ def test_clusters_are_joined_cheapest_first(joint, seed, most):
 
 def test_many_clusters_are_dissolved_before_they_are_joined(monkeypatch):
     monkeypatch.setattr("infoplane.solvers.capping.PAIR_WORK", 400)
-    W = within(Support(HEART), ip.bottleneck(0.1), np.eye(16), 2)
+    W = within(job_of(HEART, ip.bottleneck(0.1), clusters=2), np.eye(16))
     assert W.shape == (2, 16)
     np.testing.assert_allclose(W.sum(axis=0), 1.0, atol=1e-12)

@@ -3,17 +3,13 @@ import pytest
 
 import infoplane as ip
 import twins
-from infoplane.joint.support import Support
-from infoplane.solvers.difference_of_convex import DifferenceOfConvexBatch
+from batches import Stepped
 from infoplane.solvers.splitting.sets import minimise
 from infoplane.solvers.starts import make_starts, random_encoder, seed_sequence
-from infoplane.solvers.stopping import Stopping
 
 
-def batch_of(joint, problems, starts, **options):
-    return DifferenceOfConvexBatch(
-        ip.DifferenceOfConvex(**options), Support(joint), problems, starts, Stopping(1e-8, 500), True
-    )
+def batch_of(joint, problem, starts, **options):
+    return Stepped(ip.DifferenceOfConvex(**options), joint, problem, starts, limit=500, record=True)
 
 
 def test_one_iteration_minimises_the_convex_part_with_the_tangent_of_the_concave_one():
@@ -29,18 +25,18 @@ def test_one_iteration_minimises_the_convex_part_with_the_tangent_of_the_concave
 
     best = minimise(objective, W, "simplex")
     for closed_form in (True, False):
-        batch = batch_of(joint, [ip.funnel(beta)], W[None], inner=3000, closed_form=closed_form)
+        batch = batch_of(joint, ip.funnel(beta), W[None], inner=3000, closed_form=closed_form)
         batch.advance(1)
-        assert objective(batch.W[0])[0] == pytest.approx(objective(best)[0], abs=1e-9)
+        assert objective(batch.state.W[0])[0] == pytest.approx(objective(best)[0], abs=1e-9)
 
 
 def test_where_no_bound_is_active_the_closed_form_is_the_minimiser():
     """Near the constant encoder p(z|y) of the proposal solves sum_y p(y|x) log p(z|y) = C + const(x) exactly, |X| = |Y|."""
     joint, beta = ip.datasets.paper_uniform(), 3.0
     W = np.full((2, 3), 0.5) + 0.001 * np.array([[1.0, -0.5, 0.3], [-1.0, 0.5, -0.3]])
-    batch = batch_of(joint, [ip.funnel(beta)], W[None])
-    logs = batch._logs(W[None])
-    proposed = batch._closed_form(W[None], logs, batch.rho)[0]
+    batch = batch_of(joint, ip.funnel(beta), W[None])
+    logs = batch.logs(W[None])
+    proposed = batch._closed_form(W[None], logs)[0]
     left = np.log(proposed @ batch.K) @ batch.T
     right = ((beta - 1.0) * logs[0] + logs[1])[0] / beta
     np.testing.assert_allclose(np.diff(left, axis=0), np.diff(right, axis=0), atol=1e-12)
@@ -49,7 +45,7 @@ def test_where_no_bound_is_active_the_closed_form_is_the_minimiser():
 @pytest.mark.parametrize("beta", [0.5, 1.5, 5.0])
 def test_the_loss_never_rises(beta):
     joint = ip.datasets.heart()
-    batch = batch_of(joint, [ip.funnel(beta)] * 4, make_starts(joint, None, 4, seed_sequence(0), "random"))
+    batch = batch_of(joint, ip.funnel(beta), make_starts(joint, None, 4, seed_sequence(0), "random"))
     batch.advance(60)
     for run in batch.runs():
         assert (np.diff(run.trace.loss) <= 1e-12).all()

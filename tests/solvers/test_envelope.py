@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from batches import job_of
 from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.bounds import contraction_bound
 from infoplane.certificate.bottleneck.proof import estimate_cells
@@ -19,26 +20,22 @@ from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged
 from infoplane.solvers.starts import near_identity
-from infoplane.solvers.stopping import Stopping
 from strategies import joints
 
 
-def path(joint, gammas, options, start=None, stopping=None):
-    """One run per gamma, by one call of `follow`; and how many pieces it took."""
-    support = Support(joint)
+def path(joint, gammas, options, start=None):
+    """One run per gamma, by one call of `follow`."""
+    support, problems = Support(joint), [ip.bottleneck(g) for g in gammas]
     letters = support.p_x.size
     start = near_identity(letters, letters) if start is None else start
-    steps = list(
-        options.follow(support, [ip.bottleneck(g) for g in gammas], start[None], stopping or Stopping(1e-8, 5000))
-    )
-    return [step for step in steps if step is not None], len(steps)
+    return list(options.follow(job_of(support, problems[0], start[None], limit=5000), problems))
 
 
 @pytest.mark.parametrize("make", [ip.datasets.paper_uniform, ip.datasets.paper_nonuniform])
 def test_all_sixteen_gammas_of_the_paper_to_1e_8(make):
     joint, gammas = make(), np.geomspace(0.1, 1.0, 16)
-    runs, pieces = path(joint, gammas, Envelope(tol=1e-8))
-    assert len(runs) == 16 < pieces
+    runs = path(joint, gammas, Envelope(tol=1e-8))
+    assert len(runs) == 16
     P = np.asarray(joint.p_xy)
     for gamma, run in zip(gammas, runs, strict=True):
         loss = verify.lagrangian(P, run.encoder, ip.bottleneck(float(gamma)).rho)
@@ -53,7 +50,7 @@ def test_all_sixteen_gammas_of_the_paper_to_1e_8(make):
 
 def test_heart_along_a_path_and_alone():
     joint, gammas = ip.datasets.heart(), np.geomspace(0.01, 1.0, 64)[[0, 8, 24, 37, 46, 63]]
-    runs, _ = path(joint, gammas, Envelope())
+    runs = path(joint, gammas, Envelope())
     P = np.asarray(joint.p_xy)
     for gamma, run in zip(gammas, runs, strict=True):
         assert run.status is ip.Status.CERTIFIED
@@ -90,8 +87,8 @@ def test_every_small_joint_is_certified_and_true(joint, gamma):
 
 def test_the_same_bits_every_time_and_the_same_optimum_from_any_start():
     joint, gammas = ip.datasets.heart(), [0.05, 0.1]
-    one, two = (path(joint, gammas, Envelope())[0] for _ in range(2))
-    trivial, _ = path(joint, gammas, Envelope(), start=np.ones((1, 16)))
+    one, two = (path(joint, gammas, Envelope()) for _ in range(2))
+    trivial = path(joint, gammas, Envelope(), start=np.ones((1, 16)))
     for a, b, c in zip(one, two, trivial, strict=True):
         np.testing.assert_array_equal(a.encoder, b.encoder)
         assert a.lower_bound == b.lower_bound
@@ -166,14 +163,23 @@ def test_refuses_other_problems_and_bad_limits():
 
 @pytest.mark.parametrize("pauses", [0, 1, 3, 10])
 @pytest.mark.parametrize("problem", [ip.bottleneck(0.05), ip.deterministic_bottleneck(0.05)], ids=["IB", "DIB"])
-def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem, pauses):
+def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem, pauses, monkeypatch):
     joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6)))
     support = Support(joint)
     start = np.random.default_rng(1).dirichlet(np.ones(20), size=20).T.copy()
-    path = Envelope().follow(support, [problem], start[None], Stopping())
-    for _ in range(pauses + 1):
-        assert next(path) is None
-    run = path.throw(KeyboardInterrupt)
+    job, real, seen = job_of(support, problem, start[None]), envelope.prove, []
+
+    def interrupted(proof):
+        for piece in real(proof):
+            seen.append(piece)
+            if len(seen) > pauses:
+                job.budget.stop()
+            yield piece
+
+    monkeypatch.setattr(envelope, "prove", interrupted)
+    (run,) = Envelope().run(job)
+    monkeypatch.undo()
+    assert len(seen) == pauses + 1
     loss = problem.value(joint, run.encoder)
     assert run.status is ip.Status.INTERRUPTED
     assert loss <= problem.value(joint, start) + 1e-12
@@ -214,9 +220,9 @@ def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
     patience = []
 
     class Polish:
-        def begin(self, support, problems, starts, stopping, record):
-            patience.append(stopping.max_iter)
-            return ip.Accelerated().begin(support, problems, starts, stopping, record)
+        def run(self, job):
+            patience.append(ip.Accelerated().begin(job).limit)
+            return ip.Accelerated().run(job)
 
     monkeypatch.setattr(envelope, "POLISH", Polish())
     monkeypatch.setattr(envelope, "POLISH_WORK", 1)

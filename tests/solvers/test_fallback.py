@@ -7,12 +7,12 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.generation import finish
-from infoplane.joint.support import Support
+from batches import job_of
+from infoplane.solvers import driver
 from infoplane.solvers.columns import Columns
+from infoplane.solvers.driver import advanced
 from infoplane.solvers.envelope import Envelope
 from infoplane.solvers.fallback import default_encoder
-from infoplane.solvers.stopping import Stopping
 
 WIDE = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(40, 8)))
 
@@ -24,9 +24,8 @@ def loss_of_default(problem):
 
 def test_it_is_what_the_default_finds():
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
-    found = finish(default_encoder(Support(joint), problem, Stopping()))
-    assert not found.interrupted
-    assert problem.value(joint, found.encoder) == pytest.approx(ip.solve(joint, problem, rng=0).loss, abs=1e-9)
+    found = default_encoder(job_of(joint, problem, np.eye(16)[None]))
+    assert problem.value(joint, found) == pytest.approx(ip.solve(joint, problem, rng=0).loss, abs=1e-9)
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
@@ -41,13 +40,17 @@ def test_no_limit_makes_an_answer_worse_than_the_default(problem, solver, limits
     assert found.lower_bound <= found.loss
 
 
-@pytest.mark.parametrize("pauses", [0, 1, 4])
-def test_interrupted_it_has_an_encoder_all_the_same(pauses):
-    support, steps = Support(WIDE), default_encoder(Support(WIDE), ip.funnel(3.0), Stopping())
-    for _ in range(pauses + 1):
-        next(steps)
-    with pytest.raises(StopIteration) as ended:
-        steps.throw(KeyboardInterrupt)
-    W, interrupted = ended.value.value
-    assert interrupted
-    np.testing.assert_allclose(W.sum(axis=0), np.ones(len(support.p_x)))
+@pytest.mark.parametrize("blocks", [0, 1, 4, 20])
+def test_interrupted_it_has_an_encoder_all_the_same(blocks, monkeypatch):
+    job, seen = job_of(WIDE, ip.funnel(3.0), np.eye(40)[None]), []
+
+    def stopping(iteration, steps):
+        seen.append(steps)
+        if len(seen) > blocks:
+            job.budget.stop()
+        return advanced(iteration, steps)
+
+    monkeypatch.setattr(driver, "advanced", stopping)
+    W = default_encoder(job)
+    assert len(seen) == blocks + 1
+    np.testing.assert_allclose(W.sum(axis=0), np.ones(40))

@@ -5,6 +5,7 @@ import pytest
 from scipy import sparse
 
 import infoplane as ip
+from batches import job_of
 from infoplane.joint.support import Support
 from infoplane.solvers import generation
 from infoplane.solvers.generation import Pool, alike, generated
@@ -21,7 +22,7 @@ def test_columns_are_alike_if_they_agree_to_the_digits_asked_for() -> None:
 
 
 def test_descents_find_what_single_letters_lack() -> None:
-    pool = Pool(Support(table(80, 4)), ip.funnel(3.0))
+    pool = Pool(job_of(table(80, 4), ip.funnel(3.0)))
     _, lam = pool.programme()
     found = pool.concentrated(lam, 0.7 * np.eye(80) + 0.3 / 80)
     assert found.sum(axis=0) == pytest.approx(1.0)
@@ -39,7 +40,7 @@ def test_the_loss_falls_from_round_to_round_within_the_budget(monkeypatch: pytes
 
     def loss(work: int) -> float:
         monkeypatch.setattr(generation, "DESCENT_WORK", work)
-        encoders = [W for W in generated(support, problem, [], []) if W is not None]
+        encoders = [W for W in [generated(job_of(support, problem), [], [])] if W is not None]
         return problem.value(support.joint, support.lift(encoders[-1]))
 
     enough = generation.DESCENT_WORK
@@ -61,6 +62,6 @@ def test_a_programme_that_fails_leaves_the_mixture_before(monkeypatch: pytest.Mo
         return whole(pool)
 
     monkeypatch.setattr(Pool, "programme", failing)
-    (W,) = [W for W in generated(support, problem, [], []) if W is not None]
+    W = generated(job_of(support, problem), [], [])
     assert len(rounds) == 3
     assert problem.value(support.joint, support.lift(W)) < problem.value(support.joint, np.eye(90)) - 1e-4

@@ -4,17 +4,17 @@ import numpy as np
 
 import infoplane as ip
 import verify
+from batches import job_of
 from infoplane.certificate.bottleneck.mixture import Mixture
 from infoplane.joint.support import Support
 from infoplane.solvers.growth import DualClimbs, asks_the_dual, grown, settled
-from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
 
 
 def followed(start, clusters):
-    path = ip.Annealing().follow(Support(HEART), [ip.bottleneck(0.02)], start[None], Stopping(clusters=clusters))
-    return next(run for run in path if run is not None)
+    (run,) = ip.Annealing().run(job_of(HEART, ip.bottleneck(0.02), start[None], clusters=clusters))
+    return run
 
 
 def test_a_path_splits_the_clusters_of_its_start_up_to_the_cap():
@@ -26,21 +26,13 @@ def test_a_path_splits_the_clusters_of_its_start_up_to_the_cap():
     assert losses[0] > losses[1] > losses[2]
 
 
-def ended(steps):
-    """What a generator returns."""
-    while True:
-        try:
-            next(steps)
-        except StopIteration as last:
-            return last.value
-
-
 def test_what_the_dual_says_is_missing_is_added():
     problem, support = ip.bottleneck(0.05), Support(HEART)
     few = ip.solve(HEART, problem, "accelerated", clusters=2, rng=0)
     best = ip.solve(HEART, problem, certify=True)
-    W, spent = ended(grown(support, problem, few.encoder, 16, DualClimbs(support)))
-    run = ended(settled(support, problem, W, Stopping()))
+    job = job_of(support, problem, few.encoder[None])
+    W, spent = grown(job, few.encoder, 16, DualClimbs(support))
+    run = settled(job, W)
     assert spent > 0
     assert len(run.encoder) > 2
     assert abs(verify.lagrangian(HEART.p_xy, run.encoder, problem.rho) - best.loss) <= 1e-6
@@ -49,14 +41,15 @@ def test_what_the_dual_says_is_missing_is_added():
 def test_what_misses_nothing_is_returned_as_it_is():
     problem, support = ip.bottleneck(0.05), Support(HEART)
     best = ip.solve(HEART, problem, certify=True).encoder
-    W, spent = ended(grown(support, problem, best, 16, DualClimbs(support)))
+    W, spent = grown(job_of(support, problem, best[None]), best, 16, DualClimbs(support))
     assert W is best
     assert spent == 0
 
 
 def test_the_cap_on_clusters_is_kept():
     problem, support = ip.bottleneck(0.02), Support(HEART)
-    W, _ = ended(grown(support, problem, np.ones((1, 16)), 3, DualClimbs(support)))
+    one = np.ones((1, 16))
+    W, _ = grown(job_of(support, problem, one[None]), one, 3, DualClimbs(support))
     assert 1 < len(W) <= 3
 
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import strategies
 import verify
+from batches import job_of
 from infoplane.joint.support import Support
 from infoplane.solvers.partitions import encoder_of, labels_of, moved, numbered, partition_loss, partitions
 
@@ -20,7 +21,7 @@ def test_no_single_move_is_left_that_helps(joint, seed, beta, hides):
     support = Support(joint)
     P, letters = joint.p_xy[support.x][:, support.y], len(support.p_x)
     labels = numbered(np.random.default_rng(seed).integers(0, 3, letters))
-    *_, found = moved(support, problem, labels, letters)
+    found = moved(job_of(support, problem), labels, letters)
 
     def loss(labels):
         return verify.lagrangian(P, encoder_of(numbered(labels)), problem.rho)
@@ -35,7 +36,7 @@ def test_no_single_move_is_left_that_helps(joint, seed, beta, hides):
 
 
 def test_trivial_partitions_are_among_them():
-    found = [one for one in partitions(Support(HEART), ip.MarkovLagrangian(1.8, 1.8, -0.3), 16) if one is not None]
+    found = partitions(job_of(HEART, ip.MarkovLagrangian(1.8, 1.8, -0.3)))
     assert {one.clusters for one in found} >= {1, 16}
     assert min(one.loss for one in found) == pytest.approx(0.0, abs=1e-12)
 
@@ -43,7 +44,7 @@ def test_trivial_partitions_are_among_them():
 def test_the_cap_is_kept_also_without_a_merge_path(monkeypatch):
     monkeypatch.setattr("infoplane.solvers.partitions.MERGE_WORK", 0)
     for problem in (ip.funnel(3.0), ip.deterministic_bottleneck(0.1)):
-        found = [one for one in partitions(Support(HEART), problem, 3, [np.eye(16)[:3]]) if one is not None]
+        found = partitions(job_of(HEART, problem, clusters=3), [np.eye(16)[:3]])
         assert max(one.clusters for one in found) == 3
 
 

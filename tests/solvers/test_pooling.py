@@ -7,6 +7,7 @@ from scipy import sparse
 import infoplane as ip
 import strategies
 import verify
+from batches import job_of
 from infoplane.certificate.funnel.linear import linear_programme
 from infoplane.joint.support import Support
 from infoplane.solvers.pooling import Pooling, pooled, stacked
@@ -19,7 +20,7 @@ def test_a_pool_is_never_worse_than_its_best_member(problem):
     support = Support(HEART)
     rng = np.random.default_rng(0)
     encoders = [W / W.sum(axis=0) for W in rng.random((6, 9, 16)) ** 8]
-    W = pooled(support, problem, encoders)
+    W = pooled(job_of(support, problem), encoders)
     assert W is not None
     verify.check_encoder(HEART.p_xy, W)
     losses = [verify.lagrangian(HEART.p_xy, one, problem.rho) for one in encoders]
@@ -37,7 +38,7 @@ def test_runs_that_are_good_in_different_places_are_beaten_by_their_pool():
         [[1, 0, 1, 0, 0, 0, 0, 0], [0, 1, 0, 1, 0, 0, 0, 0], [0, 0, 0, 0, 1, 1, 0, 0], [0, 0, 0, 0, 0, 0, 1, 1]], float
     )
     problem = ip.bottleneck(0.1)
-    W = pooled(Support(joint), problem, [left, right])
+    W = pooled(job_of(Support(joint), problem), [left, right])
     best = np.array([left[0], left[1], right[2], right[3]])
     assert verify.lagrangian(joint.p_xy, W, problem.rho) == pytest.approx(
         verify.lagrangian(joint.p_xy, best, problem.rho)
@@ -52,9 +53,9 @@ def test_a_pool_given_up_without_a_programme_has_nothing_better(joint, gamma, sc
     support, rng = Support(joint), np.random.default_rng(0)
     known = ip.solve(joint, problem, starts=4, rng=0).encoder[:, support.x]
     encoders = [known, *(W / W.sum(axis=0) for W in rng.random((3, 4, len(support.p_x))) ** 8)]
-    W = pooled(support, problem, encoders)
+    W = pooled(job_of(support, problem), encoders)
     assert W is not None
-    if pooled(support, problem, encoders, known) is None:
+    if pooled(job_of(support, problem), encoders, known) is None:
         assert problem.value(joint, support.lift(W)) >= problem.value(joint, support.lift(known)) - 1.1e-10
 
 
@@ -67,9 +68,9 @@ def test_a_converged_optimum_needs_no_programme_and_a_bad_encoder_does(monkeypat
 
     monkeypatch.setattr("infoplane.solvers.pooling.linear_programme", programme)
     best, bad = ip.solve(HEART, problem, "annealing").encoder, np.eye(16)
-    assert pooled(support, problem, [best, bad], best) is None
+    assert pooled(job_of(support, problem), [best, bad], best) is None
     assert not asked
-    assert pooled(support, problem, [best, bad], bad) is not None
+    assert pooled(job_of(support, problem), [best, bad], bad) is not None
     assert len(asked) == 1
 
 
@@ -101,7 +102,7 @@ def test_heart_funnel_reaches_the_certified_optimum():
 
 def test_too_large_a_pool_is_left_alone(monkeypatch):
     monkeypatch.setattr("infoplane.solvers.pooling.LARGEST_POOL", 10)
-    assert pooled(Support(HEART), ip.funnel(3.5), [np.eye(16)]) is None
+    assert pooled(job_of(Support(HEART), ip.funnel(3.5)), [np.eye(16)]) is None
     found = ip.solve(HEART, ip.funnel(3.5), Pooling(), starts=2, rng=0)
     assert found.solver.endswith("accelerated")
 

@@ -5,9 +5,9 @@ import pytest
 
 import infoplane as ip
 import verify
+from batches import job_of
 from infoplane.joint.support import Support
-from infoplane.solvers.portfolio import Portfolio
-from infoplane.solvers.stopping import Stopping
+from infoplane.solvers.portfolio import STAGES, Portfolio, Search
 
 HEART = ip.datasets.heart()
 
@@ -111,12 +111,10 @@ def test_a_funnel_of_many_outcomes_pools_several_starts():
     assert solver.useful_starts(colours, ip.bottleneck(0.1), 330, 16) == 1
     assert solver.useful_starts(Support(two_outcomes(9000)), problem, 330, 16) == 1
     starts = np.full((4, 330, 330), 1 / 330)
-    batch = solver.begin(colours, [problem] * 4, starts, Stopping(max_iter=1), record=False)
-    while batch.parts[0].batch.advance(1):
-        pass
-    assert [run.found_by for run in batch.parts[0].runs()] == [
-        "accelerated"
-    ] * 4  # splitting would cost as much as forty iterations
+    search = Search(job_of(colours, problem, starts, limit=1))
+    STAGES[0].work(search)
+    # splitting would cost as much as forty iterations
+    assert [run.found_by for run in search.found] == ["accelerated"] * 4
 
 
 def test_soft_problems_go_on_from_hard_partitions_too():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import job_of
 from infoplane.joint.support import Support
 from infoplane.solvers.submodular import Merger, cluster
 
@@ -64,7 +65,7 @@ def test_the_first_round_finds_the_best_of_all_sets_nearly_always():
 def test_labels_follow_the_merges_and_the_cap_is_kept():
     support = Support(ip.datasets.heart())
     for most in (16, 4, 1):
-        labels, _ = cluster(support, ip.funnel(2.5), most, 4)
+        labels, _ = cluster(job_of(support, ip.funnel(2.5), clusters=most), 4)
         assert len(labels) == 16
         assert set(labels) == set(range(labels.max() + 1))
         assert labels.max() < most

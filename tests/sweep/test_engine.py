@@ -19,13 +19,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.solvers.stopping import Stopping
+from infoplane.options import RunOptions
+from infoplane.runtime.threads import cores
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
 from infoplane.sweep.store.reader import store_status
 from infoplane.sweep.worker import identity
-from infoplane.threads import cores
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()
@@ -75,7 +75,7 @@ def test_the_pace_follows_what_chunks_took():
 
 
 def test_chunks_cover_the_units_once_and_are_numbered():
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), Stopping(), RootSeed(0), 7, None, None)
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(), RootSeed(0), 7, None, None)
     problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
     begun = []
 

@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.runtime.threads import cores
 from infoplane.sweep.engine import AHEAD
 from infoplane.sweep.store.reader import read_store, store_status
-from infoplane.threads import cores
 from sweeping import assert_same_runs
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")

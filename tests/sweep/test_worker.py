@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.base import block_length, is_path
-from infoplane.solvers.stopping import Stopping
+from infoplane.options import RunOptions
+from infoplane.runtime.budget import Budget
+from infoplane.solvers.base import is_path
 from infoplane.sweep import record, worker
 from infoplane.sweep.plan import Chunk
-from infoplane.sweep.worker import STOP_FLAGS, run_chunk
-from infoplane.threads import StopFlag
+from infoplane.sweep.worker import BUDGETS, run_chunk
 from sweeping import planned
 
 HEART = ip.datasets.heart()
@@ -30,7 +30,7 @@ def test_a_run_does_not_depend_on_the_others_of_its_batch(name):
     """Units one by one, all in one chunk, and with holes as a resumed sweep has them: the kernels keep runs apart."""
     solver = ip.SOLVERS[name]
     problem = problem_for(solver)
-    plan, problems = planned(solver, stopping=Stopping(max_iter=300)), {0: problem, 1: problem}
+    plan, problems = planned(solver, options=RunOptions(max_iter=300)), {0: problem, 1: problem}
     units = tuple(plan.units([0, 1]))
     together = {(one.index, one.start): one for one in run_chunk(plan, Chunk(units, problems), "").records}
     assert len(together) == 2 * plan.runs_per_parameter
@@ -54,14 +54,9 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: problem}), "").records
     W = plan.encoders(0)
     if is_path(solver):
-        path = solver.follow(plan.support, [problem], W[:1] if solver.deterministic else W, plan.stopping)
-        plain = [run for run in path if run is not None]
+        plain = list(solver.follow(plan.job(problem, W[:1] if solver.deterministic else W), [problem]))
     else:
-        W = W[: len(found)]
-        batch = solver.begin(plan.support, [problem] * len(W), W, plan.stopping, False)
-        while batch.advance(block_length(W)):
-            pass
-        plain = batch.runs()
+        plain = solver.run(plan.job(problem, W[: len(found)]))
     for one, other in zip(found, plain, strict=True):
         assert one.run.encoder.tobytes() == other.encoder.tobytes()
         assert (one.run.status, one.run.iterations, one.run.residuals) == (
@@ -93,8 +88,9 @@ def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
     plan = planned(ip.SOLVERS["ib-1"])
     real = worker._ended
 
-    def ended(solver, plan, problem, W, recorded, stop):
-        return real(solver, plan, problem, 0.9 * W + 0.1 / W.shape[1] if recorded else W, recorded, stop)
+    def ended(solver, job):
+        W = job.starts
+        return real(solver, job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
 
     monkeypatch.setattr(worker, "_ended", ended)
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
@@ -102,11 +98,11 @@ def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
 
 
 def test_a_stop_ends_a_chunk():
-    plan = planned(ip.SOLVERS["pf-2v"], joint=HEART, starts=2, stopping=Stopping(tol=1e-15))
+    plan = planned(ip.SOLVERS["pf-2v"], joint=HEART, starts=2, options=RunOptions(tol=1e-15))
     chunk = Chunk(tuple(plan.units([0, 1])), {0: ip.funnel(50.0), 1: ip.funnel(5.0)})
-    STOP_FLAGS["stopped"] = StopFlag()
-    STOP_FLAGS["stopped"].set()
+    BUDGETS["stopped"] = Budget()
+    BUDGETS["stopped"].stop()
     try:
         assert run_chunk(plan, chunk, "stopped").records == ()
     finally:
-        del STOP_FLAGS["stopped"]
+        del BUDGETS["stopped"]

@@ -3,17 +3,16 @@ import pytest
 
 import infoplane as ip
 import twins
-from batches import run, starts_of
+from batches import Stepped, run, starts_of
 from infoplane.joint.support import Support
-from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
 
 
 def test_the_objective_never_rises_at_a_point_that_is_kept():
     joint, problem = HEART, ip.bottleneck(0.1)
-    batch = ip.Accelerated(split=False).begin(
-        Support(joint), [problem], starts_of(joint, 1), Stopping(1e-10, 500), True
+    batch = Stepped(
+        ip.Accelerated(split=False), Support(joint), problem, starts_of(joint, 1), tol=1e-10, limit=500, record=True
     )
     bounds = []
     while batch.advance(1):

@@ -3,10 +3,8 @@ import pytest
 
 import infoplane as ip
 import verify
-from batches import run, starts_of
+from batches import Stepped, run, starts_of
 from infoplane.joint.support import Support
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
-from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
 
@@ -16,7 +14,7 @@ def test_the_funnels_cycle_is_monotone_and_shorter_than_plain_iteration(beta):
     joint, problem = HEART, ip.funnel(beta)
     starts = starts_of(joint, 8)
     fast = run(ip.Accelerated(), joint, problem, starts, record=True, limit=20_000)
-    batch = BlahutArimotoBatch(Support(joint), [problem] * 8, starts, Stopping(1e-9, 20_000), False)
+    batch = Stepped(ip.BlahutArimoto(), Support(joint), problem, starts, tol=1e-9, limit=20_000)
     while batch.advance(1000):
         pass
     for one in fast:
@@ -32,7 +30,7 @@ def test_leaps_do_not_lead_the_funnel_to_worse_optima():
         starts = starts_of(joint, 16, clusters=min(joint.shape[0], 8), seed=3)
         for beta in (1.5, 2.5, 5.0):
             problem = ip.funnel(beta)
-            plain = BlahutArimotoBatch(Support(joint), [problem] * 16, starts, Stopping(1e-9, 20_000), False)
+            plain = Stepped(ip.BlahutArimoto(), Support(joint), problem, starts, tol=1e-9, limit=20_000)
             while plain.advance(1000):
                 pass
             fast = run(ip.Accelerated(), joint, problem, starts, limit=20_000)

@@ -2,10 +2,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 from infoplane.joint.support import Support
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 
 
 @pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.funnel(2.5)], ids=["ib", "pf"])
@@ -14,7 +13,7 @@ def test_neither_recording_nor_the_length_of_a_block_changes_a_run(problem):
     starts = make_starts(joint, 8, 3, seed_sequence(0), "random")
 
     def runs(record, block):
-        batch = BlahutArimotoBatch(Support(joint), [problem] * 3, starts, Stopping(1e-10, 2000), record)
+        batch = Stepped(ip.BlahutArimoto(), Support(joint), problem, starts, tol=1e-10, limit=2000, record=record)
         while batch.advance(block):
             pass
         return batch.runs()

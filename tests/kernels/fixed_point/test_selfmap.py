@@ -7,16 +7,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from infoplane.solvers.fixed_point.batch import blocks_of, channel_of, logs_of, needs_encoder
 from scipy.sparse import csr_array
 
 import infoplane as ip
 import verify
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.kernels.common.outcomes import STATIONARITY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
-from infoplane.solvers.fixed_point.batch import blocks_of, channel_of, logs_of, needs_encoder
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
-from infoplane.solvers.stopping import Stopping
 from interpreted import interpreted
 from strategies import chains, positive_encoders
 
@@ -107,7 +106,7 @@ def test_loops_blas_and_sparse_rows_agree_over_several_blocks(name, zeros, clust
     expected = mapped(support.P, W, problem)
     channel = channel_of(support)
     for one in (channel._replace(blas=False), channel, sparse_channel(support)):
-        batch = BlahutArimotoBatch(support, [problem], W[None], Stopping(max_iter=1), True)
+        batch = Stepped(ip.BlahutArimoto(), support, problem, W[None], limit=1, record=True)
         batch.channel = one
         batch.advance(1)
         W_new = np.concatenate(list(batch.state.W[0]), axis=1)[:, :1300]

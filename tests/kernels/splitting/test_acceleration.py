@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 from interpreted import interpreted
 
 leap = interpreted("splitting.acceleration").leap
@@ -77,7 +77,7 @@ def test_the_length_of_a_block_makes_no_difference():
     starts = make_starts(joint, None, 3, seed_sequence(0), "random")
     ended = []
     for block in (7, 1000):
-        batch = ip.DouglasRachford("ib-1").begin(Support(joint), [problem] * 3, starts, Stopping(), False)
+        batch = ip.DouglasRachford("ib-Stepped(1"), Support(joint), problem, starts)
         while batch.advance(block):
             pass
         ended.append(batch.runs())

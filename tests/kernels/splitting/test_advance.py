@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
-from infoplane.solvers.stopping import Stopping
 from recursions import STEPS, problem_for, python_iterates
 
 
@@ -32,7 +32,7 @@ def _compare(formulation, alpha, step, order):
     W = np.random.default_rng(1).dirichlet(np.ones(3), size=3).T.copy()
     states, *_ = python_iterates(formulation, joint, problem, W, 32.0, alpha, 12, step, order=order)
     solver = DouglasRachford(formulation, step=step, penalty=32.0, relaxation=alpha, inner=1, order=order)
-    batch = solver.begin(Support(joint), [problem], W[None], Stopping(1e-15, 1000), True)
+    batch = Stepped(solver, Support(joint), problem, W[None], tol=1e-15, limit=1000, record=True)
     batch.advance(12)
     p, q, nu = states[-1]
     encoder, marginal = (p, q) if FORMULATIONS[formulation].encoder_first else (q, p)

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.kernels.splitting.penalty import retune
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.penalty import SETTLED
 from infoplane.solvers.splitting.solver import DouglasRachford
-from infoplane.solvers.stopping import Stopping
 from recursions import problem_for
 
 
@@ -42,7 +42,5 @@ def test_only_formulations_that_the_descent_theorem_covers_settle():
     joint = ip.datasets.paper_uniform()
     for name, formulation in FORMULATIONS.items():
         start = np.full((1, 3, 3), 1 / 3)
-        batch = DouglasRachford(name).begin(
-            Support(joint), [problem_for(name)], start, Stopping(max_iter=20_000), False
-        )
+        batch = Stepped(DouglasRachford(name), Support(joint), problem_for(name), start, limit=20_000)
         assert batch.setting.settled == (SETTLED if formulation.descends else 20_000)

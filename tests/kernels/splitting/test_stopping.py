@@ -2,10 +2,10 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
-from infoplane.solvers.stopping import Stopping
 from recursions import augmented, problem_for, python_iterates
 
 
@@ -16,7 +16,7 @@ def test_trace_holds_the_augmented_lagrangian(formulation):
     W = np.random.default_rng(1).dirichlet(np.ones(3), size=3).T.copy()
     states, split, shares, marginals = python_iterates(formulation, joint, problem, W, 32.0, 1.0, 5)
     solver = DouglasRachford(formulation, penalty=32.0, relaxation=1.0, inner=1)
-    batch = solver.begin(Support(joint), [problem], W[None], Stopping(1e-15, 1000), True)
+    batch = Stepped(solver, Support(joint), problem, W[None], tol=1e-15, limit=1000, record=True)
     batch.advance(5)
     trace = batch.runs()[0].trace
     first = FORMULATIONS[formulation].encoder_first

@@ -4,8 +4,6 @@ import pytest
 
 import infoplane as ip
 from batches import run, starts_of
-from infoplane.joint.support import Support
-from infoplane.solvers.stopping import Stopping
 
 HEART = ip.datasets.heart()
 
@@ -50,7 +48,3 @@ def test_what_it_refuses():
     nothing = ip.MarkovLagrangian(0.2, 0.3, 0.5)
     with pytest.raises(ip.UnsupportedProblemError, match="constant Z"):
         ip.solve(HEART, nothing, "accelerated")
-    with pytest.raises(ip.InvalidOptionError, match="batch them apart"):
-        ip.Accelerated().begin(
-            Support(HEART), [ip.bottleneck(0.2), ip.funnel(2.0)], starts_of(HEART, 2), Stopping(), False
-        )

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 
 import infoplane as ip
-from batches import run, starts_of
+from batches import Stepped, run, starts_of
 from infoplane.joint.support import Support
-from infoplane.solvers.stopping import Stopping
 from strategies import joints
 
 HEART = ip.datasets.heart()
@@ -70,7 +69,7 @@ def test_memory_beside_the_starts_is_below_two_and_a_half_encoders():
     _ = support.P
     run(ip.Accelerated(), HEART, ip.bottleneck(0.3), starts_of(HEART, 1))  # compiled before it is measured
     tracemalloc.start()
-    batch = ip.Accelerated().begin(support, [ip.bottleneck(0.05)], starts, Stopping(1e-8, 30), False)
+    batch = Stepped(ip.Accelerated(), support, ip.bottleneck(0.05), starts, tol=1e-8, limit=30)
     while batch.advance(10):
         pass
     (found,) = batch.runs()

@@ -8,9 +8,9 @@ from scipy.sparse import csr_array
 
 import infoplane as ip
 import verify
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 from strategies import joints
 
 DROPPED = 1e-9  # a cluster that is dropped takes up to 1e-12 log(1e12) of every entropy with it
@@ -20,7 +20,7 @@ def begin(joint, problem, runs=3, tol=1e-9, limit=500, record=False, sparse=Fals
     support = Support(joint)
     support.sparse = sparse
     starts = make_starts(joint, clusters, runs, seed_sequence(0), "random")
-    return ip.BlahutArimoto().begin(support, [problem] * runs, starts, Stopping(tol, limit), record), starts
+    return Stepped(ip.BlahutArimoto(), support, problem, starts, tol=tol, limit=limit, record=record), starts
 
 
 def twin(P, W, gamma):
@@ -67,7 +67,7 @@ def test_blocks_looks_traces_and_sparse_rows_change_nothing(joint, gamma, block,
     for size, record in ((block, False), (1000, True)):
         batch, _ = begin(joint, problem, limit=200, record=record, sparse=sparse and not record)
         while batch.advance(size):
-            batch.runs(traces=False)
+            batch.runs()
         ended.append(batch.runs())
     for one, two in zip(*ended, strict=True):
         assert one.iterations == two.iterations == len(two.trace)
@@ -112,13 +112,13 @@ def test_a_large_sparse_joint_stays_sparse():
     support = Support(joint)
     assert support.sparse
     starts = make_starts(joint, 6, 2, seed_sequence(0), "random")
-    batch = ip.BlahutArimoto().begin(support, [problem] * 2, starts, Stopping(1e-8, 40), False)
+    batch = Stepped(ip.BlahutArimoto(), support, problem, starts, tol=1e-8, limit=40)
     batch.advance(40)
     found = batch.runs()
     assert "P" not in vars(support)
     dense = Support(joint)
     dense.sparse = False
-    batch = ip.BlahutArimoto().begin(dense, [problem] * 2, starts, Stopping(1e-8, 40), False)
+    batch = Stepped(ip.BlahutArimoto(), dense, problem, starts, tol=1e-8, limit=40)
     batch.advance(40)
     for one, two in zip(found, batch.runs(), strict=True):
         np.testing.assert_allclose(one.encoder, two.encoder, atol=1e-10)

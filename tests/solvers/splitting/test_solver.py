@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from batches import Stepped
 import verify
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.solver import SplittingBatch
+from infoplane.solvers.splitting.solver import SplittingIteration
 from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
-from infoplane.solvers.stopping import Stopping
-from infoplane.threads import StopFlag, stopped_by
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -26,7 +25,7 @@ def test_a_row_that_is_all_rounding_does_not_end_in_nan():
     joint = ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
     problem = ip.bottleneck(0.020836080053702768)
     W = make_starts(joint, None, 200, seed_sequence(74), "random")[81:82].copy()
-    batch = ip.SOLVERS["ib-2"].begin(Support(joint), [problem], W, Stopping(), False)
+    batch = ip.SOLVERS["ib-Stepped(2"], Support(joint), problem, W)
     going = True
     while going:
         going = batch.advance(1)
@@ -135,28 +134,19 @@ def test_bad_solver_options(options, message):
         ip.DouglasRachford(**options)
 
 
-def test_a_batch_of_mixed_formulations_is_refused():
-    from infoplane.joint.support import Support
-
-    support = Support(UNIFORM)
-    starts = np.stack([near_identity(3, 3)] * 2)
-    with pytest.raises(ip.InvalidOptionError, match="need different formulations"):
-        ip.DouglasRachford().begin(support, [ip.bottleneck(0.2), ip.funnel(2.0)], starts, Stopping(), False)
-
-
 @pytest.mark.parametrize("formulation", ["ib-1", "ib-2", "pf-2"])
 def test_a_flag_gives_up_the_iteration_under_way(formulation):
     joint, problem = ip.datasets.heart(), ip.funnel(3.0) if formulation == "pf-2" else ip.bottleneck(0.1)
     W = make_starts(joint, 5, 3, seed_sequence(0), "random")
-    batch = ip.SOLVERS[formulation].begin(Support(joint), [problem] * 3, W, Stopping(), True)
+    batch = Stepped(ip.SOLVERS[formulation], Support(joint), problem, W, record=True)
     assert batch.advance(2)
-    before, flag = [run.encoder for run in batch.runs()], StopFlag()
-    flag.set()
-    with stopped_by(flag), pytest.raises(KeyboardInterrupt):
-        batch.advance(2)
+    before, budget = [run.encoder for run in batch.runs()], batch.job.budget
+    budget.stop()
+    batch.advance(2)
     for run, known in zip(batch.runs(), before, strict=True):
         assert (run.iterations, len(run.trace)) == (2, 2)
         np.testing.assert_array_equal(run.encoder, known)
+    budget.flag[0] = 0
     assert batch.advance(1)  # it could go on
     assert [run.iterations for run in batch.runs()] == [3, 3, 3]
 
@@ -164,13 +154,13 @@ def test_a_flag_gives_up_the_iteration_under_way(formulation):
 def test_control_c_is_heard_inside_one_iteration(monkeypatch):
     """One of 840 unknowns and tens of Newton steps, which would otherwise end first."""
     joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(200, 20)))
-    real = SplittingBatch.advance
+    real = SplittingIteration.advance
 
-    def pressed(batch, iterations):
+    def pressed(iteration, steps, trace):
         os.kill(os.getpid(), signal.SIGINT)
-        return real(batch, iterations)
+        return real(iteration, steps, trace)
 
-    monkeypatch.setattr(SplittingBatch, "advance", pressed)
+    monkeypatch.setattr(SplittingIteration, "advance", pressed)
     found = ip.solve(joint, ip.bottleneck(0.05), "ib-2", clusters=40, starts=1, rng=0)
     assert found.status is ip.Status.INTERRUPTED
     assert found.iterations == 0

@@ -3,9 +3,9 @@ import pytest
 
 import infoplane as ip
 import twins
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.sets import minimise
-from infoplane.solvers.stopping import Stopping
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
@@ -14,7 +14,7 @@ def test_three_blocks_one_after_another_are_an_iteration_of_ib_2():
     joint, gamma, c = ip.datasets.paper_nonuniform(), 0.3, 40.0
     support, problem = Support(joint), ip.bottleneck(gamma)
     W = np.random.default_rng(5).dirichlet(np.full(2, 3.0), size=3).T.copy()
-    batch = ip.ThreeBlockADMM(penalty=c).begin(support, [problem], W[None].copy(), Stopping(1e-13, 10), False)
+    batch = Stepped(ip.ThreeBlockADMM(penalty=c), support, problem, W[None].copy(), tol=1e-13, limit=10)
     M = np.column_stack([support.p_x, support.K])
     q, nu = W @ M, np.zeros((2, 4))
     weights = np.concatenate([[gamma - 1.0], support.p_y])  # of H(Z) and of each H(Z|Y = y)

@@ -5,12 +5,12 @@ import pytest
 
 import infoplane as ip
 import twins
+from batches import Stepped
 from battery import JOINTS
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.watching import watched
 from infoplane.solvers.starts import random_encoder
-from infoplane.solvers.stopping import Stopping
 from recursions import problem_for
 
 COVERED = [name for name, formulation in FORMULATIONS.items() if formulation.descends]
@@ -20,7 +20,7 @@ def begun(joint, formulation, options, iterations, seed=3):
     """A batch of one run from a random start."""
     support = Support(joint)
     W = random_encoder(support.P.shape[0], support.P.shape[0], np.random.default_rng(seed))[None]
-    return options.begin(support, [problem_for(formulation)], W, Stopping(1e-13, iterations), False)
+    return Stepped(options, support, problem_for(formulation), W, tol=1e-13, limit=iterations)
 
 
 def augmented(batch, point, c):

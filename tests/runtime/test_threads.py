@@ -1,0 +1,158 @@
+"""One BLAS thread for as long as anyone asks for it; work that ends when it is told to."""
+
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from infoplane.runtime import threads
+from infoplane.runtime.budget import Budget
+
+
+def test_cores_are_those_that_the_process_may_use(with_cores):
+    for count in (1, 3):
+        with_cores(count)
+        assert threads.cores() == count
+        with threads.all_cores() as pool:
+            assert pool._max_workers == count
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say which cores a process may use")
+def test_a_process_that_was_given_one_core_uses_one():
+    before = os.sched_getaffinity(0)
+    try:
+        os.sched_setaffinity(0, {min(before)})
+        assert threads.cores() == 1
+    finally:
+        os.sched_setaffinity(0, before)
+    assert threads.cores() == len(before)
+
+
+def test_one_blas_thread_is_counted():
+    from threadpoolctl import threadpool_info
+
+    def most():
+        return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)
+
+    before = most()
+    with threads.one_blas_thread(), ThreadPoolExecutor(2) as pool:
+        with threads.one_blas_thread():
+            assert most() == 1
+        list(pool.map(abs, range(4)))
+        assert most() == 1
+    assert most() == before
+
+
+def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
+    from threadpoolctl import threadpool_info
+
+    def in_a_thread(work):
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(work).result()
+
+    def counts():
+        return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
+
+    with threads.one_blas_thread():
+        pass  # every BLAS is loaded now
+    before = counts()
+    first, second = threads.one_blas_thread(), threads.one_blas_thread()
+    in_a_thread(first.__enter__)
+    second.__enter__()
+    in_a_thread(lambda: first.__exit__(None, None, None))
+    assert set(counts()) == {1}
+    in_a_thread(lambda: second.__exit__(None, None, None))
+    assert counts() == before
+
+
+def test_results_come_in_order_and_errors_reach_the_caller():
+    assert threads.attended([lambda: 3, lambda: 2, lambda: 1], Budget()) == [3, 2, 1]
+
+    def broken():
+        raise TimeoutError("mine")
+
+    with pytest.raises(TimeoutError, match="mine"):
+        threads.attended([broken], Budget())
+
+
+def pressed_and_waiting(budget, begun):
+    """Work that presses Ctrl-C, by a signal to its own thread, which does not wake the main one; and ends once that was heard."""
+    begun.append(threading.get_ident())
+    signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+    ends = time.monotonic() + 60
+    while not budget.stopped and time.monotonic() < ends:
+        time.sleep(0.001)
+    return len(begun)
+
+
+def test_control_c_stops_the_budget_and_what_waits_does_not_begin(with_cores):
+    with_cores(1)
+    budget, begun = Budget(), []
+    found = threads.attended([functools.partial(pressed_and_waiting, budget, begun)] * 9, budget)
+    assert budget.stopped
+    assert found == [1]
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_control_c_stops_all_that_is_attended_to():
+    outer, inner = Budget(), Budget()
+    with threads.stopped_by_control_c(outer):
+        threads.attended([functools.partial(pressed_and_waiting, inner, [])], inner)
+    assert outer.stopped
+    assert inner.stopped
+
+
+def test_a_handler_of_the_callers_own_is_kept():
+    budget, heard = Budget(), []
+
+    def handler(*_):
+        heard.append(True)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGINT, handler)
+    try:
+        threads.attended([functools.partial(pressed_and_waiting, budget, [])], budget)
+        assert signal.getsignal(signal.SIGINT) is handler
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard
+    assert budget.stopped
+
+
+def test_reports_reach_the_callback_in_the_callers_thread_and_it_may_stop_the_work():
+    seen = []
+
+    def callback(total):
+        seen.append((threading.get_ident(), total))
+        return total >= 3
+
+    budget = Budget(watch=threads.Watch(callback, sum))
+
+    def work():
+        for number in range(1, 100):
+            budget.watch.tell(number, budget)
+            if budget.stopped:
+                return number
+        return None
+
+    assert threads.attended([work], budget) == [3]
+    assert seen == [(threading.get_ident(), number) for number in (1, 2, 3)]
+
+
+def test_an_error_in_the_callback_ends_the_work_and_is_raised():
+    def callback(_report):
+        raise ZeroDivisionError("mine")
+
+    budget = Budget(watch=threads.Watch(callback, sum))
+
+    def work():
+        while not budget.stopped:
+            budget.watch.tell(1, budget)
+
+    with pytest.raises(ZeroDivisionError, match="mine"):
+        threads.attended([work], budget)
