@@ -80,28 +80,37 @@ Result = TypeVar("Result")
 _attended: list[Budget] = []
 """The budgets that Ctrl-C stops, the innermost last."""
 
+_pressed = 0
+"""Times that it was pressed."""
+
 
 def _stop_all(_signal: int, _frame: Any) -> None:
+    global _pressed
+    _pressed += 1
     for budget in _attended:
         budget.stop()
 
 
 @contextmanager
 def stopped_by_control_c(budget: Budget) -> Iterator[None]:
-    """In the main thread Ctrl-C stops the budget instead of raising KeyboardInterrupt; unless the caller handles SIGINT otherwise."""
-    if threading.current_thread() is not threading.main_thread():
+    """In the main thread Ctrl-C stops the budget instead of raising KeyboardInterrupt.
+
+    A handler of SIGINT that is the caller's own is called afterwards. Nothing is changed where SIGINT is ignored.
+    """
+    before = signal.getsignal(signal.SIGINT)
+    if threading.current_thread() is not threading.main_thread() or not callable(before):
         yield
         return
-    before = signal.getsignal(signal.SIGINT)
+    pressed = _pressed
     _attended.append(budget)
-    if before is signal.default_int_handler:
-        signal.signal(signal.SIGINT, _stop_all)
+    signal.signal(signal.SIGINT, _stop_all)
     try:
         yield
     finally:
-        if before is signal.default_int_handler:
-            signal.signal(signal.SIGINT, before)
-        _attended.remove(budget)
+        _attended.pop()
+        signal.signal(signal.SIGINT, before)
+    if _pressed > pressed and before not in (signal.default_int_handler, _stop_all):
+        before(signal.SIGINT, None)
 
 
 def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Result]:
@@ -111,7 +120,7 @@ def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Resu
     """
     watch = budget.watch
     with stopped_by_control_c(budget), all_cores() as pool:
-        futures = [pool.submit(_worked, work) for work in works]
+        futures = [pool.submit(_begun, work, budget) for work in works]
         if watch is not None:
             for future in futures:
                 future.add_done_callback(watch.wake)
@@ -121,17 +130,15 @@ def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Resu
                 if watch is not None:
                     watch.attend(budget)
                 going = bool(wait(futures, LOOK if watch is None else 0.0).not_done)
-            except KeyboardInterrupt:  # from a callback, or from a handler of the caller's own
+            except KeyboardInterrupt:  # from a callback
                 budget.stop()
-            if budget.stopped:
-                for future in futures:
-                    future.cancel()
-        return [future.result() for future in futures if not future.cancelled()]
+        return [result for future in futures for result in future.result()]
 
 
-def _worked(work: Callable[[], Result]) -> Result:
+def _begun(work: Callable[[], Result], budget: Budget) -> list[Result]:
+    """The result of a piece of work; nothing if its turn comes after the budget was stopped."""
     with usual_floats():
-        return work()
+        return [] if budget.stopped else [work()]
 
 
 Report = TypeVar("Report")

@@ -77,7 +77,7 @@ def test_the_length_of_a_block_makes_no_difference():
     starts = make_starts(joint, None, 3, seed_sequence(0), "random")
     ended = []
     for block in (7, 1000):
-        batch = ip.DouglasRachford("ib-Stepped(1"), Support(joint), problem, starts)
+        batch = Stepped(ip.DouglasRachford("ib-1"), Support(joint), problem, starts)
         while batch.advance(block):
             pass
         ended.append(batch.runs())

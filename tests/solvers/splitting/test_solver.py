@@ -5,12 +5,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from batches import Stepped
 import verify
+from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SplittingIteration
-from infoplane.solvers.starts import make_starts, near_identity, random_encoder, seed_sequence
+from infoplane.solvers.starts import make_starts, random_encoder, seed_sequence
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -25,7 +25,7 @@ def test_a_row_that_is_all_rounding_does_not_end_in_nan():
     joint = ip.Joint.from_counts(rng.dirichlet(np.full(n_x, 2.0))[:, None] * T / T.sum(axis=1, keepdims=True))
     problem = ip.bottleneck(0.020836080053702768)
     W = make_starts(joint, None, 200, seed_sequence(74), "random")[81:82].copy()
-    batch = ip.SOLVERS["ib-Stepped(2"], Support(joint), problem, W)
+    batch = Stepped(ip.SOLVERS["ib-2"], Support(joint), problem, W)
     going = True
     while going:
         going = batch.advance(1)
