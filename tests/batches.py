@@ -5,8 +5,8 @@ import numpy as np
 from infoplane.joint.support import Support
 from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.base import Job
 from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.job import Job
 from infoplane.solvers.starts import make_starts, seed_sequence
 
 

@@ -21,8 +21,9 @@ from .problem import check_problem
 from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Job, Solver, is_path
+from .solvers.base import Solver, is_path
 from .solvers.driver import Progress, together
+from .solvers.job import Job
 from .solvers.registry import resolve_with_proof
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence

@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 from batches import job_of, starts_of
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.driver import LONGEST_BLOCK, PAUSE, Pace, Progress, drive, together
+from infoplane.solvers.driver import LONGEST_BLOCK, PAUSE, BlockPace, Progress, drive, together
 
 HEART = ip.datasets.heart()
 
@@ -16,7 +16,7 @@ HEART = ip.datasets.heart()
     [(1e-9, [1, 4, 16, 64, LONGEST_BLOCK, LONGEST_BLOCK]), (10.0, [1] * 6), (PAUSE / 10.0, [1, 4, 10, 10, 10, 10])],
 )
 def test_steps_between_pauses_follow_the_clock(seconds, asked):
-    pace, steps = Pace(), []
+    pace, steps = BlockPace(), []
     for _ in asked:
         steps.append(pace.steps)
         pace.learn(seconds * pace.steps)

@@ -62,9 +62,9 @@ def test_a_pool_given_up_without_a_programme_has_nothing_better(joint, gamma, sc
 def test_a_converged_optimum_needs_no_programme_and_a_bad_encoder_does(monkeypatch):
     support, problem, asked = Support(HEART), ip.bottleneck(0.1), []
 
-    def programme(*arguments):
+    def programme(*arguments, **options):
         asked.append(arguments)
-        return linear_programme(*arguments)
+        return linear_programme(*arguments, **options)
 
     monkeypatch.setattr("infoplane.solvers.pooling.linear_programme", programme)
     best, bad = ip.solve(HEART, problem, "annealing").encoder, np.eye(16)

@@ -7,7 +7,7 @@ import infoplane as ip
 import verify
 from batches import job_of
 from infoplane.joint.support import Support
-from infoplane.solvers.portfolio import STAGES, Portfolio, Search
+from infoplane.solvers.portfolio import STAGES, Portfolio, Candidates
 
 HEART = ip.datasets.heart()
 
@@ -111,10 +111,10 @@ def test_a_funnel_of_many_outcomes_pools_several_starts():
     assert solver.useful_starts(colours, ip.bottleneck(0.1), 330, 16) == 1
     assert solver.useful_starts(Support(two_outcomes(9000)), problem, 330, 16) == 1
     starts = np.full((4, 330, 330), 1 / 330)
-    search = Search(job_of(colours, problem, starts, limit=1))
-    STAGES[0].work(search)
+    found = Candidates(job_of(colours, problem, starts, limit=1))
+    STAGES[0].work(found)
     # splitting would cost as much as forty iterations
-    assert [run.found_by for run in search.found] == ["accelerated"] * 4
+    assert [run.found_by for run in found.found] == ["accelerated"] * 4
 
 
 def test_soft_problems_go_on_from_hard_partitions_too():

@@ -17,7 +17,7 @@ from ..runtime.threads import one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
-from ..solvers.base import Job
+from ..solvers.job import Job
 from ..solvers.starts import make_starts, seed_sequence
 from .curve import KnownCurve
 

@@ -29,8 +29,8 @@ from ..joint.joint import check_joint
 from ..joint.support import Support
 from ..problem import bottleneck
 from ..solution import Run
-from ..solvers.base import Job
 from ..solvers.envelope import Envelope
+from ..solvers.job import Job
 from ..status import Status
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from ..joint.support import Support
 from ..runtime.budget import Budget
 from ..solution import Solution
 from ..solve import solve
-from ..solvers.base import Job
 from ..solvers.driver import advanced, runs_of
+from ..solvers.job import Job
 from ..solvers.splitting.formulations import choose
 from ..solvers.splitting.solver import DouglasRachford
 from ..solvers.starts import make_starts, seed_sequence

@@ -30,9 +30,10 @@ from ..information import Array, plane_points
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..runtime.budget import Stopped
 from ..solution import Run
-from .base import Job, PathSolver, work_of
+from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
 from .growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .job import Job, work_of
 from .prediction import Path
 from .self_consistent import newton_for
 

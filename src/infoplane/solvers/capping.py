@@ -16,8 +16,8 @@ from ..information import Array, IntArray, entr
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import Job
 from .fixed_point.accelerated import Accelerated
+from .job import Job
 
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""

@@ -24,10 +24,11 @@ from ..problem import MarkovLagrangian
 from ..runtime.budget import Stopped
 from ..solution import Run
 from ..status import Residuals, proven
-from .base import Job, PathSolver
+from .base import PathSolver
 from .capping import fitted
 from .fallback import default_encoder
 from .generation import LARGE_BETA
+from .job import Job
 from .portfolio import FEW_BASES
 
 LEAST = 0.1

@@ -24,7 +24,8 @@ import numpy as np
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
 from ..problem import MarkovLagrangian
-from .base import Job, Solver
+from .base import Solver
+from .job import Job
 from .plain import DEAD, TINY, PlainIteration, softmax
 
 

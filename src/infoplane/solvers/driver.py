@@ -25,7 +25,7 @@ from ..information import Array, IntArray
 from ..kernels.common.outcomes import RUNNING, STATIONARY, TRACE_COLUMNS
 from ..solution import Run, Trace
 from ..status import Residuals, Status
-from .base import Job
+from .job import Job
 
 PAUSE = 0.25
 """Seconds of work between two pauses, about: an end that the user asks for is heard at the next one, unless kernels look themselves."""
@@ -37,7 +37,7 @@ LONGEST_BLOCK = 200
 """Most steps between two pauses, and so between two calls of the user's callback."""
 
 
-class State(Protocol):
+class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
 
     @property
@@ -57,7 +57,7 @@ class Iteration(ABC):
     """Runs of one algorithm side by side, one from each start of a job. The constructor is how they begin."""
 
     state: Any
-    """A `State`."""
+    """A `IterationState`."""
     found_by: str
     advice: str = ""
     """What to change if a run does not converge, as in `Solution`."""
@@ -105,7 +105,7 @@ def together(some: Sequence[Progress]) -> Progress:
     )
 
 
-class Pace:
+class BlockPace:
     """How many steps there are between two pauses, by the time that the last ones took: first one, at most `LONGEST_BLOCK`.
 
     Steps of one algorithm cost a thousand times those of another of the same size.
@@ -122,7 +122,7 @@ class Pace:
 
 def drive(iteration: Iteration) -> list[Run]:
     """Every run at its end, or as it stands once the budget is stopped."""
-    budget, pace, going = iteration.job.budget, Pace(), True
+    budget, pace, going = iteration.job.budget, BlockPace(), True
     while going and not budget.stopped:
         began = time.perf_counter()
         going = advanced(iteration, pace.steps)
@@ -134,7 +134,7 @@ def drive(iteration: Iteration) -> list[Run]:
 
 def advanced(iteration: Iteration, steps: int) -> bool:
     """Do at most so many steps of every run that has not ended; False once all have."""
-    state: State = iteration.state
+    state: IterationState = iteration.state
     each = np.minimum(_left(iteration), steps)
     before = state.iterations.copy()
     trace = np.zeros((len(each), int(each.max(initial=0)), TRACE_COLUMNS if iteration.job.record else 0))
@@ -154,7 +154,7 @@ def runs_of(iteration: Iteration) -> list[Run]:
 
 def _left(iteration: Iteration) -> IntArray:
     """Steps that each run may still do."""
-    state: State = iteration.state
+    state: IterationState = iteration.state
     return np.where(state.outcome == RUNNING, np.maximum(iteration.limit - state.iterations, 0), 0)
 
 

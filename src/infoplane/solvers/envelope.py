@@ -24,10 +24,11 @@ from ..joint.support import Support
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import Status, proven
-from .base import Job, PathSolver, Solver
+from .base import PathSolver, Solver
 from .capping import fitted, merged
 from .fallback import default_encoder
 from .fixed_point.accelerated import Accelerated
+from .job import Job
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""

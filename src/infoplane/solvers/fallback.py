@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ..information import Array
 from ..runtime.budget import ITERATIONS
-from .base import Job
+from .job import Job
 from .portfolio import Portfolio
 from .starts import default_clusters, default_init, make_starts, seed_sequence
 

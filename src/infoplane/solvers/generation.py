@@ -26,7 +26,7 @@ from ..certificate.funnel.pricing import Channel
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
 from ..kernels.concentration import concentrate
-from .base import Job
+from .job import Job
 
 ROUNDS = 24
 """Most times that clusters are added."""

@@ -19,8 +19,8 @@ from ..certificate.bottleneck.proof import gamma_of
 from ..information import Array
 from ..joint.support import Support
 from ..solution import Run
-from .base import Job
 from .fixed_point.accelerated import Accelerated
+from .job import Job
 from .partitions import MOVE_WORK, moved, softened
 from .starts import FIRST_CLUSTERS
 

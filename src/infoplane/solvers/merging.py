@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Literal
 from ..errors import InvalidOptionError
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import Job, Solver
+from .base import Solver
+from .job import Job
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

@@ -18,7 +18,7 @@ from ..joint.grouping import grouped
 from ..joint.support import Support
 from ..kernels.moves import HardClusters, LetterRows, move_letters
 from ..problem import MarkovLagrangian
-from .base import Job
+from .job import Job
 
 MERGE_WORK = 150_000_000
 """Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""

@@ -12,8 +12,8 @@ import numpy as np
 
 from ..information import Array, IntArray
 from ..kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from .base import Job
 from .driver import Iteration
+from .job import Job
 
 TINY = 1e-300
 """The least entry of an encoder here: its logarithm is finite."""

@@ -28,8 +28,9 @@ from ..information import Array, entr, entropy
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Stopped
 from ..solution import Run, Trace
-from .base import Job, PathSolver, Solver
+from .base import PathSolver, Solver
 from .fixed_point.accelerated import Accelerated
+from .job import Job
 from .splitting.solver import DouglasRachford
 
 SPLITTING = 10

@@ -38,12 +38,13 @@ from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is
 from ..runtime.budget import Stopped
 from ..solution import Run
 from .annealing import Annealing
-from .base import Job, PathSolver, work_of
+from .base import PathSolver
 from .capping import within
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point.accelerated import Accelerated
 from .generation import FEW, LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
+from .job import Job, work_of
 from .partitions import encoder_of, labels_of, moved, partitions, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
@@ -120,12 +121,12 @@ class Portfolio(PathSolver):
 
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, and what other stages found."""
-        search = Search(job)
+        candidates = Candidates(job)
         for stage in STAGES:
-            if stage.applies(search) and not (job.budget.stopped and search.found):
+            if stage.applies(candidates) and not (job.budget.stopped and candidates.found):
                 with suppress(Stopped):
-                    stage.work(search)
-        return search.runs
+                    stage.work(candidates)
+        return candidates.runs
 
 
 SMALL = 64
@@ -144,8 +145,8 @@ def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bo
     return STARTS_WORK < POOLED * work_of(support, clusters) <= POOLED_WORK
 
 
-class Search:
-    """One problem's search under way: what was found so far, and what stages ask of it."""
+class Candidates:
+    """One problem's candidates under way: what was found so far, and what stages ask of it."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
@@ -219,118 +220,118 @@ class Search:
         self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
 
-def _pooled(search: Search) -> None:
+def _pooled(candidates: Candidates) -> None:
     """All starts, their clusters pooled."""
-    job = search.job
+    job = candidates.job
     more = pools_more(job.support, job.problem, job.starts.shape[1])
     # The first of several dear programmes gains the most.
-    search.found += (Pooling(splitting=0, rounds=1) if more else Pooling()).run(job.but(budget=search.brief))
+    candidates.found += (Pooling(splitting=0, rounds=1) if more else Pooling()).run(job.but(budget=candidates.brief))
 
 
-def _convex(search: Search) -> None:
+def _convex(candidates: Candidates) -> None:
     """All starts by the difference-of-convex iteration: of few clusters it was measured to find better ones."""
-    fewer = search.brief.part(iterations=max(1, search.brief.iterations // DEARER))
-    search.found += DifferenceOfConvex().run(search.job.but(budget=fewer))
+    fewer = candidates.brief.part(iterations=max(1, candidates.brief.iterations // DEARER))
+    candidates.found += DifferenceOfConvex().run(candidates.job.but(budget=fewer))
 
 
-def _accelerated(search: Search) -> None:
+def _accelerated(candidates: Candidates) -> None:
     """All starts by the accelerated map, and by Douglas-Rachford splitting if the Lagrangian has no name and is small."""
-    job = search.job.but(budget=search.brief)
-    search.found += Accelerated().run(job)
+    job = candidates.job.but(budget=candidates.brief)
+    candidates.found += Accelerated().run(job)
     if family_of(job.problem) is LAGRANGIAN and job.work * len(job.starts) <= SPLITTING_WORK:
-        search.found += DouglasRachford().run(job)
+        candidates.found += DouglasRachford().run(job)
 
 
-def _annealed(search: Search) -> None:
+def _annealed(candidates: Candidates) -> None:
     """Upwards in gamma, which finds |Z|."""
-    search.found += Annealing().run(search.patient.but(record=search.job.record))
+    candidates.found += Annealing().run(candidates.patient.but(record=candidates.job.record))
 
 
-def _random(search: Search) -> None:
+def _random(candidates: Candidates) -> None:
     """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
-    job = search.job
+    job = candidates.job
     starts = make_starts(job.support.joint, job.starts.shape[1], RANDOM, np.random.SeedSequence(0), "random")
     affordable = job.within(work=ITERATIONS_WORK).budget.affordable(job.work * RANDOM)
     brief = job.budget.part(iterations=min(affordable, RANDOM_ITERATIONS))
-    search.drawn += Accelerated().run(job.but(starts=starts, record=False, budget=brief))
+    candidates.drawn += Accelerated().run(job.but(starts=starts, record=False, budget=brief))
 
 
-def _partitioned(search: Search) -> None:
+def _partitioned(candidates: Candidates) -> None:
     """The best hard partition, nearly optimal where gamma is small or clusters are few, and the bottleneck from there."""
-    hard = partitions(search.job, [search.best.encoder])[0]
-    search.keep(search.job.standing(encoder_of(hard.labels), hard.found_by))
-    search.polish(softened(hard.labels), "merging")
+    hard = partitions(candidates.job, [candidates.best.encoder])[0]
+    candidates.keep(candidates.job.standing(encoder_of(hard.labels), hard.found_by))
+    candidates.polish(softened(hard.labels), "merging")
 
 
-def _joined(search: Search) -> None:
+def _joined(candidates: Candidates) -> None:
     """From an annealed encoder with more clusters than allowed, joined."""
-    job = search.job
+    job = candidates.job
     rows = default_clusters(job.letters, len(job.support.p_y))
     if rows > job.most and work_of(job.support, rows) <= FREE_WORK:
         start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
-        search.polish(Annealing().run(search.patient.but(starts=start, clusters=rows))[0].encoder, "merging")
+        candidates.polish(Annealing().run(candidates.patient.but(starts=start, clusters=rows))[0].encoder, "merging")
 
 
-def _rounded(search: Search) -> None:
+def _rounded(candidates: Candidates) -> None:
     """The best encoder rounded, its letters moved, and the solver from there, while that helps."""
     for _ in range(ROUNDINGS):
-        before = search.lowest
-        labels = moved(search.job, labels_of(search.best.encoder), search.job.most)
-        search.polish(softened(labels), "moves")
-        if search.lowest > before - BETTER:
+        before = candidates.lowest
+        labels = moved(candidates.job, labels_of(candidates.best.encoder), candidates.job.most)
+        candidates.polish(softened(labels), "moves")
+        if candidates.lowest > before - BETTER:
             return
 
 
-def _grown(search: Search) -> None:
+def _grown(candidates: Candidates) -> None:
     """What the dual of the best encoder says is missing, as far as the cap on |Z| allows it."""
-    best, job = search.best.encoder, search.job
+    best, job = candidates.best.encoder, candidates.job
     if not job.support.sparse and len(best) < job.most:
         W, _ = grown(job, best, job.most, DualClimbs(job.support))
         if W is not best:
-            search.polish(W, "growth")
+            candidates.polish(W, "growth")
 
 
-def _hard(search: Search) -> None:
+def _hard(candidates: Candidates) -> None:
     """Hard partitions, the best of which are softened and settled."""
-    hard = partitions(search.job, [run.encoder for run in search.runs])
-    search.keep(search.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    hard = partitions(candidates.job, [run.encoder for run in candidates.runs])
+    candidates.keep(candidates.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
     for one in hard[:POLISHED]:
         if one.clusters > 1:
-            search.polish(softened(one.labels), one.found_by)
-    _rounded(search)
+            candidates.polish(softened(one.labels), one.found_by)
+    _rounded(candidates)
 
 
-def _generated(search: Search) -> None:
+def _generated(candidates: Candidates) -> None:
     """Hard partitions; column generation from them and from all that was found."""
-    job = search.job
+    job = candidates.job
     hard = partitions(job)
-    search.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    candidates.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
     if job.support.sparse:
         return
     # Column generation ends elsewhere with more to begin from, often higher: random starts count if they have the best encoder.
-    drawn, begun = ([run.encoder for run in some] for some in (search.drawn, search.found))
+    drawn, begun = ([run.encoder for run in some] for some in (candidates.drawn, candidates.found))
     if min(job.losses(drawn), default=math.inf) < min(job.losses(begun), default=math.inf):
         begun += drawn
     if scaled(job.problem).beta > LARGE_BETA and (W := private_encoder(job.support, FEW_BASES)) is not None:
-        search.keep(job.standing(W, "perfect privacy"))
+        candidates.keep(job.standing(W, "perfect privacy"))
         begun.append(W)
     W = generated(job, [one.labels for one in hard[:4]], begun)
     if W is not None:
-        search.polish(W, "columns")
+        candidates.polish(W, "columns")
 
 
-def _truncated(search: Search) -> None:
+def _truncated(candidates: Candidates) -> None:
     """A start that is the best gets the time that all else has had."""
-    best = search.best
-    if not best.status.converged and not search.later and best.found_by != Annealing.name:
-        search.polish(best.encoder, best.found_by)
+    best = candidates.best
+    if not best.status.converged and not candidates.later and best.found_by != Annealing.name:
+        candidates.polish(best.encoder, best.found_by)
 
 
 class Stage(NamedTuple):
     """One way to an encoder: when it applies, and what it does. What it may cost are the numbers above."""
 
-    applies: Callable[[Search], bool]
-    work: Callable[[Search], None]
+    applies: Callable[[Candidates], bool]
+    work: Callable[[Candidates], None]
 
 
 STAGES = (

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..solution import Run
 from ..status import Status, proven
-from .base import Job
+from .job import Job
 
 FAINT = 1e-290
 """A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308)."""

@@ -27,7 +27,8 @@ from ..information import Array, IntArray, entr
 from ..kernels.common.arrays import Flags
 from ..problem import MarkovLagrangian
 from ..solution import Run
-from .base import Job, Solver
+from .base import Solver
+from .job import Job
 from .partitions import encoder_of
 
 ROUNDING = 1e-13

@@ -25,7 +25,8 @@ from ..options import RunOptions
 from ..problem import MarkovLagrangian
 from ..runtime.budget import Budget
 from ..solve import cluster_cap
-from ..solvers.base import Job, Solver, is_path
+from ..solvers.base import Solver, is_path
+from ..solvers.job import Job
 from ..solvers.starts import KINDS, make_starts
 from .refine import enclosing, inserted
 

@@ -24,8 +24,8 @@ from ..problem import MarkovLagrangian, family_of
 from ..runtime.budget import Budget
 from ..runtime.threads import one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.base import Job
 from ..solvers.fixed_point.accelerated import Accelerated
+from ..solvers.job import Job
 from ..solvers.starts import default_init, make_starts, seed_sequence
 
 KEPT = 0.99

@@ -24,7 +24,8 @@ from ..information import encoder_entropies, plane_points
 from ..runtime.budget import Budget, Stopped
 from ..runtime.threads import one_blas_thread, usual_floats
 from ..solution import TIE, Run, Trace
-from ..solvers.base import Job, PathSolver, Solver, is_path
+from ..solvers.base import PathSolver, Solver, is_path
+from ..solvers.job import Job
 from ..solvers.soundness import sound
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit

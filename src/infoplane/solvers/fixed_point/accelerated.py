@@ -14,7 +14,8 @@ from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP
 from ...kernels.fixed_point.phases import beginning
 from ...problem import MarkovLagrangian, has_posterior_form
-from ..base import Job, Solver
+from ..base import Solver
+from ..job import Job
 from .maps import MapIteration, blocks_of, logs_of, needs_encoder
 
 MOST_SPLITS = 20

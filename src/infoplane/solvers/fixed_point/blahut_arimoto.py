@@ -15,7 +15,8 @@ import numpy as np
 from ...information import entr
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ...problem import MarkovLagrangian
-from ..base import Job, Solver
+from ..base import Solver
+from ..job import Job
 from .maps import MapIteration, blocks_of, logs_of, needs_encoder
 
 

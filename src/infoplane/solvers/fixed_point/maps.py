@@ -15,8 +15,8 @@ from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from ...kernels.common.roots import LOG_TINY, TINY
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
-from ..base import Job
 from ..driver import Iteration
+from ..job import Job
 
 SMALLEST_PRODUCT = 64
 """|Y| from which matrix products go to BLAS; below that, loops are at least as fast."""

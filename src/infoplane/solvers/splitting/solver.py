@@ -15,8 +15,9 @@ from ...kernels.common.outcomes import RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
-from ..base import Job, Solver
+from ..base import Solver
 from ..driver import Iteration
+from ..job import Job
 from .descent import theorem_threshold
 from .formulations import FORMULATIONS, Formulation, choose
 from .penalty import SETTLED, automatic_factor, penalty_threshold
