@@ -17,11 +17,13 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.solution import Run
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoBatch
-from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
+from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
+from infoplane.solution import Run
+from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
+from infoplane.solvers.job import Job
+from infoplane.solvers.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside
 from timing import checker, measured, take_turns
 
@@ -40,8 +42,8 @@ NEAR = 1e-9
 class Plain:
     """The map and nothing else, for any Lagrangian."""
 
-    def begin(self, *arguments: Any) -> BlahutArimotoBatch:
-        return BlahutArimotoBatch(*arguments)
+    def begin(self, job: Job) -> BlahutArimotoIteration:
+        return BlahutArimotoIteration(job)
 
 
 CONTESTANTS: dict[str, Any] = {PLAIN: Plain(), FAST: ip.Accelerated(split=False), DOUBTED: ip.Accelerated()}
@@ -75,22 +77,22 @@ def one_start(
 
     begun = {  # what Python makes before and after the iterations is the same for all, and not what is compared
         name: [
-            CONTESTANTS[name].begin(support, [problem] * copies, starts, Stopping(TOL, LIMIT), False)
+            CONTESTANTS[name].begin(Job(support, problem, starts, TOL, budget=Budget(iterations=LIMIT)))
             for _ in range(rounds)
         ]
         for name in names
     }
 
     def contestant(name: str) -> Any:
-        batch = begun[name].pop()
-        while batch.advance(2000):
+        iteration = begun[name].pop()
+        while advanced(iteration, 2000):
             pass
-        return batch
+        return iteration
 
     timed = take_turns({name: lambda name=name: contestant(name) for name in names}, rounds, warm=False)
     found = {}
-    for name, batch in timed.answers.items():
-        run = batch.runs()[0]
+    for name, iteration in timed.answers.items():
+        run = runs_of(iteration)[0]
         found[name] = {
             "iterations": run.iterations,
             "converged": run.status.converged,

@@ -17,10 +17,10 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.solvers.base import block_length
-from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 from infoplane.runtime.threads import one_blas_thread
+from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.job import Job
+from infoplane.solvers.starts import make_starts, seed_sequence
 from timing import checker, measured, shown, take_turns
 
 GAMMAS = np.geomspace(0.01, 1.0, 64)
@@ -33,10 +33,7 @@ def restarts(joint: ip.Joint) -> list[np.ndarray]:
     support, best = Support(joint), []
     for seed, gamma in enumerate(GAMMAS):
         problem, W = ip.bottleneck(float(gamma)), make_starts(joint, None, 16, seed_sequence(seed), "random")
-        batch = ip.BlahutArimoto().begin(support, [problem] * 16, W, Stopping(), False)
-        while batch.advance(block_length(W)):
-            pass
-        encoders = [support.lift(run.encoder) for run in batch.runs()]
+        encoders = [support.lift(run.encoder) for run in ip.BlahutArimoto().run(Job(support, problem, W))]
         best.append(encoders[int(np.argmin(problem.values(joint, encoders)))])
     return best
 
@@ -45,8 +42,8 @@ def annealed(joint: ip.Joint) -> list[np.ndarray]:
     """One path."""
     support, problems = Support(joint), [ip.bottleneck(float(gamma)) for gamma in GAMMAS]
     start = make_starts(joint, None, 1, seed_sequence(0), "identity")
-    path = ip.Annealing().follow(support, problems, start, Stopping())
-    return [support.lift(run.encoder) for run in path if run is not None]
+    path = ip.Annealing().follow(Job(support, problems[0], start), problems)
+    return [support.lift(run.encoder) for run in path]
 
 
 def losses(joint: ip.Joint, encoders: list[np.ndarray]) -> np.ndarray:
@@ -67,17 +64,17 @@ def along_colours(count: int = 100, every: int = 10, patience: float = 20.0) -> 
     worse, unfinished = 0, 0
     with one_blas_thread():
         began = time.process_time()
-        path = [run for run in ip.Annealing().follow(support, problems, start, Stopping()) if run is not None]
+        path = list(ip.Annealing().follow(Job(support, problems[0], start), problems))
         ours = (time.process_time() - began) / count
         for place in range(every // 2, count, every):
             problem, began = problems[place], time.process_time()
-            batch = ip.BlahutArimoto().begin(support, [problem], path[place - 1].encoder[None], Stopping(), False)
-            while batch.advance(50):
+            plain = ip.BlahutArimoto().begin(Job(support, problem, path[place - 1].encoder[None]))
+            while advanced(plain, 50):
                 if time.process_time() - began > patience * ours:
                     unfinished += 1
                     break
             theirs.append(time.process_time() - began)
-            found = problem.values(joint, [batch.runs()[0].encoder, path[place].encoder])
+            found = problem.values(joint, [runs_of(plain)[0].encoder, path[place].encoder])
             worse += found[1] > found[0] + NEAR
     return {
         "gammas": count,

@@ -27,9 +27,10 @@ from infoplane.frontier.curve import KnownCurve
 from infoplane.frontier.efficiency import place
 from infoplane.information import NATS_PER_BIT
 from infoplane.joint.support import Support
-from infoplane.solvers.stopping import Stopping
-from infoplane.systems import read_systems
 from infoplane.runtime.threads import one_blas_thread
+from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.job import Job
+from infoplane.systems import read_systems
 from timing import measured
 
 PATIENCE = 30.0
@@ -125,15 +126,15 @@ def long_curve(betas: int, compared: int) -> dict[str, Any]:
     with one_blas_thread():
         for at in chosen:
             problem, W = runs[at].problem, runs[at - 1].encoder
-            batch = ip.BlahutArimoto().begin(support, [problem], W[None], Stopping(), False)
+            plain = ip.BlahutArimoto().begin(Job(support, problem, W[None]))
             began = time.process_time()
-            while batch.advance(50):
+            while advanced(plain, 50):
                 if time.process_time() - began > PATIENCE * seconds / betas:
                     break
             else:
                 ended += 1
             spent.append(time.process_time() - began)
-            above.append(runs[at].loss - problem.value(joint, support.lift(batch.runs()[0].encoder)))
+            above.append(runs[at].loss - problem.value(joint, support.lift(runs_of(plain)[0].encoder)))
     wider, wider_ended = twice_the_clusters(joint, [runs[at] for at in chosen], PATIENCE * seconds / betas)
     return {
         "betas": betas,

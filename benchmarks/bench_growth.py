@@ -17,8 +17,9 @@ from matplotlib.figure import Figure
 
 from bench_kernels import agreed, exps, fresh, kernel_iteration, numpy_iteration
 from infoplane.joint.support import Support
-from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.runtime.threads import one_blas_thread
+from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.starts import make_starts, seed_sequence
 from joints import random_joint
 from timing import measured, take_turns
 
@@ -50,8 +51,8 @@ def family(sizes: list[tuple[int, int, int]], rounds: int) -> dict[str, Any]:
         support, W = Support(joint), make_starts(joint, n_z, 1, seed_sequence(0), "random")
         many[size] = max(4, WORK // W.size)
         numpy, looked_at = numpy_iteration(support, W), fresh(support, W)
-        looked_at.advance(5)
-        agreed(support, looked_at.runs(), numpy(6))
+        advanced(looked_at, 5)
+        agreed(support, runs_of(looked_at), numpy(6))
         contestants[OURS, size] = kernel_iteration(support, W, many[size], rounds)
         contestants[NUMPY, size] = lambda numpy=numpy, times=many[size]: numpy(times)
     timed = take_turns(contestants, rounds)

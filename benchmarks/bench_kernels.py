@@ -23,9 +23,11 @@ import infoplane as ip
 from infoplane.joint.support import Support
 from infoplane.kernels.common.fast import exp, fused, log
 from infoplane.kernels.common.jit import FLAGS
-from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
+from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
+from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.job import Job
+from infoplane.solvers.starts import make_starts, seed_sequence
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
 from timing import Timed, checker, measured, shown, take_turns
 
@@ -33,7 +35,7 @@ verify = checker()
 
 GAMMA = 0.3
 WORK = 10_000_000  # entries of the encoder, times iterations, that a measurement passes through at least
-NEVER = Stopping(tol=1e-300, max_iter=10**9)  # an iteration costs the same wherever it is
+NEVER = 1e-300  # a tolerance that no run meets: an iteration costs the same wherever it is
 PARTS = 32  # of a batch of runs, which threads take one after the other: some runs are longer than others
 EXP, KERNEL, NUMPY, MUST = "one exp", "kernel", "NumPy", "two products, exp, log"
 
@@ -123,13 +125,14 @@ def numpy_iteration(support: Support, W: np.ndarray) -> Callable[[int], np.ndarr
 
 
 def fresh(support: Support, W: np.ndarray) -> Any:
-    return ip.BlahutArimoto().begin(support, [ip.bottleneck(GAMMA)] * len(W), W, NEVER, False)
+    job = Job(support, ip.bottleneck(GAMMA), W, NEVER, budget=Budget(iterations=10**9))
+    return ip.BlahutArimoto().begin(job)
 
 
 def kernel_iteration(support: Support, W: np.ndarray, iterations: int, rounds: int) -> Callable[[], Any]:
     """So many iterations of a batch that was begun before: one batch per round, and one for the round that is not measured."""
     batches = iter([fresh(support, W) for _ in range(rounds + 1)])
-    return lambda: next(batches).advance(iterations)
+    return lambda: advanced(next(batches), iterations)
 
 
 def iteration(joint: ip.Joint, clusters: int, runs: int, rounds: int) -> dict[str, Any]:
@@ -137,8 +140,8 @@ def iteration(joint: ip.Joint, clusters: int, runs: int, rounds: int) -> dict[st
     support = Support(joint)
     W = make_starts(joint, clusters, runs, seed_sequence(0), "random")
     iterations, numpy, looked_at = max(4, WORK // W.size), numpy_iteration(support, W), fresh(support, W)
-    looked_at.advance(5)
-    agreed(support, looked_at.runs(), numpy(6))
+    advanced(looked_at, 5)
+    agreed(support, runs_of(looked_at), numpy(6))
     scores, out = -np.random.default_rng(0).random(W.size), np.empty(W.size)
     tables = np.random.default_rng(1).random((runs, clusters, len(support.p_y))), np.empty(W.shape)
     small, logged = tables[0].ravel(), np.empty(tables[0].size)
@@ -190,9 +193,7 @@ def two_threads(rounds: int) -> dict[str, float]:
     support, W = Support(joint), make_starts(joint, None, 1024, seed_sequence(0), "random")
 
     def part(starts: np.ndarray) -> None:
-        batch = ip.BlahutArimoto().begin(support, [ip.bottleneck(0.1)] * len(starts), starts, Stopping(), False)
-        while batch.advance(200):
-            pass
+        ip.BlahutArimoto().run(Job(support, ip.bottleneck(0.1), starts))
 
     def with_threads(workers: int) -> Callable[[], None]:
         def run() -> None:

@@ -30,14 +30,14 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.solvers.base import block_length
+from infoplane.options import RunOptions
+from infoplane.runtime.threads import one_blas_thread
+from infoplane.solvers.job import Job
 from infoplane.solvers.starts import make_starts
-from infoplane.solvers.stopping import Stopping
 from infoplane.sweep import worker
 from infoplane.sweep.engine import Engine, completed
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
 from infoplane.sweep.store.writer import Store
-from infoplane.runtime.threads import one_blas_thread
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
 STARTS = 16
@@ -52,16 +52,12 @@ def swept(solver: str, **options: object) -> ip.Frontier:
 
 def bare(solver: str) -> None:
     """The kernels and nothing else."""
-    joint, stopping = ip.datasets.heart(), Stopping()
+    joint = ip.datasets.heart()
     support, seeds = Support(joint), np.random.SeedSequence(0).spawn(len(GAMMAS))
 
     def one(place: int) -> None:
         W = make_starts(joint, None, STARTS, seeds[place], "random")
-        problem = ip.bottleneck(float(GAMMAS[place]))
-        batch = ip.SOLVERS[solver].begin(support, [problem] * STARTS, W, stopping, False)
-        while batch.advance(block_length(W)):
-            pass
-        batch.runs()
+        ip.SOLVERS[solver].run(Job(support, ip.bottleneck(float(GAMMAS[place])), W))
 
     with one_blas_thread(), ThreadPoolExecutor(WORKERS) as pool:
         list(pool.map(one, range(len(GAMMAS))))
@@ -129,7 +125,7 @@ def spread(values: list[float], bare: list[float]) -> dict[str, float]:
 def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
     """What one chunk costs by itself: so many of them with one run of one iteration each, one worker, none waiting ahead."""
     joint, grid = ip.datasets.heart(), ParameterGrid(ip.bottleneck, [0.5], None)
-    plan = Plan(joint, (ip.SOLVERS["ib-1"],), Stopping(max_iter=1), RootSeed(0), chunks, None, "random")
+    plan = Plan(joint, (ip.SOLVERS["ib-1"],), RunOptions(max_iter=1), RootSeed(0), chunks, None, "random")
     units = plan.units([0])
     found: dict[str, float] = {}
     with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as folder:

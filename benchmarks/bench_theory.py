@@ -17,10 +17,11 @@ import numpy as np
 import infoplane as ip
 import joints
 from infoplane.joint.support import Support
+from infoplane.runtime.budget import Budget
+from infoplane.solvers.job import Job
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.watching import watched
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 from page import write_block
 
 BETAS = (1.5, 2.5, 5.0, 10.0)
@@ -33,10 +34,7 @@ def raced(joint: ip.Joint, beta: float, name: str, clusters: int | None, starts:
     """Share of starts that end stationary, median iterations, best and median loss."""
     support, problem = Support(joint), ip.funnel(beta)
     W = make_starts(joint, clusters, starts, seed_sequence(0), "random")
-    batch = ip.DouglasRachford(name).begin(support, [problem] * starts, W, Stopping(1e-8, limit), False)
-    while batch.advance(500):
-        pass
-    runs = batch.runs()
+    runs = ip.DouglasRachford(name).run(Job(support, problem, W, budget=Budget(iterations=limit)))
     losses = [problem.value(joint, support.lift(run.encoder)) for run in runs]
     return {
         "share": float(np.mean([run.status is ip.Status.STATIONARY for run in runs])),
@@ -76,8 +74,8 @@ def covered() -> list[dict[str, object]]:
             options = ip.DouglasRachford(solver, acceleration=False)
             every = total = spoken = late = late_covered = 0
             for start in W:
-                batch = options.begin(support, [problem], start[None].copy(), Stopping(1e-8, COVERED_LIMIT), False)
-                for number, step in enumerate(watched(batch)):
+                job = Job(support, problem, start[None].copy(), budget=Budget(iterations=COVERED_LIMIT))
+                for number, step in enumerate(watched(options.begin(job))):
                     if step is None:
                         continue
                     spoken, every, total = spoken + 1, every + step.covered, total + (step.promised >= 0.0)

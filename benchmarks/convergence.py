@@ -22,9 +22,12 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.support import Support
 from infoplane.kernels.common.outcomes import PRIMAL
-from infoplane.solvers.splitting.solver import SplittingBatch
+from infoplane.runtime.budget import Budget
+from infoplane.solution import Run
+from infoplane.solvers.driver import advanced, drive
+from infoplane.solvers.job import Job
+from infoplane.solvers.splitting.solver import SplittingIteration
 from infoplane.solvers.starts import make_starts, seed_sequence
-from infoplane.solvers.stopping import Stopping
 from joints import SMALL, built_in
 
 GAMMAS = (0.1, 0.2, 0.4, 0.6)
@@ -103,15 +106,13 @@ def run(cell: Cell) -> dict[str, object]:
     support = Support(joint)
     solver = ip.DouglasRachford(cell.formulation, penalty=cell.penalty, relaxation=cell.relaxation)
     starts = make_starts(joint, None, cell.runs, seed_sequence(0), "random")
-    batch = solver.begin(support, [problem] * cell.runs, starts, Stopping(1e-8, cell.max_iter), False)
-    while batch.advance(1000):
-        pass
-    ended = batch.runs()
+    iteration = solver.begin(Job(support, problem, starts, budget=Budget(iterations=cell.max_iter)))
+    ended = drive(iteration)
     return {
         "share": sum(one.status is ip.Status.STATIONARY for one in ended) / cell.runs,
         "iterations": float(np.median([one.iterations for one in ended])),
         "best": min(problem.value(joint, support.lift(one.encoder)) for one in ended),
-        "reason": reason(batch, cell),
+        "reason": reason(iteration, ended, cell),
     }
 
 
@@ -126,17 +127,18 @@ def known(results: dict[str, dict[str, object]], cell: Cell) -> dict[str, object
     return None
 
 
-def reason(batch: SplittingBatch, cell: Cell) -> str:
+def reason(iteration: SplittingIteration, ended: list[Run], cell: Cell) -> str:
     """Why runs did not converge, from what they do when continued."""
-    left = [index for index, one in enumerate(batch.runs()) if one.status is not ip.Status.STATIONARY]
+    left = [index for index, one in enumerate(ended) if one.status is not ip.Status.STATIONARY]
     if not left:
         return ""
-    batch.record = True
-    batch.setting = batch.setting._replace(limit=cell.max_iter + WATCHED)
-    batch.advance(WATCHED)
+    iteration.job = iteration.job.but(record=True)
+    iteration.limit = cell.max_iter + WATCHED
+    iteration.setting = iteration.setting._replace(limit=iteration.limit)
+    advanced(iteration, WATCHED)
     factors = []
     for index in left:
-        traces = batch.recorded[index]
+        traces = iteration.recorded[index]
         primal = traces[0][:, PRIMAL] if traces and len(traces[0]) > 1 else np.ones(2)
         half = len(primal) // 2
         # Compare the two halves' largest residuals: insensitive to where in a cycle the window begins.

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from infoplane.solvers.stopping import Stopping
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from batches import Stepped
 from infoplane.paper.methods import Method
 from infoplane.paper.rates import straightness, worst_ratio
 from infoplane.paper.sweeps import Certified
@@ -66,15 +65,9 @@ def test_the_gradient_of_solver_one_is_that_of_differences():
     method = Method("ib-1", "exact", 16.0, 1.0, tol=1e-13, inner=200).within(6)
     found = Trajectory("t", "paper_uniform", "bottleneck", 0.2, method, 2).run()
     joint, gamma, c = ip.datasets.paper_uniform(), 0.2, 16.0
-    batch = method.options().begin(
-        Support(joint),
-        [ip.bottleneck(gamma)],
-        make_starts(joint, 2, 1, seed_sequence(0), "random"),
-        Stopping(1e-13, 6),
-        True,
-    )
-    while batch.advance(1):
-        pass
+    start = make_starts(joint, 2, 1, seed_sequence(0), "random")
+    batch = Stepped(method.options(), joint, ip.bottleneck(gamma), start, tol=1e-13, limit=6, record=True)
+    batch.ended(1)
     v, nu = batch.state.v[0][:, 0], batch.state.nu[0][:, 0]
     r = v - batch.state.W[0] @ joint.p_x
 

@@ -7,7 +7,7 @@ import infoplane as ip
 import verify
 from batches import job_of
 from infoplane.joint.support import Support
-from infoplane.solvers.portfolio import STAGES, Portfolio, Candidates
+from infoplane.solvers.portfolio import STAGES, Candidates, Portfolio
 
 HEART = ip.datasets.heart()
 

@@ -146,7 +146,7 @@ def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bo
 
 
 class Candidates:
-    """One problem's candidates under way: what was found so far, and what stages ask of it."""
+    """The answers to one problem so far, and what stages ask of it."""
 
     def __init__(self, job: Job) -> None:
         self.job = job
