@@ -15,12 +15,13 @@ import infoplane
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
+    ("version", "errors", "checks", "files", "npz", "information", "words", "markup"),
+    ("runtime",),
     ("verification",),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),
-    ("status", "solution"),
+    ("status", "solution", "options"),
     ("kernels",),
     ("certificate",),
     ("solvers",),

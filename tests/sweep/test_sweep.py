@@ -16,7 +16,7 @@ from infoplane.errors import InvalidOptionError
 from infoplane.solvers.starts import make_starts, random_encoder
 from infoplane.sweep import engine
 from infoplane.sweep.progress import Bar
-from infoplane.sweep.worker import STOP_FLAGS
+from infoplane.sweep.worker import BUDGETS
 from strategies import joints
 from sweeping import Warm, assert_same_runs
 
@@ -207,7 +207,7 @@ def test_control_c_keeps_what_was_finished_and_stops_the_threads():
     assert not found.complete
     assert len({run.parameter for run in found.runs}) * 6 == len(found)
     assert 12 <= len(found) < 30
-    assert STOP_FLAGS == {}
+    assert BUDGETS == {}
 
 
 def test_an_exception_of_the_callback_stops_the_sweep():
@@ -216,7 +216,7 @@ def test_an_exception_of_the_callback_stops_the_sweep():
 
     with pytest.raises(RuntimeError, match="enough"):
         swept(progress=fail)
-    assert STOP_FLAGS == {}
+    assert BUDGETS == {}
 
 
 def test_an_error_of_a_worker_is_the_sweeps(monkeypatch):

@@ -1,6 +1,6 @@
 import numpy as np
 import pytest
-from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 
 import infoplane as ip
 from infoplane.joint.support import Support

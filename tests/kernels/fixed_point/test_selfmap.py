@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.solvers.fixed_point.batch import blocks_of, channel_of, logs_of, needs_encoder
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of, logs_of, needs_encoder
 from scipy.sparse import csr_array
 
 import infoplane as ip

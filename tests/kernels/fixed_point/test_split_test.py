@@ -1,7 +1,7 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.solvers.fixed_point.batch import blocks_of, channel_of
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 
 import infoplane as ip
 import twins
