@@ -4,10 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoplane.paper import FIGURES
-from infoplane.paper.points import Points
-from infoplane.paper.runs import Runs
-from infoplane.paper.scale import Scale
+from infoplane_paper import FIGURES
+from infoplane_paper.points import Points
+from infoplane_paper.runs import Runs
+from infoplane_paper.scale import Scale
 
 TINY = Scale(
     "tiny",

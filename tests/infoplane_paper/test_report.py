@@ -1,0 +1,58 @@
+"""The report: pictures, tables, and every claim with its numbers."""
+
+import csv
+import re
+
+from infoplane_paper import FIGURES, report
+from infoplane_paper.runs import Runs
+from infoplane_paper.scale import FULL
+from infoplane_paper.settings import OPEN
+from infoplane_paper.verdict import Finding, Verdict
+
+
+def test_every_figure_has_a_picture_a_table_and_verdicts(whole):
+    out, _, judged = whole
+    for name in FIGURES:
+        assert (out / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        with open(out / f"{name}.csv") as file:
+            rows = list(csv.reader(file))
+        assert len(rows) > 1
+        assert len({len(row) for row in rows}) == 1
+        assert judged[name].verdicts
+    assert not list(out.glob(".*"))
+
+
+def test_the_report_has_every_claim_with_its_numbers(whole):
+    out, _, judged = whole
+    text = (out / "report.md").read_text()
+    shown = (out / "report.html").read_text()
+    for one in judged.values():
+        for verdict in one.verdicts:
+            assert verdict.claim.text in text
+            assert f"In the paper's way: {verdict.paper.value}. In our improved ways: {verdict.improved_words}." in text
+            for finding in verdict.findings.values():
+                assert isinstance(finding, Finding)
+                assert finding.said in text
+                assert finding.holds is None or re.search(r"\d", finding.said)
+    assert shown.count("data:image/png;base64,") == len(FIGURES)
+    for picture in re.findall(r"!\[[^]]*\]\(([^)]*)\)", text):
+        assert (out / picture).exists()
+
+
+def test_what_an_open_setting_changes_is_counted():
+    varied = {"first step 1": Finding(True, ""), "first step 0.001": Finding(False, "")}
+    verdicts = [Verdict(None, {"gradient": Finding(answer, "")}, varied) for answer in (True, False)]
+    verdicts.append(Verdict(None, {"gradient": Finding(True, "")}, {"first step 1": Finding(None, "")}))
+    words = next(report._changes(verdicts, one) for one in OPEN if one.what.startswith("first step"))
+    assert words == "first step 1: 2 of 3 answers; first step 0.001: 1 of 2 answers"
+
+
+def test_every_setting_that_is_varied_is_a_row():
+    """The names under which pieces are run again are those that the rows of the report have."""
+    names = {name for figure in FIGURES.values() for name in settings_of(figure)}
+    assert names == {other for one in OPEN for other in one.others}
+
+
+def settings_of(figure):
+    pieces = {piece.name: piece for piece in figure.pieces(FULL)}
+    return Runs(pieces, {}).settings

@@ -1,0 +1,73 @@
+"""From answers to verdicts."""
+
+import numpy as np
+import pytest
+
+from infoplane_paper.references import Merges
+from infoplane_paper.runs import Runs
+from infoplane_paper.sensitivity import QUARTER, varied
+from infoplane_paper.verdict import Claim, Finding, Judgement, Verdict, judge
+
+WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic c"}
+
+
+def claim(ask):
+    return Claim("key", "the sky is blue", "Section 0", ask, WAYS)
+
+
+UNDECIDED = "not decided by these runs"
+
+
+@pytest.mark.parametrize(
+    ("answers", "paper", "improved"),
+    [
+        ((True, True, True), "holds", "holds"),
+        ((None, False, False), UNDECIDED, "does not hold"),
+        ((False, True, False), "does not hold", "holds with exact steps; not with automatic c"),
+        ((True, None, True), "holds", "holds with automatic c; not decided with exact steps"),
+        ((False, None, None), "does not hold", UNDECIDED),
+        ((True, None, False), "holds", "does not hold"),
+        ((True,), "holds", "not asked"),
+    ],
+)
+def test_the_papers_way_and_ours_are_judged_apart(answers, paper, improved):
+    """What is not decided in the paper's way is never said not to hold because of ours."""
+    findings = {way: Finding(answer, "") for way, answer in zip(WAYS, answers, strict=False)}
+    verdict = Verdict(claim(None), findings)
+    assert (verdict.paper.value, verdict.improved_words) == (paper, improved)
+    assert verdict.paper in Judgement
+
+
+def test_the_papers_way_is_told_with_the_settings_that_turn_it():
+    findings = {"gradient": Finding(None, "")}
+    varied = {"a": Finding(True, ""), "b": Finding(None, ""), "c": Finding(False, ""), "d": Finding(True, "")}
+    verdict = Verdict(claim(None), findings, varied)
+    assert verdict.paper_words == f"{UNDECIDED}; holds with a, d"
+    assert (
+        Verdict(claim(None), {"gradient": Finding(False, "")}, varied).paper_words == "does not hold; holds with a, d"
+    )
+    assert Verdict(claim(None), {"gradient": Finding(True, "")}, varied).paper_words == "holds; not with c"
+    assert Verdict(claim(None), findings).paper_words == UNDECIDED
+
+
+def test_judge_asks_every_way_and_the_first_under_every_setting():
+    pieces = {name: Merges(name, "heart") for name in ("a", varied("a", "first step 1"))}
+    columns = {"a": {"ixz": np.array([1.0])}, varied("a", "first step 1"): {"ixz": np.array([-1.0])}}
+    runs = Runs(pieces, columns)
+    assert runs.settings == [QUARTER, "first step 1"]
+
+    def ask(runs, way):
+        return Finding(bool(runs["a"]["ixz"][0] > 0) and way == "gradient", way)
+
+    verdict = judge(claim(ask), runs)
+    assert {way: finding.holds for way, finding in verdict.findings.items()} == {
+        "gradient": True,
+        "exact": False,
+        "auto": False,
+    }
+    assert {setting: finding.holds for setting, finding in verdict.varied.items()} == {
+        QUARTER: True,
+        "first step 1": False,
+    }
+    assert verdict.hangs_on == ["first step 1"]
+    assert runs.under("first step 1").piece("a").name == varied("a", "first step 1")
