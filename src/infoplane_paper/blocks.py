@@ -1,82 +1,60 @@
-"""A report as a list of blocks, and the blocks as Markdown or as one self-contained HTML page."""
+"""A report as a list of blocks, each as Markdown and as HTML; the HTML is one self-contained page."""
 
 from __future__ import annotations
 
 import base64
-import html
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from html import escape
 from pathlib import Path
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Heading:
+class Block(NamedTuple):
+    """A part of a report, in both languages."""
+
+    markdown: str
+    html: str
+
+
+def heading(level: int, words: str) -> Block:
     """A heading; level 1 is the title."""
-
-    level: int
-    text: str
+    return Block(f"{'#' * level} {words}", f"<h{level}>{escape(words)}</h{level}>")
 
 
-@dataclass(frozen=True)
-class Text:
+def text(words: str) -> Block:
     """A paragraph."""
+    return Block(words, f"<p>{escape(words)}</p>")
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Items:
+def items(words: Iterable[str]) -> Block:
     """A bulleted list."""
+    said = list(words)
+    return Block(
+        "\n".join(f"- {one}" for one in said), f"<ul>{''.join(f'<li>{escape(one)}</li>' for one in said)}</ul>"
+    )
 
-    items: Sequence[str]
 
-
-@dataclass(frozen=True)
-class Code:
+def python(lines: str) -> Block:
     """Python code."""
+    return Block(f"```python\n{lines}\n```", f"<pre>{escape(lines)}</pre>")
 
-    text: str
 
-
-@dataclass(frozen=True)
-class Table:
+def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Block:
     """A table."""
-
-    columns: Sequence[str]
-    rows: Sequence[Sequence[str]]
-
-
-@dataclass(frozen=True)
-class Picture:
-    """A PNG file in the folder of the report."""
-
-    file: str
-    alt: str
+    body = list(rows)
+    lines = [columns, ["---"] * len(columns), *body]
+    tags = ["".join(f"<th>{escape(cell)}</th>" for cell in columns)]
+    tags += ["".join(f"<td>{escape(cell)}</td>" for cell in row) for row in body]
+    return Block(
+        "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines),
+        f"<table>{''.join(f'<tr>{line}</tr>' for line in tags)}</table>",
+    )
 
 
-Block = Heading | Text | Items | Code | Table | Picture
-
-
-def markdown(blocks: Sequence[Block]) -> str:
-    """Markdown, with pictures as links to the files beside it."""
-    return "\n\n".join(_markdown(block) for block in blocks) + "\n"
-
-
-def _markdown(block: Block) -> str:
-    match block:
-        case Heading(level, text):
-            return f"{'#' * level} {text}"
-        case Text(text):
-            return text
-        case Items(items):
-            return "\n".join(f"- {item}" for item in items)
-        case Code(text):
-            return f"```python\n{text}\n```"
-        case Table(columns, rows):
-            lines = [columns, ["---"] * len(columns), *rows]
-            return "\n".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines)
-        case Picture(file, alt):
-            return f"![{alt}]({file})"
+def picture(file: Path, alt: str) -> Block:
+    """A PNG file in the folder of the report: a link in Markdown, the picture itself in HTML."""
+    data = base64.b64encode(file.read_bytes()).decode()
+    return Block(f"![{alt}]({file.name})", f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}">')
 
 
 STYLE = """
@@ -87,29 +65,15 @@ h2 { margin-top: 2em; border-top: 1px solid #ccc; padding-top: 1em; }
 """.strip()
 
 
-def html_page(blocks: Sequence[Block], title: str, folder: Path) -> str:
+def markdown(blocks: Sequence[Block]) -> str:
+    """Markdown, with pictures as links to the files beside it."""
+    return "\n\n".join(block.markdown for block in blocks) + "\n"
+
+
+def html_page(blocks: Sequence[Block], title: str) -> str:
     """One HTML page that contains its pictures."""
-    body = "\n".join(_html(block, folder) for block in blocks)
+    body = "\n".join(block.html for block in blocks)
     return (
-        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{html.escape(title)}</title>\n'
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(title)}</title>\n'
         f"<style>{STYLE}</style></head>\n<body>\n{body}\n</body></html>\n"
     )
-
-
-def _html(block: Block, folder: Path) -> str:
-    match block:
-        case Heading(level, text):
-            return f"<h{level}>{html.escape(text)}</h{level}>"
-        case Text(text):
-            return f"<p>{html.escape(text)}</p>"
-        case Items(items):
-            return f"<ul>{''.join(f'<li>{html.escape(item)}</li>' for item in items)}</ul>"
-        case Code(text):
-            return f"<pre>{html.escape(text)}</pre>"
-        case Table(columns, rows):
-            head = "".join(f"<th>{html.escape(cell)}</th>" for cell in columns)
-            lines = ("".join(f"<td>{html.escape(cell)}</td>" for cell in row) for row in rows)
-            return f"<table><tr>{head}</tr>{''.join(f'<tr>{line}</tr>' for line in lines)}</table>"
-        case Picture(file, alt):
-            data = base64.b64encode((folder / file).read_bytes()).decode()
-            return f'<img alt="{html.escape(alt)}" src="data:image/png;base64,{data}">'

@@ -13,7 +13,7 @@ import numpy as np
 
 import infoplane as ip
 
-from .blocks import Block, Code, Heading, Items, Picture, Table, Text, html_page, markdown
+from .blocks import Block, heading, html_page, items, markdown, picture, python, table, text
 from .folder import write_whole
 from .piece import Array
 from .points import Points
@@ -50,20 +50,20 @@ SHOWN_ROWS = 60
 def write_figure(judged: JudgedFigure, out: Path) -> None:
     """Write the picture and the table of one figure."""
     name = judged.figure.name
-    picture = judged.figure.draw(judged.runs)
-    write_whole(out / f"{name}.png", lambda file: picture.savefig(file, format="png", dpi=160))
+    drawing = judged.figure.draw(judged.runs)
+    write_whole(out / f"{name}.png", lambda file: drawing.savefig(file, format="png", dpi=160))
     write_whole(out / f"{name}.csv", lambda file: file.write(_csv(judged.rows).encode()))
 
 
 def write_report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> None:
     """Write report.md and report.html; the pictures that `write_figure` wrote become part of the page."""
-    blocks = report(figures, scale)
+    blocks = report(figures, scale, out)
     write_whole(out / "report.md", lambda file: file.write(markdown(blocks).encode()))
-    write_whole(out / "report.html", lambda file: file.write(html_page(blocks, TITLE, out).encode()))
+    write_whole(out / "report.html", lambda file: file.write(html_page(blocks, TITLE).encode()))
 
 
-def report(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
-    """The whole report as blocks."""
+def report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> list[Block]:
+    """The whole report as blocks; ``out`` has the pictures."""
     verdicts = [verdict for judged in figures for verdict in judged.verdicts]
     summary = "; ".join(
         f"{way}: " + ", ".join(f"{counts.count(one)} {one.value}" for one in Judgement if one in counts)
@@ -73,32 +73,32 @@ def report(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
         )
     )
     blocks: list[Block] = [
-        Heading(1, TITLE),
-        Text(
+        heading(1, TITLE),
+        text(
             "Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian Information-Theoretic "
             f"Optimization Problems. Written by infoplane {ip.__version__}, `infoplane reproduce`, {scale.name} run, seed {SEED}."
         ),
-        Text(
+        text(
             "Everything is run in up to three ways: in the paper's own (gradient: its step, stopping rule and details as in the published "
             "scripts), and in two that are ours: with exact argmins at the paper's c and alpha, stopping at stationary points (exact), "
             "and with exact argmins and the automatic penalty (auto). All informations and losses are in bits. The proven bound is a "
             f"certificate: no encoder lies beyond it. Verdicts are computed from the runs. Of {len(verdicts)} claims, {summary}."
         ),
-        Text(_where_the_papers_rule_stops(figures)),
-        *([] if scale.sensitivity else [Text(PREVIEW)]),
-        Text(RULES),
-        Text(CODE),
-        Heading(2, "Verdicts"),
+        text(_where_the_papers_rule_stops(figures)),
+        *([] if scale.sensitivity else [text(PREVIEW)]),
+        text(RULES),
+        text(CODE),
+        heading(2, "Verdicts"),
         _verdict_table(figures),
-        Heading(2, "Settings that the paper leaves open"),
-        Table(
+        heading(2, "Settings that the paper leaves open"),
+        table(
             ("setting", "chosen", "because", "varied in the full run", "what it changes"),
             [(one.what, one.chosen, one.why, one.varied, _changes(verdicts, one)) for one in OPEN],
         ),
         *_sensitivity(verdicts, scale.sensitivity),
     ]
     for judged in figures:
-        blocks += _section(judged, scale)
+        blocks += _section(judged, scale, out)
     return blocks
 
 
@@ -155,14 +155,14 @@ def _quantiles(values: Array) -> str:
     return f"{middle:.1e} in the median (10% below {low:.1e}, 10% above {high:.1e})"
 
 
-def _verdict_table(figures: Sequence[JudgedFigure]) -> Table:
+def _verdict_table(figures: Sequence[JudgedFigure]) -> Block:
     columns = ("the paper says", "the paper's way", "our improved ways", "figure", "numbers of the paper's way")
     rows = [
         (one.claim.text, one.paper_words, one.improved_words, judged.figure.name, one.first.said)
         for judged in figures
         for one in judged.verdicts
     ]
-    return Table(columns, rows)
+    return table(columns, rows)
 
 
 def _changes(verdicts: Sequence[Verdict], setting: Open) -> str:
@@ -179,11 +179,11 @@ def _changes(verdicts: Sequence[Verdict], setting: Open) -> str:
 def _sensitivity(verdicts: Sequence[Verdict], run: bool) -> list[Block]:
     """Which answers, in the paper's way, depend on a setting that it leaves open."""
     if not run:
-        return [Text("The full run varies these settings, and says which verdicts hang on them; this one does not.")]
+        return [text("The full run varies these settings, and says which verdicts hang on them; this one does not.")]
     every = [verdict for verdict in verdicts if verdict.varied]
     hanging = [verdict for verdict in every if verdict.hangs_on]
     blocks: list[Block] = [
-        Text(
+        text(
             f"Of {len(every)} claims whose settings were varied, the answer in the paper's way is the same under all of them for "
             f"{len(every) - len(hanging)}."
         )
@@ -198,34 +198,35 @@ def _sensitivity(verdicts: Sequence[Verdict], run: bool) -> list[Block]:
             )
             for verdict in hanging
         ]
-        blocks.append(Table(("claim", "as chosen", "otherwise with", "our improved ways"), rows))
+        blocks.append(table(("claim", "as chosen", "otherwise with", "our improved ways"), rows))
     return blocks
 
 
-def _section(judged: JudgedFigure, scale: Scale) -> list[Block]:
+def _section(judged: JudgedFigure, scale: Scale, out: Path) -> list[Block]:
     figure, rows = judged.figure, judged.rows
     blocks: list[Block] = [
-        Heading(2, f"{figure.name}: {figure.title}"),
-        Text(f"The paper: {figure.paper}"),
-        Picture(f"{figure.name}.png", figure.title),
-        Text(figure.see),
+        heading(2, f"{figure.name}: {figure.title}"),
+        text(f"The paper: {figure.paper}"),
+        picture(out / f"{figure.name}.png", figure.title),
+        text(figure.see),
     ]
     for verdict in judged.verdicts:
         blocks += [
-            Heading(3, verdict.claim.text),
-            Text(
-                f"{verdict.claim.where}. In the paper's way: {verdict.paper_words}. In our improved ways: {verdict.improved_words}."
+            heading(3, verdict.claim.text),
+            text(
+                f"{verdict.claim.where or figure.where}. In the paper's way: {verdict.paper_words}. "
+                f"In our improved ways: {verdict.improved_words}."
             ),
-            Items([f"{way}: {finding.words}" for way, finding in verdict.findings.items()]),
+            items([f"{way}: {finding.words}" for way, finding in verdict.findings.items()]),
         ]
         if verdict.varied:
-            blocks.append(Items([f"with {setting}: {one.words}" for setting, one in verdict.varied.items()]))
-        blocks.append(Code(code(judged, verdict, scale)))
+            blocks.append(items([f"with {setting}: {one.words}" for setting, one in verdict.varied.items()]))
+        blocks.append(python(code(judged, verdict, scale)))
     if rows:
         shown = list(rows)[:SHOWN_ROWS]
         more = f", the first {len(shown)} of {len(rows)} rows" if len(shown) < len(rows) else ""
-        blocks.append(Text(f"{figure.name}.csv{more}:"))
-        blocks.append(Table(list(shown[0]), [[_cell(value) for value in row.values()] for row in shown]))
+        blocks.append(text(f"{figure.name}.csv{more}:"))
+        blocks.append(table(list(shown[0]), [[_cell(value) for value in row.values()] for row in shown]))
     return blocks
 
 
@@ -246,10 +247,7 @@ def _cell(value: Any) -> str:
 
 
 def _csv(rows: Sequence[Row]) -> str:
-    if not rows:
-        return ""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(rows[0])
-    writer.writerows([_cell(value) for value in row.values()] for row in rows)
-    return text.getvalue()
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, lineterminator="\n")
+    writer.writerows([list(row) for row in rows[:1]] + [[_cell(value) for value in row.values()] for row in rows])
+    return buffer.getvalue()

@@ -59,10 +59,10 @@ class Claim:
 
     key: str
     text: str
-    where: str
-    """Where the paper says it."""
     ask: Callable[[Runs, str], Finding]
     ways: Mapping[str, str] = field(default_factory=lambda: WAYS)
+    where: str = ""
+    """Where the paper says it, if it is not where the figure stands."""
 
 
 Row = Mapping[str, Any]
@@ -77,6 +77,8 @@ class Figure:
     title: str
     paper: str
     """What the paper says it shows."""
+    where: str
+    """Where it does."""
     pieces: Callable[[Scale], Sequence[Piece]]
     draw: Callable[[Runs], Drawing]
     table: Callable[[Runs], Sequence[Row]]

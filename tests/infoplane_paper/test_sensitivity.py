@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
-from infoplane_paper.joints import SMOOTHED, call, load
 
 import infoplane as ip
 from infoplane_paper.figures import bottleneck_planes, funnel_heart
+from infoplane_paper.methods import SMOOTHED, load, load_call
 from infoplane_paper.scale import FULL
 from infoplane_paper.sensitivity import QUARTER, SCRIPTS_ORDER, SMOOTHING, varied
 from infoplane_paper.sweeps import Sweep
@@ -36,4 +36,4 @@ def test_the_heart_data_smoothed_in_the_other_way_has_its_own_references():
         SMOOTHED
     }
     assert load(SMOOTHED).mutual_information / np.log(2) == pytest.approx(0.230, abs=5e-4)
-    assert eval(call(SMOOTHED), {"ip": ip}).shape == (16, 4)
+    assert eval(load_call(SMOOTHED), {"ip": ip}).shape == (16, 4)

@@ -12,7 +12,7 @@ WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic
 
 
 def claim(ask):
-    return Claim("key", "the sky is blue", "Section 0", ask, WAYS)
+    return Claim("key", "the sky is blue", ask, WAYS)
 
 
 UNDECIDED = "not decided by these runs"

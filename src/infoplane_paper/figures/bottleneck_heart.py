@@ -22,6 +22,7 @@ FIGURE = Figure(
     name="bottleneck-heart",
     title="Information plane of the bottleneck, heart data",
     paper="ib-1v (c 128) spans the plane with more points of the frontier than Blahut-Arimoto, to be seen in [0, 0.5] bits.",
+    where="Section V-C",
     pieces=PLANE.pieces,
     draw=draw,
     table=plane_table,
@@ -29,7 +30,6 @@ FIGURE = Figure(
         Claim(
             "ib-1v-spans-heart",
             "ib-1v spans more of the heart frontier than Blahut-Arimoto in [0, 0.5] bits",
-            "Section V-C",
             partial(explores_more, title="heart", solver="ib-1v", high=0.5),
         ),
     ),

@@ -48,6 +48,7 @@ FIGURE = Figure(
     paper="ib-1 (c 16, alpha 1.618), ib-2 (c 64, alpha 1) and ib-1v (c 64) mostly reach comparable points near the frontier; ib-1v has a "
     "local minimum near 0.8 bits (uniform) and in [0.85, 1.2] (non-uniform), ib-2 lies slightly low in [0.2, 0.6] (non-uniform). "
     "Blahut-Arimoto has points at local minima on the non-uniform data, and fewer points in [0, 0.4] bits.",
+    where="Section V-C",
     pieces=pieces,
     draw=draw,
     table=plane_table,
@@ -55,32 +56,27 @@ FIGURE = Figure(
         Claim(
             "ib-1v-stuck-uniform",
             "ib-1v is stuck near 0.8 bits on the uniform data, where ib-1 and ib-2 are not",
-            "Section V-C",
             partial(stuck_on, plane=PLANES["uniform"], solver="ib-1v", low=0.7, high=0.9, others=("ib-1", "ib-2")),
         ),
         Claim(
             "ib-1v-stuck-nonuniform",
             "ib-1v is suboptimal in [0.85, 1.2] bits on the non-uniform data, where ib-1 is not",
-            "Section V-C",
             partial(stuck_on, plane=PLANES["non-uniform"], solver="ib-1v", low=0.85, high=1.2, others=("ib-1",)),
         ),
         Claim(
             "ib-2-slightly-low",
             "ib-2 is slightly suboptimal in [0.2, 0.6] bits on the non-uniform data, where ib-1 is not",
-            "Section V-C",
             partial(stuck_on, plane=PLANES["non-uniform"], solver="ib-2", low=0.2, high=0.6, others=("ib-1",)),
         ),
         Claim(
             "ba-trapped",
             "Blahut-Arimoto is trapped in local minima on the non-uniform data where ib-1 is not",
-            "Section V-C",
             is_trapped,
         ),
         *(
             Claim(
                 f"ib-1-explores-{title.replace('-', '')}",
                 f"ib-1 finds more of the frontier than Blahut-Arimoto in [0, 0.4] bits, {title} data",
-                "Section V-C",
                 partial(explores_more, title=title, solver="ib-1", high=0.4),
             )
             for title in PLANES
@@ -88,7 +84,6 @@ FIGURE = Figure(
         Claim(
             "ib-1-higher-near-one-bit",
             "ib-1 finds points above Blahut-Arimoto's near I(X;Z) = 1 bit on the uniform data",
-            "Section V-C",
             partial(is_higher, title="uniform", solver="ib-1", low=0.9, high=1.1),
         ),
     ),

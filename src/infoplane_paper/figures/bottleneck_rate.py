@@ -108,6 +108,7 @@ FIGURE = Figure(
     title="Loss decrease of the bottleneck solvers, gamma = 0.2, uniform data",
     paper="From one start, the fastest configuration of ib-1 and of ib-2: first sub-linear, then linear near a stationary point. The "
     "minimum loss among the two is -0.324.",
+    where="Section V-C",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -115,22 +116,20 @@ FIGURE = Figure(
         Claim(
             "linear-bottleneck",
             "ib-1 and ib-2: the loss decreases linearly near the end",
-            "Section V-C",
             is_linear,
         ),
         Claim(
             "minimum-bottleneck",
             f"the minimum loss among the two solvers at gamma = {GAMMA:g} is {MINIMUM:g}",
-            "Section V-C",
             is_minimum,
             {"gradient": WAYS["gradient"]},
         ),
         Claim(
             "linear-blahut-arimoto",
             "Blahut-Arimoto's loss decreases linearly, too",
-            "Section IV-A",
             baseline_is_linear,
             {"exact": "Blahut-Arimoto as it is"},
+            where="Section IV-A",
         ),
     ),
     see="A straight end of a curve is a linear rate. L* is the lowest loss of all runs: a curve that levels off ends at another local "

@@ -93,6 +93,7 @@ FIGURE = Figure(
     title="Convergence share of the bottleneck solvers, gamma = 0.2, uniform data",
     paper="To have 90% of 100 trials converge, alpha = 2 needs a smaller c than alpha = 1, for ib-1 and for ib-2; ib-1 needs a smaller c "
     "than ib-2. The solvers converge for a wider range of c than the earlier ADMM-IB.",
+    where="Section V-C",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -101,7 +102,6 @@ FIGURE = Figure(
             Claim(
                 f"alpha-{solver}",
                 f"{solver}: alpha = 2 needs a smaller c than alpha = 1 for 90% of trials to converge",
-                "Section V-C",
                 partial(by_alpha, solver=solver),
                 WAYS,
             )
@@ -111,7 +111,6 @@ FIGURE = Figure(
             Claim(
                 f"ib-1-smaller-c-alpha-{alpha:g}",
                 f"ib-1 needs a smaller c than ib-2 (alpha = {alpha:g}, 90% of trials)",
-                "Section V-C",
                 partial(by_solver, alpha=alpha),
                 WAYS,
             )
@@ -121,9 +120,9 @@ FIGURE = Figure(
             Claim(
                 f"wider-than-admm-{solver}",
                 f"{solver} converges for a wider range of c than the earlier ADMM-IB",
-                "Abstract, Section I-C",
                 partial(against_admm, solver=solver),
                 WAYS,
+                where="Abstract, Section I-C",
             )
             for solver in ("ib-1", "ib-2")
         ),

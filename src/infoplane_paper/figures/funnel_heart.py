@@ -53,6 +53,7 @@ FIGURE = Figure(
     title="Information plane of the funnel, heart data",
     paper="pf-2 (c 7000) leaks less than pf-2v (c 128); both reach perfect privacy, I(X;Z) > 0 with I(Y;Z) near 0; against Merge-Two the "
     "same trend as on the synthetic data: its points are recovered, and less leaks between them.",
+    where="Section V-B",
     pieces=PLANE.pieces,
     draw=draw,
     table=plane_table,
@@ -60,19 +61,16 @@ FIGURE = Figure(
         Claim(
             "pf-2-leaks-less-heart",
             "pf-2 performs better than pf-2v on the heart data",
-            "Section V-B",
             partial(compared, title="heart", solvers=("pf-2", "pf-2v")),
         ),
         Claim(
             "perfect-privacy",
             "pf-2 and pf-2v both reach perfect privacy with positive utility on the heart data",
-            "Section V-B",
             perfectly_private,
         ),
         Claim(
             "funnel-recovers-heart",
             "pf-2 recovers Merge-Two's points on the heart data and leaks less elsewhere",
-            "Section V-B",
             partial(against_merging, title="heart", solver="pf-2"),
         ),
     ),

@@ -47,6 +47,7 @@ FIGURE = Figure(
     paper="On the uniform data pf-2 (alpha 1.618) leaks less than pf-2v (alpha 1); on the non-uniform data pf-2v does, for I(X;Z) in [0.8, "
     "1.2] bits. Against Merge-Two the better solver has its points and leaks less between them; on the uniform data pf-2 has a "
     "local minimum near 0.9 bits.",
+    where="Section V-B",
     pieces=pieces,
     draw=draw,
     table=plane_table,
@@ -54,37 +55,31 @@ FIGURE = Figure(
         Claim(
             "pf-2-leaks-less-uniform",
             "pf-2 leaks less than pf-2v on the uniform data",
-            "Section V-B",
             partial(compared, title="uniform", solvers=("pf-2", "pf-2v")),
         ),
         Claim(
             "pf-2v-leaks-less-nonuniform",
             "pf-2v leaks less than pf-2 on the non-uniform data for I(X;Z) in [0.8, 1.2] bits",
-            "Section V-B",
             partial(compared, title="non-uniform", solvers=("pf-2v", "pf-2"), low=0.8, high=1.2),
         ),
         Claim(
             "funnel-below-merging-uniform",
             "pf-2 leaks less than Merge-Two in [0, 0.9] bits on the uniform data",
-            "Section V-B",
             partial(below_merging, title="uniform", solver="pf-2", high=0.9),
         ),
         Claim(
             "funnel-recovers-nonuniform",
             "pf-2v recovers Merge-Two's points on the non-uniform data and leaks less elsewhere",
-            "Section V-B",
             partial(against_merging, title="non-uniform", solver="pf-2v"),
         ),
         Claim(
             "pf-2-stuck-uniform",
             "pf-2 is stuck in a local minimum near I(X;Z) = 0.9 bits on the uniform data",
-            "Section V-B",
             partial(stuck_on, plane=PLANES["uniform"], solver="pf-2", low=0.8, high=1.0),
         ),
         Claim(
             "funnel-more-points-uniform",
             "pf-2 has more points than Merge-Two in [0, 0.9] bits on the uniform data",
-            "Section V-B",
             partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
         ),
     ),

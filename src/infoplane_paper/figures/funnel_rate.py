@@ -78,15 +78,15 @@ FIGURE = Figure(
     name="funnel-rate",
     title="Loss decrease of pf-2, beta = 3.5, c = 7000, heart data",
     paper="alpha = 1.618 and alpha = 2 at c = 7000: the loss decreases linearly; the minimum loss is -2.46.",
+    where="Section V-B",
     pieces=pieces,
     draw=draw,
     table=table,
     claims=(
-        Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", "Section V-B", is_linear),
+        Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", is_linear),
         Claim(
             "minimum-funnel",
             f"the minimum loss, augmented Lagrangian included, is {MINIMUM:g} at beta = {BETA:g}",
-            "Section V-B",
             is_minimum,
             {"gradient": WAYS["gradient"]},
         ),

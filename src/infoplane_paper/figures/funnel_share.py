@@ -89,6 +89,7 @@ FIGURE = Figure(
     title="Convergence share of pf-2, beta = 3.5, heart data",
     paper="Over c in [1000, 8000] with 2,000 trials each, the smallest c at which 80% converge is lower for alpha = 2 than for "
     "alpha = 1.618.",
+    where="Section V-B",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -96,7 +97,6 @@ FIGURE = Figure(
         Claim(
             "alpha-pf-2",
             "pf-2: alpha = 2 needs a smaller c than alpha = 1.618 for 80% of trials to converge",
-            "Section V-B",
             by_alpha,
             WAYS,
         ),

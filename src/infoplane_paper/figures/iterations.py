@@ -88,6 +88,7 @@ FIGURE = Figure(
     name="iterations",
     title="Iterations to convergence, uniform data",
     paper="Over gamma in [0.1, 1], Blahut-Arimoto needs the fewest iterations, ib-1, ib-2 and ib-1v more.",
+    where="Section V-C",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -95,7 +96,6 @@ FIGURE = Figure(
         Claim(
             "ba-fewest-iterations",
             "Blahut-Arimoto needs fewer iterations than ib-1, ib-2 and ib-1v",
-            "Section V-C",
             is_fastest,
         ),
     ),

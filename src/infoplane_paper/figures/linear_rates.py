@@ -164,6 +164,7 @@ FIGURE = Figure(
     title="Rates of the iterates, against alpha",
     paper="Theorems 1-6: the iterates converge locally linearly for c above a threshold; Q-linearly for alpha in [1, 2] (Solver II: "
     "below 2), R-linearly for alpha in (0, 1).",
+    where="Theorems 1-6",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -171,23 +172,21 @@ FIGURE = Figure(
         Claim(
             "q-linear",
             "the iterates converge locally Q-linearly for alpha in [1, 2]",
-            "Theorems 1-6",
             partial(every, ask=partial(q_linear, alphas=OVER)),
             WAY,
         ),
         Claim(
             "r-linear",
             "the iterates converge locally R-linearly for alpha in (0, 1)",
-            "Theorems 1-6",
             partial(every, ask=partial(r_linear, alphas=UNDER)),
             WAY,
         ),
         Claim(
             "exponent-one-half",
             "the augmented Lagrangian has the Lojasiewicz exponent 1/2 around its limits",
-            "Section III, Lemmas on the K-L exponent",
             partial(every, ask=half),
             WAY,
+            where="Section III, Lemmas on the K-L exponent",
         ),
     ),
     see="The higher, the faster: one minus the worst factor by which the remaining path shrinks in the tail.",

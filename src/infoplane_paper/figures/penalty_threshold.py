@@ -129,6 +129,7 @@ FIGURE = Figure(
     name="penalty-threshold",
     title="The threshold of c against gamma",
     paper="ib-2's threshold (Theorem 5) does not depend on gamma, which allows one c for a whole plane.",
+    where="Section IV-A, Theorem 5",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -136,7 +137,6 @@ FIGURE = Figure(
         Claim(
             "threshold-independent",
             "ib-2's smallest penalty does not depend on gamma",
-            "Section IV-A, Theorem 5",
             independent,
             {"formula": "the theorem's formula at fixed masses", "measured": "the penalties measured"},
         ),

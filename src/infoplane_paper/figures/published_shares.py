@@ -148,6 +148,7 @@ FIGURE = Figure(
     name="published-shares",
     title="The paper's way here against the published scripts",
     paper="The authors' scripts, run as they are: shares of converged runs of ib-1 at gamma = 0.2 for |Z| = 2, 3, 4 and c = 4, 16, 64.",
+    where="drs-pfib, revised version",
     pieces=pieces,
     draw=draw,
     table=table,
@@ -155,7 +156,6 @@ FIGURE = Figure(
         Claim(
             "published-shares",
             "the paper's way is run here as its authors' scripts run it",
-            "drs-pfib, revised version",
             agrees,
             {"gradient": WAYS["gradient"]},
         ),

@@ -4,10 +4,10 @@ import ast
 from pathlib import Path
 
 import pytest
-from infoplane_paper.figure import Figure
 
 import infoplane_paper
 from infoplane_paper import FIGURES
+from infoplane_paper.verdict import Figure
 
 
 def test_claims_have_keys_of_their_own():
