@@ -23,6 +23,9 @@ SMOOTHED = "heart_smoothed"
 
 FAMILIES: dict[str, Callable[[float], ip.MarkovLagrangian]] = {"bottleneck": ip.bottleneck, "funnel": ip.funnel}
 
+BASELINE = "blahut-arimoto"
+"""The solver that the paper's are compared with on bottlenecks."""
+
 StepKind = Literal["gradient", "exact", "auto"]
 KINDS: tuple[StepKind, ...] = ("gradient", "exact", "auto")
 
@@ -49,7 +52,7 @@ class Method:
     """One way to run one solver."""
 
     solver: str
-    """A formulation, "admm-ib" or "blahut-arimoto"."""
+    """A formulation, "admm-ib" or `BASELINE`."""
     kind: StepKind
     penalty: float = 1.0
     """c; the automatic penalty has none."""
@@ -66,11 +69,11 @@ class Method:
     @property
     def label(self) -> str:
         """Solver and kind of step, as pieces and legends name it."""
-        return self.solver if self.solver == "blahut-arimoto" else f"{self.solver}, {self.kind}"
+        return self.solver if self.solver == BASELINE else f"{self.solver}, {self.kind}"
 
     def options(self, *, acceleration: bool = True) -> ip.Solver:
         """The solver object; an extrapolated tail (``acceleration``) is not the recursion whose rate the theorems speak of."""
-        if self.solver == "blahut-arimoto":
+        if self.solver == BASELINE:
             return ip.BlahutArimoto()
         formulation, proximal = ("ib-1", 1.0) if self.solver == "admm-ib" else (self.solver, 0.0)
         return ip.DouglasRachford(

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from .drawing import BLACK, COLOUR, COLOURS, GREY, MARK, SIZE, Axes, Drawing, dress, legend, panels
-from .methods import KINDS, Method, load
+from .methods import BASELINE, KINDS, Method, load
 from .piece import Array, Piece
 from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
 from .points import Points, leakage_bound, relevance_bound
@@ -21,8 +21,6 @@ from .sensitivity import SEPARATOR, with_other_settings
 from .settings import NATS_PER_BIT
 from .sweeps import Certified, Sweep
 from .verdict import Finding, Row
-
-BASELINE = "blahut-arimoto"
 
 ROWS = {"the paper's way": ("gradient",), "our improved ways": ("exact", "auto")}
 """The rows of a figure of planes, each with its kinds of steps."""
@@ -41,10 +39,12 @@ class Plane:
     trials: int
     grid: tuple[float, float, int]
     """First and last parameter, and how many."""
-    less_trials: int
+    less: int
     """Trials under other settings."""
-    other_clusters: tuple[int, ...]
-    penalty_is_open: bool = False
+    others: tuple[int, ...]
+    """Other numbers of clusters."""
+    open_penalty: bool = False
+    """Whether the paper leaves c open."""
 
     @property
     def on_heart(self) -> bool:
@@ -81,9 +81,7 @@ class Plane:
             found.append(Private(f"{self.title}: without leakage", self.joint))
             found.append(Starts(f"{self.title}: starts", self.joint, self.clusters, self.trials))
         found += self.sweeps(scale)
-        varied = with_other_settings(
-            found, scale, self.less_trials, penalties=self.penalty_is_open, clusters=self.other_clusters
-        )
+        varied = with_other_settings(found, scale, self.less, penalties=self.open_penalty, clusters=self.others)
         return [*found, *varied]
 
     def extent(self, runs: Runs) -> tuple[float, float]:

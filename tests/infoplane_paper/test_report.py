@@ -2,6 +2,7 @@
 
 import csv
 import re
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +106,14 @@ def test_the_calls_of_the_quick_report_give_the_numbers_in_its_text():
     said = [int(one) for finding in verdict.findings.values() for one in re.findall(r"(\d+) iterations", finding.said)]
     assert found == said
     assert len(said) == 6
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_calls_of_the_report_in_the_docs_give_the_numbers_in_its_text():
+    """The single runs on the 3 x 3 data, which are cheap."""
+    text = (Path(__file__).parents[2] / "docs" / "reproduction" / "report.md").read_text()
+    section = text[text.index("## bottleneck-rate:") : text.index("## iterations:")]
+    calls = re.findall(r"^s = .*?  # \d+$", section, re.MULTILINE | re.DOTALL)
+    assert len(calls) >= 7
+    for call in dict.fromkeys(calls):
+        assert f" {repeated(call)[1]} iterations" in section

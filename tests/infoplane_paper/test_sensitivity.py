@@ -31,7 +31,7 @@ def test_a_lower_limit_makes_slow_runs_divergent():
 
 
 def test_the_heart_data_smoothed_in_the_other_way_has_its_own_references():
-    pieces = {piece.name: piece for piece in funnel_heart.pieces(FULL)}
+    pieces = {piece.name: piece for piece in funnel_heart.FIGURE.pieces(FULL)}
     assert {pieces[varied(f"heart: {one}", SMOOTHING)].joint for one in ("certified", "starts", "pf-2, gradient")} == {
         SMOOTHED
     }

@@ -9,7 +9,12 @@ from ..plane_figures import Plane, draw_planes, explores_more, plane_table
 from ..runs import Runs
 from ..verdict import Claim, Figure
 
-PLANE = Plane("heart", "heart", "bottleneck", {"ib-1v": (128.0, 1.0)}, 17, 16, (0.01, 1.0, 64), 2, (16,))
+SOLVERS = {"ib-1v": (128.0, 1.0)}
+"""Penalty and relaxation."""
+
+PLANE = Plane(
+    "heart", "heart", "bottleneck", SOLVERS, clusters=17, trials=16, grid=(0.01, 1.0, 64), less=2, others=(16,)
+)
 
 
 def draw(runs: Runs) -> Drawing:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..drawing import Drawing
+from ..methods import BASELINE
 from ..piece import Piece
-from ..plane_figures import BASELINE, Plane, draw_planes, explores_more, is_higher, plane_table, stuck_on
+from ..plane_figures import Plane, draw_planes, explores_more, is_higher, plane_table, stuck_on
 from ..planes import trapped
 from ..runs import Runs
 from ..scale import Scale
@@ -17,9 +18,10 @@ SOLVERS = {"ib-1": (16.0, 1.618), "ib-2": (64.0, 1.0), "ib-1v": (64.0, 1.0)}
 """Penalty and relaxation; the paper gives ib-1v no relaxation, 1 is ADMM."""
 
 PLANES = {
-    title: Plane(title, joint, "bottleneck", SOLVERS, 4, 16, (0.1, 1.0, 16), 4, (2, 3))
+    title: Plane(title, joint, "bottleneck", SOLVERS, clusters=4, trials=16, grid=(0.1, 1.0, 16), less=4, others=(2, 3))
     for title, joint in (("uniform", "paper_uniform"), ("non-uniform", "paper_nonuniform"))
 }
+"""By title; Section V's clusters, trials and grid of gamma."""
 
 OPTIMAL = 1e-4
 """Bits within which a loss counts as the optimum: about a hundred times the gap of the certificates."""

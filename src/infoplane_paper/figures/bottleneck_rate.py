@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..drawing import COLOUR, Drawing
-from ..methods import KINDS, WAYS, Method
+from ..methods import BASELINE, KINDS, WAYS, Method
 from ..piece import Piece
 from ..points import optimum
 from ..rate_figures import draw_descents, linear, lowest_met, minimum, rate_table
@@ -27,7 +27,6 @@ MINIMUM = -0.324
 FEWER = (2, 3, CLUSTERS)
 """|Z|, which the paper leaves open: the published scripts have 3 by default, 4 is the paper's upper bound."""
 TRIALS = 20
-BASELINE = "blahut-arimoto"
 
 
 def name(solver: str, kind: str) -> str:

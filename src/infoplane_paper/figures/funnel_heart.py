@@ -13,7 +13,8 @@ from ..verdict import Claim, Figure, Finding, all_of
 SOLVERS = {"pf-2": (7000.0, 1.618), "pf-2v": (128.0, 1.0)}
 """Penalty, which the paper gives, and relaxation, which are those of its other funnel planes."""
 
-PLANE = Plane("heart", "heart", "funnel", SOLVERS, 17, 20, (1.0, 10.0, HEART_BETAS), 2, (16,))
+GRID = (1.0, 10.0, HEART_BETAS)
+PLANE = Plane("heart", "heart", "funnel", SOLVERS, clusters=17, trials=20, grid=GRID, less=2, others=(16,))
 
 
 def draw(runs: Runs) -> Drawing:

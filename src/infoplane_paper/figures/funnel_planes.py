@@ -25,10 +25,14 @@ from ..verdict import Claim, Figure
 SOLVERS = {"pf-2": (FUNNEL_PENALTY, 1.618), "pf-2v": (FUNNEL_PENALTY, 1.0)}
 """Penalty, which is open, and relaxation."""
 
+GRID = (0.5, 20.0, 20)
 PLANES = {
-    title: Plane(title, joint, "funnel", SOLVERS, 4, 10, (0.5, 20.0, 20), 5, (2, 3), penalty_is_open=True)
+    title: Plane(
+        title, joint, "funnel", SOLVERS, clusters=4, trials=10, grid=GRID, less=5, others=(2, 3), open_penalty=True
+    )
     for title, joint in (("uniform", "paper_uniform"), ("non-uniform", "paper_nonuniform"))
 }
+"""By title; Section V's clusters, trials and grid of beta."""
 
 
 def pieces(scale: Scale) -> Sequence[Piece]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..convergence import fewest_iterations, median_iterations
 from ..drawing import COLOUR, LINE, Drawing, dress, legend, logarithmic, panels, plain_numbers
-from ..methods import KINDS
+from ..methods import BASELINE, KINDS
 from ..piece import Piece
 from ..runs import Runs
 from ..scale import Scale
@@ -17,7 +17,7 @@ from ..verdict import Claim, Figure, Finding, Row
 from . import bottleneck_planes
 
 TITLE, SOLVERS = "uniform", ("ib-1", "ib-2", "ib-1v")
-LOOSE = "uniform: blahut-arimoto, tol 1e-6"
+LOOSE = f"uniform: {BASELINE}, tol 1e-6"
 """Blahut-Arimoto with the tolerance at which the paper stops its solvers, 1e-6."""
 
 
@@ -31,7 +31,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 def counted(kind: str) -> dict[str, str]:
     """The sweeps that are compared in one way of running, by solver."""
     names = {solver: f"{TITLE}: {solver}, {kind}" for solver in SOLVERS}
-    return {**names, "blahut-arimoto": LOOSE if kind == "gradient" else f"{TITLE}: blahut-arimoto"}
+    return {**names, BASELINE: LOOSE if kind == "gradient" else f"{TITLE}: {BASELINE}"}
 
 
 def draw(runs: Runs) -> Drawing:
@@ -41,7 +41,7 @@ def draw(runs: Runs) -> Drawing:
     for kind in KINDS:
         ax = axes[kind != "gradient"]
         for solver, name in counted(kind).items():
-            if kind == "auto" and solver == "blahut-arimoto":
+            if kind == "auto" and solver == BASELINE:
                 continue
             points = runs.points(name)
             medians = median_iterations(points)
@@ -81,7 +81,7 @@ def is_fastest(runs: Runs, way: str) -> Finding:
     """Blahut-Arimoto against the two solvers."""
     names = counted(way)
     points = {solver: runs.points(name) for solver, name in names.items()}
-    return fewest_iterations(points, "blahut-arimoto").on(*names.values())
+    return fewest_iterations(points, BASELINE).on(*names.values())
 
 
 FIGURE = Figure(
