@@ -33,7 +33,7 @@ ROOMS = (
     ("cli", "__main__"),
 )
 """Top to bottom; rooms in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
-command line runs: tests/infoplane_paper/test_imports.py."""
+command line runs: tests/paper/test_imports.py."""
 
 ALLOWED = {
     ("information", "joint"): "types only: entropies take a Joint, and Joint is built on entropies",

@@ -111,35 +111,31 @@ def _between(ours: Points, merges: Arrays, low: float, high: float) -> tuple[Arr
     return u, least_leakage(merges["ixz"], merges["iyz"], u) - ours.leakage(u - VISIBLE)
 
 
-def recovers(ours: Points, merges: Arrays, name: str, low: float = 0.0, high: float = np.inf) -> Finding:
-    """Whether every Merge-Two point in [low, high] is met or beaten by a run, and less leaks in between.
+def recovers(ours: Points, merges: Arrays, name: str) -> Finding:
+    """Whether every Merge-Two point is met or beaten by a run, and less leaks in between.
 
     One tolerance for both axes: met is a point if some run has at most `VISIBLE` less utility and at most `VISIBLE` more leakage, and
     between the points too runs are compared at `VISIBLE` less utility. The trivial point (0, 0) does not count. A point is missed only
     where runs come that far; if all that lie within reach are met, the claim is not decided until the others are reached.
     """
     ours = ours.ended()
-    seen = (merges["ixz"] > VISIBLE) & (merges["ixz"] >= low) & (merges["ixz"] <= high + VISIBLE)
+    seen = merges["ixz"] > VISIBLE
     utility, leakage = merges["ixz"][seen], merges["iyz"][seen]
     near = utility - VISIBLE <= ours.ixz.max(initial=0.0)
     met = ours.leakage(utility - VISIBLE) <= leakage + VISIBLE
-    _, difference = _between(ours, merges, low, high)
+    _, difference = _between(ours, merges, 0.0, np.inf)
     reached = np.isfinite(difference)
     mean = float(difference[reached].mean()) if reached.any() else np.nan
     worst = float(difference[reached].min()) if reached.any() else np.nan
     failed = bool((near & ~met).any()) or bool(reached.any() and (mean <= SLIGHT or worst < -VISIBLE))
     misses = utility[near & ~met]
     missed = ", ".join(f"{one:.2f}" for one in misses[:SHOWN]) + (", ..." if len(misses) > SHOWN else "")
+    more = f", where Merge-Two leaks {signed(mean)} bits more on average (at least {signed(worst)})"
     return Finding(
         None if not near.any() else False if failed else True if near.all() and reached.all() else None,
         f"of Merge-Two's {len(utility)} points there {int(near.sum())} lie within the reach of {name}'s runs, which meet or beat "
-        f"{int(met.sum())}"
-        + (f" (miss I(X;Z) = {missed})" if missed else "")
-        + f"; they reach {reached.mean():.0%} of the range"
-        + (
-            f", where Merge-Two leaks {signed(mean)} bits more on average (at least {signed(worst)})"
-            * bool(reached.any())
-        ),
+        f"{int(met.sum())}{f' (miss I(X;Z) = {missed})' * bool(missed)}; they reach {reached.mean():.0%} of the range"
+        f"{more * bool(reached.any())}",
     )
 
 
