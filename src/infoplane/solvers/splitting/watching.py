@@ -64,10 +64,9 @@ def iterates(
     >>> import infoplane as ip
     >>> import numpy as np
     >>> start = np.array([[0.6, 0.5, 0.2], [0.4, 0.5, 0.8]])
-    >>> run = ip.iterates(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.DouglasRachford("ib-1"), start)
-    >>> steps = [now.v for now in run]
-    >>> bool(np.abs(steps[-1] - steps[-2]).max() < 1e-8)
-    True
+    >>> run = list(ip.iterates(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.DouglasRachford("ib-1"), start))
+    >>> bool((run[0].W == start).all()), run[-1].v.shape, round(run[-1].augmented, 4)
+    (True, (2, 1), -0.2246)
     """
     given = make_starts(joint, None, 1, seed_sequence(0), start)
     batch = solver.begin(Support(joint), [problem], given, Stopping(tol=tol, max_iter=max_iter), True)
