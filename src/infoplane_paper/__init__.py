@@ -9,14 +9,16 @@ are the machinery, and know no figure. In the order in which they import each ot
 
     settings, scale, piece, methods            what is fixed, how much of it is run, the unit of running, one way to run a solver
     points, sweeps, traces, references         runs as points of the plane; the pieces: sweeps, runs iteration by iteration, references
-    sensitivity, runs, verdict                 other values of open settings, a figure's numbers by name, from answers to verdicts
+    sensitivity, runs, drawing, verdict        other values of open settings, a figure's numbers by name, what all pictures share, and
+                                               what a figure and a claim are, from answers to verdicts
     planes, convergence, rates                 the answers: claims about information planes, about convergence, about linear rates
-    drawing                                    what all pictures share
     plane_, share_ and rate_figures            what figures of one kind share
     folder, reproduction, blocks, report       finished pieces on disk, running what is left, and the report
 """
 
 from __future__ import annotations
+
+import infoplane as ip
 
 from .figures import FIGURES
 from .report import write_figure, write_report
@@ -32,7 +34,10 @@ def answers(figure: str, claim: str, scale: str = "quick") -> list[str]:
 
     Runs only what the claim rests on, and neither reads nor writes a folder. ``scale`` is "quick" or "full".
     """
+    claims = {one.key: one for one in FIGURES[figure].claims} if figure in FIGURES else {}
+    for what, given, known in (("figure", figure, FIGURES), ("claim", claim, claims), ("scale", scale, SCALES)):
+        if given not in known:
+            raise ip.InvalidOptionError(f"{what} must be one of {', '.join(known)}; found {given!r}.")
     pieces = {piece.name: piece for piece in FIGURES[figure].pieces(SCALES[scale])}
-    (asked,) = [one for one in FIGURES[figure].claims if one.key == claim]
-    runs = Runs(pieces, RunWhenAsked(pieces))
+    runs, asked = Runs(pieces, RunWhenAsked(pieces)), claims[claim]
     return [f"{way}: {asked.ask(runs, way).words}" for way in asked.ways]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import infoplane as ip
 import infoplane_paper
 from infoplane_paper import FIGURES, report
 from infoplane_paper.reproduction import JudgedFigure
@@ -77,6 +78,19 @@ def test_every_claim_has_the_code_of_its_numbers(whole, monkeypatch):
     for place, snippet in zip(CODE.finditer(text), snippets, strict=True):
         said = eval(snippet.splitlines()[0], {"infoplane_paper": infoplane_paper})
         assert text[: place.start()].endswith("\n".join(f"- {one}" for one in said) + "\n\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("iteration", "", "quick"), "figure must be one of funnel-planes, "),
+        (("iterations", "fewest", "quick"), "claim must be one of ba-fewest-iterations; found 'fewest'"),
+        (("iterations", "ba-fewest-iterations", "fast"), "scale must be one of full, quick; found 'fast'"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(asked, words):
+    with pytest.raises(ip.InvalidOptionError, match=words):
+        infoplane_paper.answers(*asked)
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
