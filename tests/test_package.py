@@ -29,11 +29,14 @@ def test_it_runs_as_a_module():
 def test_the_wheel_leaves_out_no_file_of_the_package():
     """hatchling packs the whole folder but for what git ignores and what an option excludes: the report's page, and the mark of types."""
     options = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]["hatch"]
-    assert options["build"] == {"targets": {"wheel": {"packages": ["src/infoplane"]}}}
+    packages = [f"src/{path.parent.name}" for path in sorted((ROOT / "src").glob("*/__init__.py"))]
+    assert options["build"] == {"targets": {"wheel": {"packages": packages}}}
     ignored = [line for line in (ROOT / ".gitignore").read_text(encoding="utf-8").splitlines() if line]
-    package = ROOT / "src" / "infoplane"
     files = [
-        path.relative_to(ROOT) for path in package.rglob("*") if path.is_file() and "__pycache__" not in path.parts
+        path.relative_to(ROOT)
+        for package in packages
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
     ]
     assert {"py.typed", "page.js", "page.css", "page.html", "chips.py"} <= {path.name for path in files}
     for path in files:

@@ -4,10 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoplane.paper import FIGURES
-from infoplane.paper.points import Points
-from infoplane.paper.runs import Runs
-from infoplane.paper.scale import Scale
+import infoplane as ip
+import infoplane_paper
+from infoplane_paper import FIGURES
+from infoplane_paper.points import Points
+from infoplane_paper.runs import Runs
+from infoplane_paper.scale import Scale
 
 TINY = Scale(
     "tiny",
@@ -77,3 +79,14 @@ def made_descent(loss, end):
         "end": np.array([end]),
         "lowest": np.array([end]),
     }
+
+
+def repeated(code):
+    """The names that a snippet of the report defines, and the value of its last line, which must be the one said behind it."""
+    *lines, last = code.splitlines()
+    names = {"ip": ip, "np": np, "infoplane_paper": infoplane_paper}
+    exec("\n".join(lines), names)
+    expression, _, said = last.partition("  # ")
+    value = eval(expression, names)
+    assert value == float(said), last
+    return names, value

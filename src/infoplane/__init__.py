@@ -34,7 +34,7 @@ from .frontier.transitions import critical_gamma, transitions
 from .joint.joint import Joint
 from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .solution import Exponent, Rate, Solution, Trace
+from .solution import Exponent, Rate, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
@@ -53,6 +53,7 @@ from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
+from .solvers.splitting.watching import Standing, iterates
 from .solvers.submodular import Submodular
 from .status import Residuals, Status
 from .sweep.resume import resume
@@ -97,6 +98,7 @@ __all__ = [
     "RunCheck",
     "Solution",
     "Solver",
+    "Standing",
     "Status",
     "Submodular",
     "SweepProgress",
@@ -116,11 +118,14 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "fit_exponent",
+    "fit_rate",
     "funnel",
     "funnel_at_leakage",
     "funnel_curve",
     "generalised_bottleneck",
     "gnid",
+    "iterates",
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",

@@ -388,14 +388,29 @@ class StartSummary(NamedTuple):
 
 
 def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
-    """The linear rate of a sequence of losses; see `Solution.rate`."""
+    """The linear rate of a sequence of losses, in nats; see `Solution.rate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round(fit_rate(-1.0 + 0.9 ** np.arange(200)).factor, 6)
+    0.9
+    """
     distance, first, last = _tail(loss, floor)
     slope, r_squared = _line(np.arange(first, last, dtype=float), np.log(distance[first:last]))
     return Rate(float(np.exp(slope)), r_squared, first, last - 1)
 
 
 def fit_exponent(augmented: Array, gradients: Array, floor: float = 1e-12) -> Exponent:
-    """The Lojasiewicz exponent of a sequence of values L_c with their |grad L_c|; the tail is that of `fit_rate`."""
+    """The Lojasiewicz exponent of a sequence of values L_c with their |grad L_c|; the tail is that of `fit_rate`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> k = np.arange(200)
+    >>> round(fit_exponent(0.81**k, 0.9**k).theta, 6)
+    0.5
+    """
     distance, first, last = _tail(augmented, floor)
     kept = first + np.flatnonzero(gradients[first:last] > 0.0)
     if kept.size < 5:

@@ -6,9 +6,9 @@ from click.testing import CliRunner
 
 from infoplane.cli import reproduce as command
 from infoplane.cli.exits import Commands
-from infoplane.paper import FIGURES
-from infoplane.paper.reproduction import Reproduction
-from infoplane.paper.sweeps import Sweep
+from infoplane_paper import FIGURES
+from infoplane_paper.reproduction import Reproduction
+from infoplane_paper.sweeps import Sweep
 from tiny import TINY
 
 

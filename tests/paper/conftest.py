@@ -2,9 +2,9 @@
 
 import pytest
 
-from infoplane.paper import FIGURES
-from infoplane.paper.report import write_figure, write_report
-from infoplane.paper.reproduction import Reproduction
+from infoplane_paper import FIGURES
+from infoplane_paper.report import write_figure, write_report
+from infoplane_paper.reproduction import Reproduction
 from tiny import TINY
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane.paper.convergence import fewest_iterations, interval, share, smaller_penalty, wider_range
+from infoplane_paper.convergence import fewest_iterations, interval, share, smaller_penalty, wider_range
 from tiny import made_points
 
 
@@ -34,7 +34,8 @@ def test_interval_holds_the_share(n, p):
 def test_smaller_penalty_all_ways():
     early, late, never = {1.0: 0.2, 2.0: 0.95, 4.0: 1.0}, {1.0: 0.2, 2.0: 0.5, 4.0: 1.0}, {1.0: 0.2, 2.0: 0.5, 4.0: 0.5}
     found = smaller_penalty(early, late, 0.9, ("early", "late"), 100)
-    assert (found.holds, found.numbers["first"], found.numbers["second"]) == (True, 2.0, 4.0)
+    assert found.holds is True
+    assert found.said.startswith("90% converge first at early: c = 2 and late: c = 4;")
     assert smaller_penalty(late, early, 0.9, ("late", "early"), 100).holds is False
     assert smaller_penalty(early, never, 0.9, ("early", "never"), 100).holds is True
     assert smaller_penalty(never, early, 0.9, ("never", "early"), 100).holds is False
@@ -84,9 +85,9 @@ def test_fewest_iterations_both_ways():
     fast = made([1, 1, 0], [5, 7, 1000], [0.1, 0.2, 0.2])
     slow = made([1, 1], [50, 70], [0.1, 0.2])
     found = fewest_iterations({"fast": fast, "slow": slow}, "fast")
-    assert (found.holds, found.numbers["wins"]) == (True, 2)
+    assert (found.holds, "at 2 of 2 parameters" in found.said) == (True, True)
     assert fewest_iterations({"fast": fast, "slow": slow}, "slow").holds is False
     mixed = made([1, 1], [50, 6], [0.1, 0.2])
     found = fewest_iterations({"fast": fast, "mixed": mixed}, "fast")
-    assert (found.holds, found.numbers["wins"]) == (False, 1)
+    assert (found.holds, "at 1 of 2 parameters" in found.said) == (False, True)
     assert fewest_iterations({"fast": fast, "none": made([0], [9], [0.1])}, "fast").holds is None

@@ -2,7 +2,7 @@
 
 import pytest
 
-from infoplane.paper.drawing import a_decade, legend, logarithmic, panels
+from infoplane_paper.drawing import a_decade, legend, logarithmic, panels
 
 pytest.importorskip("matplotlib")
 

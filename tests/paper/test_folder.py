@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoplane.paper.folder import Folder
-from infoplane.paper.references import Merges
+from infoplane_paper.folder import Folder
+from infoplane_paper.references import Merges
 
 
 def test_a_folder_keeps_whole_pieces_only(tmp_path):

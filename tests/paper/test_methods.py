@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.paper.methods import Method
-from infoplane.paper.points import Points
-from infoplane.paper.sweeps import Sweep
+from infoplane_paper.methods import Method
+from infoplane_paper.points import Points
+from infoplane_paper.sweeps import Sweep
 
 
 def back_tracked(f, gradient, u, xi):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.points import Points, excess, least_leakage, optimum
+from infoplane_paper.points import Points, excess, least_leakage, optimum
 from tiny import made_points
 
 CERTIFIED = made_points([0.4, 1.0], [0.0, 0.0], parameter=[0.5, 0.2], lower_bound=[-0.1, -0.3])

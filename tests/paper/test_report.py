@@ -2,12 +2,19 @@
 
 import csv
 import re
+from pathlib import Path
 
-from infoplane.paper import FIGURES, report
-from infoplane.paper.runs import Runs
-from infoplane.paper.scale import FULL
-from infoplane.paper.settings import OPEN
-from infoplane.paper.verdict import Finding, Verdict
+import pytest
+
+import infoplane as ip
+import infoplane_paper
+from infoplane_paper import FIGURES, report
+from infoplane_paper.reproduction import JudgedFigure
+from infoplane_paper.runs import Runs, RunWhenAsked
+from infoplane_paper.scale import FULL, QUICK, SCALES
+from infoplane_paper.settings import OPEN
+from infoplane_paper.verdict import Finding, Verdict, judge
+from tiny import TINY, repeated
 
 
 def test_every_figure_has_a_picture_a_table_and_verdicts(whole):
@@ -56,3 +63,71 @@ def test_every_setting_that_is_varied_is_a_row():
 def settings_of(figure):
     pieces = {piece.name: piece for piece in figure.pieces(FULL)}
     return Runs(pieces, {}).settings
+
+
+CODE = re.compile(r"```python\n(.*?)\n```", re.DOTALL)
+
+
+def test_every_claim_has_the_code_of_its_numbers(whole, monkeypatch):
+    """The first line of each snippet gives the sentences above it, to the letter."""
+    out, _, judged = whole
+    monkeypatch.setitem(SCALES, TINY.name, TINY)
+    text = (out / "report.md").read_text()
+    snippets = CODE.findall(text)
+    assert len(snippets) == sum(len(one.verdicts) for one in judged.values())
+    for place, snippet in zip(CODE.finditer(text), snippets, strict=True):
+        said = eval(snippet.splitlines()[0], {"infoplane_paper": infoplane_paper})
+        assert text[: place.start()].endswith("\n".join(f"- {one}" for one in said) + "\n\n")
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        (("iteration", "", "quick"), "figure must be one of funnel-planes, "),
+        (("iterations", "fewest", "quick"), "claim must be one of ba-fewest-iterations; found 'fewest'"),
+        (("iterations", "ba-fewest-iterations", "fast"), "scale must be one of full, quick; found 'fast'"),
+    ],
+)
+def test_what_cannot_be_answered_is_said(asked, words):
+    with pytest.raises(ip.InvalidOptionError, match=words):
+        infoplane_paper.answers(*asked)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_every_call_gives_the_number_behind_it(whole):
+    """All calls of the smallest report; each ends with a line whose value stands behind it."""
+    out, _, _ = whole
+    calls = [
+        call
+        for snippet in CODE.findall((out / "report.md").read_text())
+        for call in re.split(r"\n(?=[fs] = )", snippet)[1:]
+    ]
+    assert len(calls) > 40
+    for call in dict.fromkeys(calls):
+        repeated(call)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_calls_of_the_quick_report_give_the_numbers_in_its_text():
+    """The iterations that the sentence on linear rates has are those of the calls below it."""
+    figure = FIGURES["bottleneck-rate"]
+    pieces = {piece.name: piece for piece in figure.pieces(QUICK)}
+    runs = Runs(pieces, RunWhenAsked(pieces))
+    asked = next(claim for claim in figure.claims if claim.key == "linear-bottleneck")
+    verdict = judge(asked, runs)
+    _, *calls = re.split(r"\n(?=s = )", report.code(JudgedFigure(figure, runs, [], [verdict]), verdict, QUICK))
+    found = [repeated(call)[1] for call in calls]
+    said = [int(one) for finding in verdict.findings.values() for one in re.findall(r"(\d+) iterations", finding.said)]
+    assert found == said
+    assert len(said) == 6
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_calls_of_the_report_in_the_docs_give_the_numbers_in_its_text():
+    """The single runs on the 3 x 3 data, which are cheap."""
+    text = (Path(__file__).parents[2] / "docs" / "reproduction" / "report.md").read_text()
+    section = text[text.index("## bottleneck-rate:") : text.index("## iterations:")]
+    calls = re.findall(r"^s = .*?  # \d+$", section, re.MULTILINE | re.DOTALL)
+    assert len(calls) >= 7
+    for call in dict.fromkeys(calls):
+        assert f" {repeated(call)[1]} iterations" in section

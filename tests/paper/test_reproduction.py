@@ -2,10 +2,10 @@
 
 import pytest
 
-from infoplane.paper import FIGURES
-from infoplane.paper.folder import Folder
-from infoplane.paper.reproduction import Reproduction
-from infoplane.paper.sweeps import Sweep
+from infoplane_paper import FIGURES
+from infoplane_paper.folder import Folder
+from infoplane_paper.reproduction import Reproduction
+from infoplane_paper.sweeps import Sweep
 from tiny import TINY
 
 

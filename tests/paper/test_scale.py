@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from infoplane.paper import FIGURES
-from infoplane.paper.scale import FULL, QUICK
-from infoplane.paper.sweeps import Sweep
+from infoplane_paper import FIGURES
+from infoplane_paper.scale import FULL, QUICK
+from infoplane_paper.sweeps import Sweep
 
 
 def test_the_full_run_is_the_papers():

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.paper.figures import bottleneck_planes, funnel_heart
-from infoplane.paper.joints import SMOOTHED, call, load
-from infoplane.paper.scale import FULL
-from infoplane.paper.sensitivity import QUARTER, SCRIPTS_ORDER, SMOOTHING, varied
-from infoplane.paper.sweeps import Sweep
+from infoplane_paper.figures import bottleneck_planes, funnel_heart
+from infoplane_paper.methods import SMOOTHED, load, load_call
+from infoplane_paper.scale import FULL
+from infoplane_paper.sensitivity import QUARTER, SCRIPTS_ORDER, SMOOTHING, varied
+from infoplane_paper.sweeps import Sweep
 from tiny import made_points, made_runs
 
 
@@ -31,9 +31,9 @@ def test_a_lower_limit_makes_slow_runs_divergent():
 
 
 def test_the_heart_data_smoothed_in_the_other_way_has_its_own_references():
-    pieces = {piece.name: piece for piece in funnel_heart.pieces(FULL)}
+    pieces = {piece.name: piece for piece in funnel_heart.FIGURE.pieces(FULL)}
     assert {pieces[varied(f"heart: {one}", SMOOTHING)].joint for one in ("certified", "starts", "pf-2, gradient")} == {
         SMOOTHED
     }
     assert load(SMOOTHED).mutual_information / np.log(2) == pytest.approx(0.230, abs=5e-4)
-    assert eval(call(SMOOTHED), {"ip": ip}).shape == (16, 4)
+    assert eval(load_call(SMOOTHED), {"ip": ip}).shape == (16, 4)

@@ -5,18 +5,20 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.paper.methods import KINDS, Method
-from infoplane.paper.points import Points, excess
-from infoplane.paper.sweeps import Certified, Sweep, near_deterministic
-from tiny import made_points
+from infoplane_paper.methods import KINDS, Method
+from infoplane_paper.points import Points, excess
+from infoplane_paper.sweeps import Certified, Sweep, near_deterministic, random_starts
+from tiny import made_points, repeated
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
 def test_a_call_repeats_its_piece(kind):
     piece = Sweep("s", "paper_nonuniform", "funnel", (1.5, 3.0), Method("pf-2v", kind, 64.0, 1.0).within(50), 4, 2)
-    found = eval(piece.call(), {"ip": ip, "np": np})
     columns = piece.run()
+    found, said = repeated(piece.call(columns))
+    assert said == columns["converged"].sum()
+    found = found["f"]
     np.testing.assert_array_equal(np.array([run.ixz for run in found.runs]) / np.log(2), columns["ixz"])
     for row, run in enumerate(found.runs):
         ixz, iyz = (value / np.log(2) for value in verify.mutual_informations(found.joint.p_xy, run.encoder))
@@ -27,8 +29,16 @@ def test_one_parameter_many_times_has_new_starts_each():
     piece = Sweep("s", "paper_uniform", "bottleneck", (0.2,) * 3, Method("blahut-arimoto", "exact").within(1), 4, 2)
     columns = piece.run()
     assert len(np.unique(columns["ixz"].round(12))) == 6
-    assert piece.call().count("[0.2] * 3") == 1
+    assert piece.call(columns).count("[0.2] * 3") == 1
     assert piece.estimate() > 0
+
+
+def test_random_starts_are_those_of_the_library():
+    """One iteration from the start of a seed is one from the array that the evaluation makes for it."""
+    joint, problem = ip.datasets.heart(), ip.bottleneck(0.3)
+    theirs = ip.solve(joint, problem, "blahut-arimoto", clusters=5, starts=3, rng=7, init="random", max_iter=1)
+    ours = ip.solve(joint, problem, "blahut-arimoto", init=random_starts(3, 5, 16, 7), max_iter=1)
+    np.testing.assert_array_equal(theirs.encoder, ours.encoder)
 
 
 def test_near_deterministic_starts():

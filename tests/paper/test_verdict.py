@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.references import Merges
-from infoplane.paper.runs import Runs
-from infoplane.paper.sensitivity import QUARTER, varied
-from infoplane.paper.verdict import Claim, Finding, Judgement, Verdict, judge
+from infoplane_paper.references import Merges
+from infoplane_paper.runs import Runs
+from infoplane_paper.sensitivity import QUARTER, varied
+from infoplane_paper.verdict import Claim, Finding, Judgement, Verdict, judge
 
 WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic c"}
 
 
 def claim(ask):
-    return Claim("key", "the sky is blue", "Section 0", ask, WAYS)
+    return Claim("key", "the sky is blue", ask, WAYS)
 
 
 UNDECIDED = "not decided by these runs"

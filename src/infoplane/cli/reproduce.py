@@ -10,10 +10,8 @@ from pathlib import Path
 
 import click
 
-from ..paper import FIGURES
-from ..paper.report import write_figure, write_report
-from ..paper.reproduction import Job, Reproduction
-from ..paper.scale import FULL, QUICK
+from infoplane_paper import FIGURES, FULL, QUICK, Job, Reproduction, write_figure, write_report
+
 from ..plot import require_matplotlib
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
@@ -94,9 +92,9 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
     if not quick:
         with _bar(len(left), "timing samples") as tell:
             seconds = 0.0
-            for job, one in zip(left, reproduction.estimate(left), strict=True):
+            for job in left:
                 interruption.check()
-                seconds += one
+                seconds += job.piece.estimate()
                 tell(job)
         output.note(f"{len(left)} pieces to run: about {_duration(seconds)}, estimated from timed samples.")
     with _bar(len(left), "reproduce") as tell:

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
-from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 
 import infoplane as ip
 from infoplane.joint.support import Support
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 from interpreted import interpreted
 
 newton = interpreted("fixed_point.newton").newton

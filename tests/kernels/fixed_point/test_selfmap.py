@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.solvers.fixed_point.maps import blocks_of, channel_of, logs_of, needs_encoder
 from scipy.sparse import csr_array
 
 import infoplane as ip
@@ -16,6 +15,7 @@ from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.kernels.common.outcomes import STATIONARITY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of, logs_of, needs_encoder
 from interpreted import interpreted
 from strategies import chains, positive_encoders
 

@@ -1,12 +1,12 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 
 import infoplane as ip
 import twins
 import verify
 from infoplane.joint.support import Support
+from infoplane.solvers.fixed_point.maps import blocks_of, channel_of
 from interpreted import interpreted
 from strategies import joints
 

@@ -25,7 +25,7 @@ def test_stuck_where_others_are_not(ib_1v, ib_1, expected):
     )
     found = claim("bottleneck-planes", "ib-1v-stuck-uniform").ask(runs, "exact")
     assert found.holds is expected
-    assert any("certify=True" in proof.call for proof in found.evidence)
+    assert found.evidence == ("uniform: ib-1v, exact", "uniform: certified")
     assert claim("bottleneck-planes", "ib-1v-stuck-uniform").ask(runs, "gradient").holds is None
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.figures import bottleneck_rate
+from infoplane_paper.figures import bottleneck_rate
 from tiny import claim, made_descent, made_points, made_runs
 
 K = np.arange(1, 400)

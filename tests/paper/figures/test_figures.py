@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-import infoplane.paper
-from infoplane.paper import FIGURES
-from infoplane.paper.figure import Figure
+import infoplane_paper
+from infoplane_paper import FIGURES
+from infoplane_paper.verdict import Figure
 
 
 def test_claims_have_keys_of_their_own():
@@ -16,7 +16,7 @@ def test_claims_have_keys_of_their_own():
     assert all(isinstance(figure, Figure) and figure.name == name for name, figure in FIGURES.items())
 
 
-MACHINERY = sorted(path for path in Path(infoplane.paper.__file__).parent.glob("*.py") if path.name != "__init__.py")
+MACHINERY = sorted(path for path in Path(infoplane_paper.__file__).parent.glob("*.py") if path.name != "__init__.py")
 
 
 @pytest.mark.parametrize("path", MACHINERY, ids=lambda path: path.stem)

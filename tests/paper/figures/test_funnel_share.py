@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.figures import funnel_share
-from infoplane.paper.scale import FULL
+from infoplane_paper.figures import funnel_share
+from infoplane_paper.scale import FULL
 from tiny import claim, made_runs, made_shares
 
 

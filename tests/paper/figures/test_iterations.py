@@ -2,7 +2,7 @@
 
 import pytest
 
-from infoplane.paper.figures import iterations
+from infoplane_paper.figures import iterations
 from tiny import claim, made_points, made_runs
 
 

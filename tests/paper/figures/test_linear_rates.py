@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.figures import linear_rates
+from infoplane_paper.figures import linear_rates
 from tiny import claim, made_runs
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.paper.figures import penalty_threshold
+from infoplane_paper.figures import penalty_threshold
 from tiny import THREE, claim, made_points, made_runs
 
 

@@ -9,7 +9,7 @@ from batches import Stepped
 from battery import JOINTS
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.watching import watched
+from infoplane.solvers.splitting.watching import iterates, watched
 from infoplane.solvers.starts import random_encoder
 from recursions import problem_for
 
@@ -63,3 +63,21 @@ def test_most_iterations_of_pf_1_are_covered():
         ip.datasets.paper_nonuniform(), "pf-1", ip.DouglasRachford("pf-1", acceleration=False), 100
     )
     assert covered >= 0.8 * checked
+
+
+@pytest.mark.parametrize("formulation", FORMULATIONS)
+def test_iterates_are_those_of_solve(formulation):
+    """From the start to the answer, one for every iteration, with the L_c of the trace; and v is the marginals of W at the end."""
+    joint = ip.datasets.paper_nonuniform()
+    problem, start = problem_for(formulation), random_encoder(3, 3, np.random.default_rng(3))
+    options = ip.DouglasRachford(formulation, acceleration=False)
+    found = ip.solve(joint, problem, options, init=start, max_iter=300)
+    path = list(iterates(joint, problem, options, start, max_iter=300))
+    assert len(path) == found.iterations + 1
+    np.testing.assert_array_equal(path[0].W, start)
+    alive = found.encoder.shape[0]
+    np.testing.assert_allclose(path[-1].W[:alive], found.encoder, atol=1e-14)
+    assert not path[-1].W[alive:].any()
+    np.testing.assert_array_equal([now.augmented for now in path[1:]], found.trace.augmented)
+    assert path[0].W is not path[1].W
+    assert all(one.v.shape == one.nu.shape == one.c.shape for one in path)

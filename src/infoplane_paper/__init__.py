@@ -1,0 +1,43 @@
+"""The paper's evaluation, figure by figure and claim by claim: ``infoplane reproduce``.
+
+Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian Information-Theoretic Optimization
+Problems. Everything is run the paper's way and with exact steps, on the same axes, beside what is proven; a verdict follows from the
+runs alone. It is written on infoplane's public names only, and so shows that they suffice.
+
+The folder `figures` has one module per figure: which runs it needs, how it is drawn, what the paper claims of it. The modules beside it
+are the machinery, and know no figure. In the order in which they import each other:
+
+    settings, scale, piece, methods            what is fixed, how much of it is run, the unit of running, one way to run a solver
+    points, sweeps, traces, references         runs as points of the plane; the pieces: sweeps, runs iteration by iteration, references
+    sensitivity, runs, drawing, verdict        other values of open settings, a figure's numbers by name, what all pictures share, and
+                                               what a figure and a claim are, from answers to verdicts
+    planes, convergence, rates                 the answers: claims about information planes, about convergence, about linear rates
+    plane_, share_ and rate_figures            what figures of one kind share
+    folder, reproduction, blocks, report       finished pieces on disk, running what is left, and the report
+"""
+
+from __future__ import annotations
+
+import infoplane as ip
+
+from .figures import FIGURES
+from .report import write_figure, write_report
+from .reproduction import Job, Reproduction
+from .runs import Runs, RunWhenAsked
+from .scale import FULL, QUICK, SCALES, Scale
+
+__all__ = ["FIGURES", "FULL", "QUICK", "Job", "Reproduction", "Scale", "answers", "write_figure", "write_report"]
+
+
+def answers(figure: str, claim: str, scale: str = "quick") -> list[str]:
+    """What the report says of one claim, by its figure and key: an answer with its numbers for every way of running.
+
+    Runs only what the claim rests on, and neither reads nor writes a folder. ``scale`` is "quick" or "full".
+    """
+    claims = {one.key: one for one in FIGURES[figure].claims} if figure in FIGURES else {}
+    for what, given, known in (("figure", figure, FIGURES), ("claim", claim, claims), ("scale", scale, SCALES)):
+        if given not in known:
+            raise ip.InvalidOptionError(f"{what} must be one of {', '.join(known)}; found {given!r}.")
+    pieces = {piece.name: piece for piece in FIGURES[figure].pieces(SCALES[scale])}
+    runs, asked = Runs(pieces, RunWhenAsked(pieces)), claims[claim]
+    return [f"{way}: {asked.ask(runs, way).words}" for way in asked.ways]

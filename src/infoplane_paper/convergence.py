@@ -1,0 +1,130 @@
+"""Claims about convergence: the share of runs that converge, the smallest c that suffices, the fewest iterations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from .points import Points
+from .verdict import Finding
+
+
+def share(points: Points) -> float:
+    """The share of the runs that converged by their method's own rule."""
+    return float(points.converged.mean())
+
+
+def interval(points: Points) -> tuple[float, float]:
+    """Wilson's 95% confidence interval of the share."""
+    n, p, z = len(points), share(points), 1.96
+    centre = (p + z * z / (2 * n)) / (1 + z * z / n)
+    half = z / (1 + z * z / n) * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return max(float(centre - half), 0.0), min(float(centre + half), 1.0)
+
+
+def smallest_penalty(shares: Mapping[float, float], enough: float) -> float:
+    """The smallest c at which the share is enough; infinite if it never is."""
+    return min((c for c, one in shares.items() if one >= enough), default=np.inf)
+
+
+def area(shares: Mapping[float, float]) -> float:
+    """The area under the share against log2 c, by trapezoids: how many octaves of c would do if the share were 0 or 1."""
+    c = np.array(sorted(shares))
+    p = np.array([shares[one] for one in c])
+    return float((np.diff(np.log2(c)) * (p[1:] + p[:-1]) / 2.0).sum())
+
+
+def area_error(shares: Mapping[float, float], trials: int) -> float:
+    """The standard error of the area, each share being that of independent trials; a share of 0 or 1 counts as one trial off."""
+    c = np.array(sorted(shares))
+    width = np.gradient(np.log2(c)) if len(c) > 1 else np.zeros(1)
+    p = np.clip([shares[one] for one in c], 1.0 / trials, 1.0 - 1.0 / trials) if trials > 1 else np.full(len(c), 0.5)
+    return float(np.sqrt((width**2 * p * (1.0 - p) / trials).sum()))
+
+
+def around(shares: Mapping[float, float], c: float) -> dict[float, float]:
+    """The part of a curve within an octave of a penalty of its grid, or as far as the grid's next values where these are farther."""
+    grid = sorted(shares)
+    place = grid.index(c)
+    low = min(c / 2.0, grid[max(place - 1, 0)])
+    high = max(2.0 * c, grid[min(place + 1, len(grid) - 1)])
+    close = 1.0 + 1e-9  # a grid of eight values an octave ends at an octave but for rounding
+    return {one: shares[one] for one in grid if low / close <= one <= high * close}
+
+
+def smaller_penalty(
+    ours: Mapping[float, float], theirs: Mapping[float, float], enough: float, names: tuple[str, str], trials: int
+) -> Finding:
+    """Whether the first reaches the share at a smaller c than the second; None if neither does, or if the trials cannot tell.
+
+    Two crossings between the same values of the grid are a tie, and two curves that cross at different values may differ by chance. So the
+    areas under the curves, within an octave of the first crossing, must differ by more than two standard errors of that many trials per c,
+    and in the same sense as the crossings. A crossing at the smallest c of the grid lies below it: nothing is known of where.
+    """
+    c = [smallest_penalty(shares, enough) for shares in (ours, theirs)]
+    said = " and ".join(
+        f"{name}: {f'c = {one:g}' if np.isfinite(one) else f'never (largest share {max(shares.values()):.0%})'}"
+        for name, one, shares in zip(names, c, (ours, theirs), strict=True)
+    )
+    said = f"{enough:.0%} converge first at {said}"
+    first = min(c)
+    if not np.isfinite(first):
+        return Finding(None, said)
+    if c[0] == c[1] == min(ours):
+        return Finding(None, f"{said}, the smallest that was tried")
+    mine, other = around(ours, first), around(theirs, first)
+    more = area(mine) - area(other)
+    error = float(np.hypot(area_error(mine, trials), area_error(other, trials)))
+    holds = (
+        None if abs(more) <= 2.0 * error or (more > 0.0 and c[0] > c[1]) or (more < 0.0 and c[0] < c[1]) else more > 0.0
+    )
+    said += (
+        f"; around c = {first:g} the area under the curve of {names[0]} is {more:+.2f} octaves larger "
+        f"(two standard errors: {2.0 * error:.2f})"
+    )
+    return Finding(holds, said)
+
+
+def wider_range(
+    ours: Mapping[str, Mapping[float, float]], theirs: Mapping[str, Mapping[float, float]], enough: float
+) -> Finding:
+    """Whether each of the first methods converges at more penalties than each of the second; None if none ever does.
+
+    A method converges at a penalty if at least the share ``enough`` of its runs do.
+    """
+    counts = {name: sum(one >= enough for one in shares.values()) for name, shares in {**ours, **theirs}.items()}
+    total = max(len(shares) for shares in ours.values())
+    most = max(counts[name] for name in theirs)
+    return Finding(
+        all(counts[name] > most for name in ours) if any(counts.values()) else None,
+        f"penalties, of {total}, at which at least {enough:.0%} converge: "
+        + ", ".join(f"{name} {count}" for name, count in counts.items()),
+    )
+
+
+def median_iterations(points: Points) -> dict[float, float]:
+    """Median iterations of the converged runs, for every parameter that has some."""
+    ended = points.ended()
+    return {
+        float(parameter): float(np.median(ended.iterations[ended.parameter == parameter]))
+        for parameter in np.unique(ended.parameter)
+    }
+
+
+def fewest_iterations(counts: Mapping[str, Points], name: str) -> Finding:
+    """Whether one method has the fewest iterations (median over converged runs) at most parameters, and over all of them."""
+    medians = {one: median_iterations(points) for one, points in counts.items()}
+    others = [one for one in counts if one != name]
+    compared = [parameter for parameter in medians[name] if any(parameter in medians[one] for one in others)]
+    if not compared:
+        return Finding(None, "no parameter has converged runs of both")
+    wins = sum(
+        all(medians[name][parameter] <= medians[one].get(parameter, np.inf) for one in others) for parameter in compared
+    )
+    overall = {one: float(np.median(list(found.values()) or [np.inf])) for one, found in medians.items()}
+    middle = "; ".join(f"{one} {median:.0f}" for one, median in overall.items())
+    return Finding(
+        2 * wins > len(compared) and overall[name] <= min(overall.values()),
+        f"{name} has the fewest iterations at {wins} of {len(compared)} parameters; median over parameters: {middle}",
+    )

@@ -1,0 +1,102 @@
+"""What all pictures share: one colour per solver, one marker and line style per way of running, axes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import matplotlib.axes
+    import matplotlib.figure
+    from matplotlib.axis import Axis
+
+    Axes = matplotlib.axes.Axes
+    Drawing = matplotlib.figure.Figure
+else:  # matplotlib is an extra
+    Axes = Drawing = object
+
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+"""Okabe and Ito's palette, told apart with any common colour vision."""
+
+BLACK, GREY, INK = "#000000", "#8a8a8a", "#333333"
+
+COLOUR = {
+    "ib-1": COLOURS[0],
+    "pf-2": COLOURS[0],
+    "ib-1v": COLOURS[1],
+    "pf-2v": COLOURS[1],
+    "ib-2": COLOURS[2],
+    "admm-ib": COLOURS[3],
+    "blahut-arimoto": BLACK,
+}
+"""One colour per solver, in every picture."""
+
+SIZE = {"ib-2": 1.4, "ib-1v": 2.0, "pf-2v": 2.0}
+"""How much larger a solver's hollow marks are, so that those of others at the same place are seen within them."""
+
+MARK: Mapping[str, dict[str, Any]] = {
+    "gradient": {"marker": "o", "facecolors": "none", "s": 40, "linewidths": 1.1},
+    "exact": {"marker": "s", "facecolors": "none", "s": 90, "linewidths": 0.8},
+    "auto": {"marker": "x", "s": 30, "linewidths": 1.1},
+    "baseline": {"marker": "+", "s": 90, "linewidths": 1.1},
+}
+"""One marker per way of running."""
+
+LINE = {"gradient": "--", "exact": "-", "auto": ":"}
+"""One line style per way of running."""
+
+
+def panels(columns: int, rows: int = 1, width: float = 5.6, height: float = 4.3) -> tuple[Drawing, list[Axes]]:
+    """A figure without pyplot, and its axes in reading order."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width * columns, height * rows), layout="constrained")
+    return figure, list(np.atleast_1d(figure.subplots(rows, columns, squeeze=False)).ravel())
+
+
+def dress(ax: Axes, title: str, x: str, y: str) -> None:
+    """Title and labels; no frame at the top and on the right."""
+    ax.set_title(title, fontsize="medium", loc="left", color=INK)
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.set_axisbelow(True)
+
+
+def legend(ax: Axes, **options: Any) -> None:
+    """A legend below the axes, where it covers no curve."""
+    ax.legend(
+        fontsize="x-small", frameon=False, loc="upper left", bbox_to_anchor=(0.0, -0.16), borderaxespad=0.0, **options
+    )
+
+
+def a_decade(ax: Axes) -> None:
+    """At least one decade on a logarithmic y axis: within less, nothing has fallen that a reader should see fall."""
+    low, high = ax.get_ylim()
+    if ax.get_yscale() == "log" and high < 10.0 * low:
+        low, high = ax.set_ylim(high / 10.0, high * 1.2)
+    if ax.get_yscale() == "log" and high < 100.0 * low:
+        plain_numbers(ax.yaxis)
+
+
+def plain_numbers(axis: Axis) -> None:
+    """0.1, 0.2, 0.5 along a logarithmic axis of a decade or two, instead of powers of ten."""
+    from matplotlib.ticker import LogLocator, NullFormatter
+
+    axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    axis.set_major_formatter("{x:g}")
+    axis.set_minor_formatter(NullFormatter())
+
+
+def logarithmic(ax: Axes, *, x: bool = False) -> None:
+    """A logarithmic y axis, and x axis if asked; an axis along which nothing positive was drawn stays linear, as matplotlib demands."""
+    for wanted, read, scale in (
+        (True, "get_ydata", ax.set_yscale),
+        (x, "get_xdata", ax.set_xscale),
+    ):
+        drawn = [np.asarray(getattr(line, read)(), dtype=float).ravel() for line in ax.lines]
+        values = np.concatenate([np.zeros(1), *drawn])
+        if wanted and (np.isfinite(values) & (values > 0)).any():
+            scale("log")

@@ -1,0 +1,131 @@
+"""How many of 100 trials converge, against c: ib-1 and ib-2 at gamma = 0.2 on the uniform data, and the earlier ADMM-IB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ..convergence import wider_range
+from ..drawing import Drawing, panels
+from ..methods import StepKind
+from ..piece import Piece
+from ..runs import Runs
+from ..scale import Scale
+from ..sensitivity import with_other_settings
+from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT
+from ..share_figures import WAYS, Curve, compare, draw_shares, share_table
+from ..sweeps import Certified, Sweep
+from ..verdict import Claim, Figure, Finding, Row
+
+JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
+LESS_TRIALS = 4
+"""Trials per repetition of the parameter in the grid, under other settings."""
+
+
+def curve(solver: str, alpha: float, kind: str) -> Curve:
+    """One curve of the figure."""
+    way: StepKind = "gradient" if kind == "gradient" else "exact"
+    return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, LONG_LIMIT)
+
+
+def curves(kind: str) -> list[Curve]:
+    """The paper's four, and ADMM-IB.
+
+    With gradient steps ADMM-IB is ib-1 at alpha 1: the gradient of its Bregman term is zero where a step begins.
+    """
+    four = [curve(solver, alpha, kind) for solver in ("ib-1", "ib-2") for alpha in (1.0, 2.0)]
+    return four if kind == "gradient" else [*four, curve("admm-ib", 1.0, kind)]
+
+
+def pieces(scale: Scale) -> Sequence[Piece]:
+    """One sweep per curve and penalty, and the optimum."""
+    base = [
+        sweep
+        for kind in WAYS
+        for one in curves(kind)
+        for sweep in one.sweeps(scale, min(TRIALS if kind == "gradient" else FEW_TRIALS, scale.many))
+    ]
+    return [
+        Certified("certified", JOINT, "bottleneck", (GAMMA,)),
+        *base,
+        *with_other_settings(base, scale, LESS_TRIALS, clusters=(2, 3)),
+    ]
+
+
+def draw(runs: Runs) -> Drawing:
+    """One panel per way of running."""
+    figure, axes = panels(2)
+    shown = {"gradient": "(a) the paper's way", "exact": "(b) exact steps"}
+    for ax, (kind, words) in zip(axes, shown.items(), strict=True):
+        draw_shares(ax, runs, curves(kind), f"{words}, gamma = {GAMMA:g}, uniform data", ENOUGH)
+        ax.set_xscale("log", base=2)
+    return figure
+
+
+def table(runs: Runs) -> list[Row]:
+    """One row per curve and penalty."""
+    return share_table(runs, [one for kind in WAYS for one in curves(kind)])
+
+
+def by_alpha(runs: Runs, way: str, solver: str) -> Finding:
+    """Alpha 2 against alpha 1."""
+    return compare(runs, curve(solver, 2.0, way), curve(solver, 1.0, way), ("alpha 2", "alpha 1"), ENOUGH)
+
+
+def by_solver(runs: Runs, way: str, alpha: float) -> Finding:
+    """Ib-1 against ib-2."""
+    return compare(runs, curve("ib-1", alpha, way), curve("ib-2", alpha, way), ("ib-1", "ib-2"), ENOUGH)
+
+
+def against_admm(runs: Runs, way: str, solver: str) -> Finding:
+    """Over how many penalties a solver at alpha 2 converges, against ADMM-IB; with a limit at which more iterations change nothing."""
+    admm = curve("ib-1", 1.0, way) if way == "gradient" else curve("admm-ib", 1.0, way)
+    ours = curve(solver, 2.0, way)
+    pieces = [runs.piece(one.name(c)) for one in (ours, admm) for c in one.shares(runs)]
+    limit = min(piece.method.max_iter for piece in pieces if isinstance(piece, Sweep))
+    if limit < LONG_LIMIT:
+        return Finding(None, f"runs were cut off at {limit:,} iterations; a range of c is judged at {LONG_LIMIT:,}")
+    return wider_range({ours.label: ours.shares(runs)}, {f"ADMM-IB ({admm.label})": admm.shares(runs)}, ENOUGH)
+
+
+FIGURE = Figure(
+    name="bottleneck-share",
+    title="Convergence share of the bottleneck solvers, gamma = 0.2, uniform data",
+    paper="To have 90% of 100 trials converge, alpha = 2 needs a smaller c than alpha = 1, for ib-1 and for ib-2; ib-1 needs a smaller c "
+    "than ib-2. The solvers converge for a wider range of c than the earlier ADMM-IB.",
+    where="Section V-C",
+    pieces=pieces,
+    draw=draw,
+    table=table,
+    claims=(
+        *(
+            Claim(
+                f"alpha-{solver}",
+                f"{solver}: alpha = 2 needs a smaller c than alpha = 1 for 90% of trials to converge",
+                partial(by_alpha, solver=solver),
+                WAYS,
+            )
+            for solver in ("ib-1", "ib-2")
+        ),
+        *(
+            Claim(
+                f"ib-1-smaller-c-alpha-{alpha:g}",
+                f"ib-1 needs a smaller c than ib-2 (alpha = {alpha:g}, 90% of trials)",
+                partial(by_solver, alpha=alpha),
+                WAYS,
+            )
+            for alpha in (1.0, 2.0)
+        ),
+        *(
+            Claim(
+                f"wider-than-admm-{solver}",
+                f"{solver} converges for a wider range of c than the earlier ADMM-IB",
+                partial(against_admm, solver=solver),
+                WAYS,
+                where="Abstract, Section I-C",
+            )
+            for solver in ("ib-1", "ib-2")
+        ),
+    ),
+    see="The grey line is the share at which the paper compares: the curve that crosses it further to the left needs the smaller c.",
+)

@@ -1,0 +1,92 @@
+"""Information planes of the funnel on the paper's 3 x 3 data (its two figures with pf-2, pf-2v and Merge-Two)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from ..drawing import Drawing
+from ..piece import Piece
+from ..plane_figures import (
+    Plane,
+    against_merging,
+    below_merging,
+    compared,
+    draw_planes,
+    more_than_merging,
+    plane_table,
+    stuck_on,
+)
+from ..runs import Runs
+from ..scale import Scale
+from ..settings import FUNNEL_PENALTY
+from ..verdict import Claim, Figure
+
+SOLVERS = {"pf-2": (FUNNEL_PENALTY, 1.618), "pf-2v": (FUNNEL_PENALTY, 1.0)}
+"""Penalty, which is open, and relaxation."""
+
+GRID = (0.5, 20.0, 20)
+PLANES = {
+    title: Plane(
+        title, joint, "funnel", SOLVERS, clusters=4, trials=10, grid=GRID, less=5, others=(2, 3), open_penalty=True
+    )
+    for title, joint in (("uniform", "paper_uniform"), ("non-uniform", "paper_nonuniform"))
+}
+"""By title; Section V's clusters, trials and grid of beta."""
+
+
+def pieces(scale: Scale) -> Sequence[Piece]:
+    """For both joints both solvers, Merge-Two, the certified optima, and the gradient runs under other settings."""
+    return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
+
+
+def draw(runs: Runs) -> Drawing:
+    """One plane per joint and way of running."""
+    return draw_planes(runs, {title: (plane, None, None) for title, plane in PLANES.items()})
+
+
+FIGURE = Figure(
+    name="funnel-planes",
+    title="Information planes of the funnel, 3 x 3 data",
+    paper="On the uniform data pf-2 (alpha 1.618) leaks less than pf-2v (alpha 1); on the non-uniform data pf-2v does, for I(X;Z) in [0.8, "
+    "1.2] bits. Against Merge-Two the better solver has its points and leaks less between them; on the uniform data pf-2 has a "
+    "local minimum near 0.9 bits.",
+    where="Section V-B",
+    pieces=pieces,
+    draw=draw,
+    table=plane_table,
+    claims=(
+        Claim(
+            "pf-2-leaks-less-uniform",
+            "pf-2 leaks less than pf-2v on the uniform data",
+            partial(compared, title="uniform", solvers=("pf-2", "pf-2v")),
+        ),
+        Claim(
+            "pf-2v-leaks-less-nonuniform",
+            "pf-2v leaks less than pf-2 on the non-uniform data for I(X;Z) in [0.8, 1.2] bits",
+            partial(compared, title="non-uniform", solvers=("pf-2v", "pf-2"), low=0.8, high=1.2),
+        ),
+        Claim(
+            "funnel-below-merging-uniform",
+            "pf-2 leaks less than Merge-Two in [0, 0.9] bits on the uniform data",
+            partial(below_merging, title="uniform", solver="pf-2", high=0.9),
+        ),
+        Claim(
+            "funnel-recovers-nonuniform",
+            "pf-2v recovers Merge-Two's points on the non-uniform data and leaks less elsewhere",
+            partial(against_merging, title="non-uniform", solver="pf-2v"),
+        ),
+        Claim(
+            "pf-2-stuck-uniform",
+            "pf-2 is stuck in a local minimum near I(X;Z) = 0.9 bits on the uniform data",
+            partial(stuck_on, plane=PLANES["uniform"], solver="pf-2", low=0.8, high=1.0),
+        ),
+        Claim(
+            "funnel-more-points-uniform",
+            "pf-2 has more points than Merge-Two in [0, 0.9] bits on the uniform data",
+            partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
+        ),
+    ),
+    see="Below the line lies no encoder: a mark on the line leaks as little as is possible at its I(X;Z). pf-2v's marks are larger "
+    "and hollow, so that those of pf-2 within them can be seen.",
+)

@@ -1,0 +1,96 @@
+"""Loss decrease of pf-2 at beta = 3.5 and c = 7000 on the heart data, alpha 1.618 and 2."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..drawing import COLOURS, Drawing
+from ..methods import KINDS, WAYS, Method
+from ..piece import Piece
+from ..points import optimum
+from ..rate_figures import draw_descents, linear, lowest_met, minimum, rate_table
+from ..runs import Runs
+from ..scale import Scale
+from ..sweeps import Certified
+from ..traces import Descent
+from ..verdict import Claim, Figure, Finding, Row
+
+JOINT, BETA, CLUSTERS, PENALTY = "heart", 3.5, 17, 7000.0
+ALPHAS = {1.618: COLOURS[0], 2.0: COLOURS[1]}
+MINIMUM = -2.46
+"""What the paper calls the minimum loss."""
+
+
+def name(alpha: float, kind: str) -> str:
+    """The name of a piece."""
+    return f"pf-2, alpha {alpha:g}, {kind}"
+
+
+def pieces(scale: Scale) -> Sequence[Piece]:
+    """One run per relaxation and way of running, and the optimum."""
+    descents = [
+        Descent(
+            name(alpha, kind),
+            JOINT,
+            "funnel",
+            BETA,
+            (Method("pf-2", kind, PENALTY, alpha).within(scale.within(kind, JOINT)),),
+            CLUSTERS,
+        )
+        for alpha in ALPHAS
+        for kind in KINDS
+    ]
+    return [Certified("certified", JOINT, "funnel", (BETA,)), *descents]
+
+
+def draw(runs: Runs) -> Drawing:
+    """Both relaxations in all ways of running."""
+    ways = {"(a) the paper's way": ("gradient",), "(b) exact steps": ("exact", "auto")}
+    panes = {
+        f"{words}: pf-2, beta = {BETA:g}, heart data": {
+            name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in kinds
+        }
+        for words, kinds in ways.items()
+    }
+    return draw_descents(runs, panes)
+
+
+def table(runs: Runs) -> list[Row]:
+    """One row per run."""
+    return rate_table(runs, [name(alpha, kind) for alpha in ALPHAS for kind in KINDS], BETA)
+
+
+def is_linear(runs: Runs, way: str) -> Finding:
+    """Whether the losses of both relaxations decrease linearly near the end."""
+    return linear(runs, [name(alpha, way) for alpha in ALPHAS])
+
+
+def is_minimum(runs: Runs, way: str) -> Finding:
+    """The paper's minimum against the lowest that these runs meet."""
+    names = [name(alpha, way) for alpha in ALPHAS]
+    lowest = {one: met for one in names if np.isfinite(met := lowest_met(runs, one))}
+    return minimum(MINIMUM, lowest, *optimum(runs.points("certified"), BETA)).on(*names, "certified")
+
+
+FIGURE = Figure(
+    name="funnel-rate",
+    title="Loss decrease of pf-2, beta = 3.5, c = 7000, heart data",
+    paper="alpha = 1.618 and alpha = 2 at c = 7000: the loss decreases linearly; the minimum loss is -2.46.",
+    where="Section V-B",
+    pieces=pieces,
+    draw=draw,
+    table=table,
+    claims=(
+        Claim("linear-funnel", "pf-2: the loss decreases linearly near the end", is_linear),
+        Claim(
+            "minimum-funnel",
+            f"the minimum loss, augmented Lagrangian included, is {MINIMUM:g} at beta = {BETA:g}",
+            is_minimum,
+            {"gradient": WAYS["gradient"]},
+        ),
+    ),
+    see="The paper's way stops after few iterations near where it began, or goes on without end; exact steps at its c crawl, and the "
+    "automatic penalty comes down to L*, the lowest loss of all runs.",
+)

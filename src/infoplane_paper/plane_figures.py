@@ -1,0 +1,257 @@
+"""What the four figures of information planes share: the plane as a set of pieces, its picture and table, and questions about it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from .drawing import BLACK, COLOUR, COLOURS, GREY, MARK, SIZE, Axes, Drawing, dress, legend, panels
+from .methods import BASELINE, KINDS, Method, load
+from .piece import Array, Piece
+from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
+from .points import Points, leakage_bound, relevance_bound
+from .references import Merges, Private, Starts
+from .runs import Runs
+from .scale import Scale
+from .sensitivity import SEPARATOR, with_other_settings
+from .settings import NATS_PER_BIT
+from .sweeps import Certified, Sweep
+from .verdict import Finding, Row
+
+ROWS = {"the paper's way": ("gradient",), "our improved ways": ("exact", "auto")}
+"""The rows of a figure of planes, each with its kinds of steps."""
+
+
+@dataclass(frozen=True)
+class Plane:
+    """One information plane of the paper: solvers with their c and alpha, along a grid of one joint."""
+
+    title: str
+    joint: str
+    family: str
+    solvers: Mapping[str, tuple[float, float]]
+    """Penalty and relaxation."""
+    clusters: int
+    trials: int
+    grid: tuple[float, float, int]
+    """First and last parameter, and how many."""
+    less: int
+    """Trials under other settings."""
+    others: tuple[int, ...]
+    """Other numbers of clusters."""
+    open_penalty: bool = False
+    """Whether the paper leaves c open."""
+
+    @property
+    def on_heart(self) -> bool:
+        """The heart data: where random starts lie matters there, and what is possible without leakage."""
+        return self.joint == "heart"
+
+    def sweeps(self, scale: Scale) -> list[Sweep]:
+        """All methods; on bottlenecks Blahut-Arimoto too."""
+        methods = [
+            Method(solver, kind, c, alpha).within(scale.within(kind, self.joint))
+            for solver, (c, alpha) in self.solvers.items()
+            for kind in KINDS
+        ]
+        if self.family == "bottleneck":
+            limit = scale.within("exact", self.joint) if self.on_heart else scale.limit
+            methods.append(Method(BASELINE, "exact").within(limit))
+        grid, trials = scale.grid(*self.grid, self.joint), min(self.trials, scale.trials)
+        return [
+            Sweep(f"{self.title}: {method.label}", self.joint, self.family, grid, method, self.clusters, trials)
+            for method in methods
+        ]
+
+    def pieces(self, scale: Scale) -> list[Piece]:
+        """The certified optima, the reference points of funnels, all methods, and the gradient runs under other settings."""
+        funnel = self.family == "funnel"
+        # The more certified parameters, the tighter the bound on the frontier; those of the heart's funnel take long.
+        proven = scale.grid if funnel and self.on_heart else scale.fine
+        found: list[Piece] = [
+            Certified(f"{self.title}: certified", self.joint, self.family, proven(*self.grid, self.joint))
+        ]
+        if funnel:
+            found.append(Merges(f"{self.title}: Merge-Two", self.joint))
+        if funnel and self.on_heart:
+            found.append(Private(f"{self.title}: without leakage", self.joint))
+            found.append(Starts(f"{self.title}: starts", self.joint, self.clusters, self.trials))
+        found += self.sweeps(scale)
+        varied = with_other_settings(found, scale, self.less, penalties=self.open_penalty, clusters=self.others)
+        return [*found, *varied]
+
+    def extent(self, runs: Runs) -> tuple[float, float]:
+        """The largest I(X;Z) and I(Y;Z) to show, in bits."""
+        joint = load(self.joint)
+        right = joint.entropy_x / NATS_PER_BIT
+        if self.family == "bottleneck":
+            right = float(runs.points(f"{self.title}: certified").ixz.max())
+        return right, joint.mutual_information / NATS_PER_BIT
+
+    def draw(self, ax: Axes, runs: Runs, kinds: Sequence[str]) -> None:
+        """The proven frontier, the runs with some kinds of steps, and the reference points."""
+        _proven_frontier(ax, runs.points(f"{self.title}: certified"), self.family, self.extent(runs)[0])
+        for solver in self.solvers:
+            for kind in kinds:
+                _scatter_runs(ax, runs.points(f"{self.title}: {solver}, {kind}"), solver, kind)
+        if self.family == "bottleneck":
+            _scatter_runs(ax, runs.points(f"{self.title}: {BASELINE}"), BASELINE)
+            return
+        merges, size = runs[f"{self.title}: Merge-Two"], 14 if self.on_heart else 26
+        ax.scatter(merges["ixz"], merges["iyz"], marker="D", s=size, color=BLACK, zorder=4, label="Merge-Two")
+        if self.on_heart:
+            private = runs[f"{self.title}: without leakage"]["utility"][:1]
+            star: dict[str, Any] = {"marker": "*", "s": 110, "color": COLOURS[4], "zorder": 5}
+            ax.scatter(private, [0.0], label="best without leakage, proven", **star)
+
+
+def draw_planes(runs: Runs, columns: Mapping[str, tuple[Plane, float | None, float | None]]) -> Drawing:
+    """A figure with one column per plane, or part of one, and the paper's way above ours.
+
+    Every column has its title, its plane, and how far it reaches to the right and up if it is a part.
+    """
+    figure, axes = panels(len(columns), len(ROWS))
+    places = [(column, words, kinds) for words, kinds in ROWS.items() for column in columns]
+    for ax, letter, (column, words, kinds) in zip(axes, "abcdefgh", places, strict=False):
+        plane, right, top = columns[column]
+        plane.draw(ax, runs, kinds)
+        dress(ax, f"({letter}) {column}: {words}", "I(X;Z)  [bits]", "I(Y;Z)  [bits]")
+        whole = plane.extent(runs)
+        right, top = right or whole[0], top or whole[1]
+        ax.set_xlim(-0.02 * right, 1.03 * right)
+        ax.set_ylim(-0.03 * top, 1.06 * top)
+        legend(ax, ncols=3)
+    return figure
+
+
+def _scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") -> None:
+    """The best converged run of every parameter; the other converged runs small and faint."""
+    ended = points.ended()
+    label = solver if kind == "baseline" else f"{solver}, {kind}"
+    style = dict(MARK[kind])
+    style["s"] *= SIZE.get(solver, 1.0)
+    style["edgecolors" if "facecolors" in style else "color"] = COLOUR[solver]
+    ax.scatter(ended.ixz, ended.iyz, alpha=0.18, zorder=2, **{**style, "s": style["s"] / 3})
+    best = ended.best()
+    ax.scatter(best.ixz, best.iyz, zorder=3, label=label if len(ended) else f"{label}: none converged", **style)
+
+
+def _proven_frontier(ax: Axes, certified: Points, family: str, right: float) -> None:
+    """The proven bound as a line, and the side of it where no encoder lies shaded."""
+    u: Array = np.linspace(0.0, right, 400)
+    bound = leakage_bound(certified, u) if family == "funnel" else np.maximum(relevance_bound(certified, u), 0.0)
+    ax.plot(u, np.minimum(bound, u), color=GREY, linewidth=1.3, zorder=1, label="proven bound")
+    side = bound.min() - 1.0 if family == "funnel" else bound.max() + 1.0
+    ax.fill_between(u, np.minimum(bound, u), side, color=GREY, alpha=0.10, linewidth=0, zorder=0)
+
+
+def plane_table(runs: Runs) -> list[Row]:
+    """One row per method and parameter: its best converged run, beside the lower bound proven there."""
+    certified = {piece.joint: runs.points(name) for name, piece in runs.pieces.items() if isinstance(piece, Certified)}
+    rows: list[Row] = []
+    for name, piece in runs.pieces.items():
+        if isinstance(piece, Sweep) and SEPARATOR not in name:
+            points = runs.points(name)
+            for parameter in np.unique(points.parameter):
+                rows.append(_row(name, points.where(points.parameter == parameter), certified[piece.joint]))
+    return rows
+
+
+def _row(name: str, here: Points, certified: Points) -> Row:
+    parameter = here.parameter[0]
+    proven = certified.where(np.isclose(certified.parameter, parameter))
+    bound = float(proven.lower_bound[0]) if len(proven) else np.nan
+    row: dict[str, Any] = {
+        "runs": name,
+        "parameter": parameter,
+        "trials": len(here),
+        "converged": float(here.converged.mean()),
+        "stationary": float(here.stationary.mean()),
+        "median_iterations": float(np.median(here.iterations)),
+    }
+    best = here.ended().best()
+    for column in ("ixz", "iyz", "loss"):
+        row[f"{column}_bits"] = float(getattr(best, column)[0]) if len(best) else np.nan
+    row["lower_bound_bits"] = bound
+    row["gap_bits"] = row["loss_bits"] - bound
+    return row
+
+
+# -- questions ---------------------------------------------------------------------------------------------------------
+
+
+def moved(runs: Runs, title: str, name: str) -> Points:
+    """The converged runs of a piece; those that stopped where they began are left out where the figure has the starts."""
+    starts = f"{title}: starts"
+    points = runs.points(name)
+    return left_their_start(points, runs[starts]) if starts in runs.pieces else points.ended()
+
+
+def _asked(runs: Runs, title: str, names: Sequence[str], ask: Callable[..., Finding]) -> Finding:
+    """What the moved runs of some pieces say; not decided where none of a piece has left its start."""
+    used = {name: moved(runs, title, name) for name in names}
+    before = {name: len(runs.points(name).ended()) for name in names}
+    still = [
+        f"none of the {before[name]} converged runs of {name} has left its random start"
+        for name in names
+        if before[name] and not len(used[name])
+    ]
+    return (Finding(None, "; ".join(still)) if still else ask(*used.values())).on(*names)
+
+
+def compared(
+    runs: Runs, way: str, title: str, solvers: tuple[str, str], low: float = 0.0, high: float = np.inf
+) -> Finding:
+    """Whether the first solver leaks less than the second."""
+    names = [f"{title}: {solver}, {way}" for solver in solvers]
+    return _asked(runs, title, names, partial(leaks_less, names=solvers, low=low, high=high))
+
+
+def against_merging(runs: Runs, way: str, title: str, solver: str) -> Finding:
+    """Whether a solver reaches Merge-Two's points, and leaks less between them."""
+    ask = partial(recovers, merges=runs[f"{title}: Merge-Two"], name=solver)
+    return _asked(runs, title, [f"{title}: {solver}, {way}"], ask)
+
+
+def below_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver leaks less than Merge-Two in a range."""
+    ask = partial(less_than_merging, merges=runs[f"{title}: Merge-Two"], name=solver, low=0.0, high=high)
+    return _asked(runs, title, [f"{title}: {solver}, {way}"], ask)
+
+
+def more_than_merging(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver has more points of the plane than Merge-Two."""
+    name = f"{title}: {solver}, {way}"
+    return more_points(runs.points(name), runs[f"{title}: Merge-Two"], solver, 0.0, high).on(name)
+
+
+def stuck_on(
+    runs: Runs, way: str, plane: Plane, solver: str, low: float, high: float, others: tuple[str, ...] = ()
+) -> Finding:
+    """Whether one solver is off the frontier in an interval where others are on it."""
+    proven = f"{plane.title}: certified"
+    found = [
+        stuck(runs.points(f"{plane.title}: {one}, {way}"), runs.points(proven), plane.family, one, low, high)
+        for one in (solver, *others)
+    ]
+    answers = [one.holds for one in found]
+    holds = None if None in answers else answers[0] and not any(answers[1:])
+    return Finding(holds, "; ".join(one.said for one in found)).on(f"{plane.title}: {solver}, {way}", proven)
+
+
+def explores_more(runs: Runs, way: str, title: str, solver: str, high: float) -> Finding:
+    """Whether a solver has more of the frontier in [0, high] bits than Blahut-Arimoto."""
+    names = f"{title}: {solver}, {way}", f"{title}: {BASELINE}"
+    certified = runs.points(f"{title}: certified")
+    points = [runs.points(name) for name in names]
+    return spans_more(points[0], points[1], certified, (solver, BASELINE), 0.0, high).on(*names)
+
+
+def is_higher(runs: Runs, way: str, title: str, solver: str, low: float, high: float) -> Finding:
+    """Whether a solver's best run lies above Blahut-Arimoto's, with I(X;Z) in [low, high] bits."""
+    names = f"{title}: {solver}, {way}", f"{title}: {BASELINE}"
+    return higher(runs.points(names[0]), runs.points(names[1]), (solver, BASELINE), low, high).on(*names)

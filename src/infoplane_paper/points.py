@@ -1,0 +1,120 @@
+"""Runs as points of the information plane, in bits; the least leakage of a set of runs, and how far runs lie from a proven bound.
+
+A certified lower bound LB of L(parameter) is a straight line that no encoder crosses:
+
+    funnel      beta I(Y;Z) - I(X;Z) >= LB    so    I(Y;Z) >= (I(X;Z) + LB) / beta      the highest line counts
+    bottleneck  gamma I(X;Z) - I(Y;Z) >= LB   so    I(Y;Z) <= gamma I(X;Z) - LB         the lowest line counts
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+import numpy as np
+from scipy.special import entr
+
+from .piece import Array, Arrays
+from .settings import NATS_PER_BIT
+
+
+def information(table: Array) -> float:
+    """I(U;V) = H(U) + H(V) - H(U,V) of a joint p(u, v), in bits."""
+    return float(entr(table.sum(axis=0)).sum() + entr(table.sum(axis=1)).sum() - entr(table).sum()) / NATS_PER_BIT
+
+
+@dataclass(frozen=True)
+class Points:
+    """Arrays of equal length, one row per run; informations and losses are in bits."""
+
+    parameter: Array
+    start: Array
+    ixz: Array
+    iyz: Array
+    loss: Array
+    converged: Array
+    """1 where the run ended by its method's own rule, else 0."""
+    stationary: Array
+    """1 where primal, dual and stationarity residual are all small, else 0."""
+    stationarity: Array
+    """The stationarity residual max |W - fixed_point(W)|; 0 where the Lagrangian is stationary."""
+    iterations: Array
+    lower_bound: Array
+    """Proven lower bound of the loss at that parameter; NaN where nothing was proven."""
+
+    def __len__(self) -> int:
+        return len(self.parameter)
+
+    @classmethod
+    def from_columns(cls, columns: Arrays) -> Points:
+        """From arrays by the names of the columns."""
+        return cls(**{field.name: columns[field.name] for field in fields(cls)})
+
+    def columns(self) -> Arrays:
+        """Arrays by the names of the columns."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def where(self, rows: Any) -> Points:
+        """Some of the rows."""
+        return Points(**{name: column[rows] for name, column in self.columns().items()})
+
+    def ended(self) -> Points:
+        """The runs that converged by their own rule: what the paper plots."""
+        return self.where(self.converged > 0)
+
+    def within(self, limit: float) -> Points:
+        """The same runs as if the iteration limit had been lower: those that took longer count as divergent."""
+        return replace(self, converged=self.converged * (self.iterations < limit))
+
+    def best(self) -> Points:
+        """The run with the lowest loss of every parameter."""
+        rows = [
+            min(np.flatnonzero(self.parameter == parameter), key=lambda row: self.loss[row])
+            for parameter in np.unique(self.parameter)
+        ]
+        return self.where(np.array(rows, dtype=int))
+
+    def between(self, low: float, high: float) -> Points:
+        """The runs with I(X;Z) in [low, high] bits."""
+        return self.where((self.ixz >= low) & (self.ixz <= high))
+
+    def leakage(self, utility: Array) -> Array:
+        """The least I(Y;Z) of a run with I(X;Z) >= u, for every u."""
+        return least_leakage(self.ixz, self.iyz, utility)
+
+
+def least_leakage(ixz: Array, iyz: Array, utility: Array) -> Array:
+    """The least I(Y;Z) over points with I(X;Z) >= u, for every u; infinite where no point has that utility."""
+    order = np.argsort(ixz)
+    floor = np.append(np.minimum.accumulate(iyz[order][::-1])[::-1], np.inf)
+    found: Array = floor[np.searchsorted(ixz[order], utility - 1e-9)]
+    return found
+
+
+def leakage_bound(certified: Points, utility: Array) -> Array:
+    """The largest (u + LB) / beta: no encoder of utility u leaks less."""
+    lines = (utility[:, None] + certified.lower_bound) / certified.parameter
+    found: Array = np.maximum(lines.max(axis=1), 0.0)
+    return found
+
+
+def relevance_bound(certified: Points, complexity: Array) -> Array:
+    """The least gamma u - LB: no encoder of complexity u has more relevance."""
+    lines = complexity[:, None] * certified.parameter - certified.lower_bound
+    found: Array = lines.min(axis=1)
+    return found
+
+
+def excess(points: Points, certified: Points, family: str) -> Array:
+    """Bits of I(Y;Z) between each point and the proven bound at its own I(X;Z); 0 on the frontier."""
+    if family == "funnel":
+        return points.iyz - leakage_bound(certified, points.ixz)
+    return relevance_bound(certified, points.ixz) - points.iyz
+
+
+def optimum(certified: Points, parameter: float) -> tuple[float, float]:
+    """Loss and lower bound of the certified run at a parameter; LookupError if nothing was certified there."""
+    row = int(np.argmin(np.abs(certified.parameter - parameter)))
+    if not np.isclose(certified.parameter[row], parameter):
+        raise LookupError(f"nothing was certified at the parameter {parameter:g}.")
+    return float(certified.loss[row]), float(certified.lower_bound[row])
