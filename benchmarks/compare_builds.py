@@ -117,9 +117,10 @@ def row(case: dict[str, object], old: list[dict[str, object]], new: list[dict[st
 HEAD = """# Two builds side by side
 
 Before and after the rebuilding around one driver and one budget: the same calls in both, by `benchmarks/compare_builds.py`, in processes
-that take turns on one machine. Losses and bounds in nats, new minus old; processor seconds of the old build, and the new build's as a multiple.
+that take turns on one machine. Losses and bounds in nats, new minus old; processor seconds of the old build, and the new one's in
+multiples of them.
 
-| joint | problem | solver | loss, old | loss, change | status, old | new | bound, change | iterations, old | new | seconds, old | time, new |
+| joint | problem | solver | loss, old | change | status, old | new | bound, change | iterations, old | new | seconds, old | new |
 |---|---|---|---|---|---|---|---|---|---|---|---|
 """
 

@@ -34,7 +34,7 @@ def augmented(batch, point, c):
 def check(joint, formulation, options, iterations=60):
     """Every iteration that the theorem speaks of obeys its inequality; returns (iterations that it covers, iterations checked)."""
     batch = begun(joint, formulation, options, iterations)
-    steps = [step for step in watched(batch) if step is not None]
+    steps = [step for step in watched(batch.iteration) if step is not None]
     for number, step in enumerate(steps):
         fall = augmented(batch, step.before, step.after.c) - augmented(batch, step.after, step.after.c)
         assert fall >= step.promised - 1e-11, number
