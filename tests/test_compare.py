@@ -51,18 +51,9 @@ class Lazy(ip.Solver):
 
     name = "lazy"
 
-    def begin(self, support, problems, starts, stopping, record):
-        from infoplane.solution import Run
-
-        class Done:
-            def advance(self, _iterations):
-                return False
-
-            def runs(self, traces=True):
-                residuals = ip.Residuals(0.0, 0.0, 1.0)
-                return [Run(start, ip.Status.STALLED, 0, residuals) for start in starts]
-
-        return Done()
+    def run(self, job):
+        residuals = ip.Residuals(0.0, 0.0, 1.0)
+        return [ip.Run(start, ip.Status.STALLED, 0, residuals) for start in job.starts]
 
 
 def test_a_registered_solver_is_named_in_results():

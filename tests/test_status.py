@@ -41,25 +41,9 @@ class Boastful(ip.Solver):
     proof: bool = True
     deterministic = True
 
-    def begin(self, support, problems, starts, _stopping, _record):
-        return Boast(support, problems[0], self.proof)
-
-
-@dataclass(frozen=True)
-class Boast:
-    """The only run of `Boastful`."""
-
-    support: object
-    problem: object
-    proof: bool
-
-    def advance(self, _iterations):
-        return False
-
-    def runs(self, traces=True):
-        W = np.eye(len(self.support.p_x))
-        bound = self.problem.value(self.support.joint, W) - 1.0 if self.proof else None
-        return [Run(W, Status.CERTIFIED, 1, MOVING, lower_bound=bound)]
+    def run(self, job):
+        W = np.eye(job.letters)
+        return [Run(W, Status.CERTIFIED, 1, MOVING, lower_bound=job.loss(W) - 1.0 if self.proof else None)]
 
 
 @pytest.mark.parametrize("solver", [Boastful(), Boastful(proof=False)])

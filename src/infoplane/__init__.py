@@ -34,17 +34,19 @@ from .frontier.transitions import critical_gamma, transitions
 from .joint.joint import Joint
 from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .solution import Exponent, Rate, Solution, Trace, fit_exponent, fit_rate
+from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
 from .solvers.difference_of_convex import DifferenceOfConvex
-from .solvers.driver import Progress
+from .solvers.driver import Iteration, Progress
 from .solvers.envelope import Envelope
 from .solvers.fixed_point.accelerated import Accelerated
 from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
+from .solvers.job import Job
 from .solvers.merging import Merging
+from .solvers.plain import PlainIteration
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
@@ -82,6 +84,8 @@ __all__ = [
     "InvalidEncoderError",
     "InvalidJointError",
     "InvalidOptionError",
+    "Iteration",
+    "Job",
     "Joint",
     "MarkovLagrangian",
     "MergePath",
@@ -90,11 +94,13 @@ __all__ = [
     "PairSolution",
     "PathSolver",
     "PenaltyWarning",
+    "PlainIteration",
     "Pooling",
     "Portfolio",
     "Progress",
     "Rate",
     "Residuals",
+    "Run",
     "RunCheck",
     "Solution",
     "Solver",
