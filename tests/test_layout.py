@@ -6,17 +6,20 @@ hide one against the order), and for types only. Exceptions are listed here, eac
 
 import ast
 import functools
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import NamedTuple
 
 import infoplane
+import infoplane_verify
 
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
     ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
-    ("verification",),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),
@@ -186,10 +189,39 @@ def test_only_kernels_import_numba():
     assert {room(name) for name in users} == {"kernels"}
 
 
-def test_the_checker_shares_nothing_with_what_it_checks():
-    """`verification` may use how errors are said and files are opened, and no formula of the package."""
-    allowed = {"verification", "errors", "checks", "npz"}
-    assert {room(one.target) for one in imports() if room(one.source) == "verification"} == allowed
+BLOCKED = """
+import importlib, pkgutil, sys
+
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"infoplane", "infoplane_paper", "scipy", "numba", "pandas"}:
+            raise AssertionError(f"the checker imports {name}")
+
+sys.meta_path.insert(0, Blocked())
+import infoplane_verify
+for found in pkgutil.iter_modules(infoplane_verify.__path__):
+    importlib.import_module(f"infoplane_verify.{found.name}")
+print(*(one.verdict.name for one in infoplane_verify.verify(sys.argv[1])))
+"""
+"""A process in which nothing but numpy and the standard library can be imported, checks a file."""
+
+
+def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
+    """`infoplane_verify` needs numpy and the standard library, and imports nothing else: neither in its sources nor when it runs."""
+    package = Path(infoplane_verify.__file__).parent
+    outside = set()
+    for path in package.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and not node.level:
+                outside.add(node.module.split(".")[0])
+            elif isinstance(node, ast.Import):
+                outside |= {alias.name.split(".")[0] for alias in node.names}
+    assert outside - set(sys.stdlib_module_names) == {"numpy"}
+    infoplane.sweep(infoplane.datasets.paper_uniform(), infoplane.bottleneck, [0.2], certify=True).save(tmp_path / "answer.npz")
+    environment = {**os.environ, "PYTHONPATH": str(package.parent)}
+    command = [sys.executable, "-c", BLOCKED, str(tmp_path / "answer.npz")]
+    found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("VERIFIED\n", "")
 
 
 def test_kernels_import_from_their_own_folder_and_from_common_only():
@@ -220,6 +252,7 @@ TESTED_ELSEWHERE = {
     "cli.safe_table": "cli/test_speech.py",
     "cli.texts": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
+    "frontier.verify": "infoplane_verify/test_verify.py, which calls it",
     "frontier.lazy_solution": "sweep/store/test_reader.py and report/test_page.py",
     "kernels.common.arrays": "types and one product",
     "kernels.common.outcomes": "numbers only",
@@ -241,6 +274,8 @@ def test_tests_mirror_the_tree():
     """A new module gets tests/.../test_name.py, or a line in `TESTED_ELSEWHERE`; a line that is no longer true goes."""
     tests = Path(__file__).parent
     written = {name for name, path in modules() if not path.name.startswith("__")}
+    checker = Path(infoplane_verify.__file__).parent
+    written |= {f"{checker.name}.{path.stem}" for path in checker.glob("*.py") if not path.name.startswith("__")}
     unnamed = {
         name
         for name in written

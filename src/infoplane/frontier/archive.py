@@ -16,7 +16,7 @@ from ..errors import InvalidOptionError
 from ..files import check_regular, path_of, to_json, write_whole
 from ..joint.joint import Joint
 from ..npz import Member, NumberArchive
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from ..words import shown
@@ -221,8 +221,8 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
             "joint": joint,
-            "problem": MarkovLagrangian(
-                float(rho[0]), float(rho[1]), float(rho[2]), meta["families"][index], meta["problem_parameters"][index]
+            "problem": check_claim(
+                MarkovLagrangian(*rho.tolist(), meta["families"][index], meta["problem_parameters"][index])
             ),
             "parameter": float(numbers[0]),
             "start": int(counts[index, 0]),
@@ -281,6 +281,13 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
         first = np.cumsum(counts[kept, 3]) - counts[kept, 3]
         if np.abs(np.add.reduceat(encoders, first, axis=0) - 1.0).max() > 1e-9:
             raise ValueError("the columns of its encoders do not sum to 1")
+
+
+def check_claim(problem: MarkovLagrangian) -> MarkovLagrangian:
+    """The problem of a run; ValueError unless its coefficients are those of the family and the parameter that it is named after."""
+    if not named_family(problem).has(problem):
+        raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
+    return problem
 
 
 def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:

@@ -79,10 +79,13 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovL
     name, grid = manifest["family"], manifest["grid"]
     named = name in FAMILIES and FAMILIES[name].parameter is not None
     problems = {
-        value: MarkovLagrangian(z, zx, zy, name, value if named else None)
-        for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
+        value: MarkovLagrangian(*rho, name, value if named else None)
+        for value, rho in zip(grid, manifest["rho"], strict=True)
     }
     make = siblings(problems[grid[0]]).make
+    if named and not all(FAMILIES[name].has(problem) for problem in problems.values()):
+        # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
+        make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
 
     def family(parameter: float) -> MarkovLagrangian:
         if parameter not in problems and make is None:
@@ -90,6 +93,12 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovL
         return problems[parameter] if make is None or parameter in problems else make(parameter)
 
     return family
+
+
+def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
+    """The problem with its own parameter: gamma is -rho_zx or rho_z + 1, beta is -rho_zy."""
+    candidates = (replace(problem, parameter=p) for p in (-problem.rho_zx, -problem.rho_zy, problem.rho_z + 1.0))
+    return next((one for one in candidates if FAMILIES[problem.family].has(one)), problem)
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:

@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidAnswerError, InvalidOptionError
-from infoplane.verification.verify import CheckVerdict
+from infoplane_verify import CheckVerdict
 
 HEART, PAPER = ip.datasets.heart(), ip.datasets.paper_nonuniform()
 PROBLEMS = {"bottleneck": ip.bottleneck(0.1), "funnel": ip.funnel(3.5)}
@@ -74,11 +74,13 @@ def other_multipliers(_meta, arrays):
 
 
 def other_joint(_meta, arrays):
-    arrays["p_value"][:2] += [1e-4, -1e-4]
+    arrays["p_value"][:2] += [2.0**-13, -(2.0**-13)]
 
 
-def other_parameter(_meta, arrays):
-    arrays["rho"] = arrays["rho"] * [0.99, 1.0, 1.0] + [0.0, 0.0, 0.01] * arrays["rho"][:, :1]
+def other_parameter(meta, arrays):
+    family, parameter = {"bottleneck": ip.bottleneck, "funnel": ip.funnel}[meta["families"][0]], meta["problem_parameters"][0]
+    arrays["rho"] = np.array([family(0.99 * parameter).rho])
+    meta["problem_parameters"][0] = arrays["numbers"][0, 0] = 0.99 * parameter
 
 
 def no_bound(meta, _arrays):
@@ -135,16 +137,15 @@ def test_a_proof_that_does_not_end_says_what_it_has(answer):
 def test_without_multipliers_the_encoders_own_are_tried(tmp_path):
     found = ip.solve(PAPER, ip.bottleneck(0.2), "accelerated", certify=True, rng=0, tol=1e-12)
     meta, arrays = parts(saved(tmp_path / "new.npz", found))
-    for name in ("multipliers", "multiplier_rows"):
-        del arrays[name]
-    (old,) = ip.verify(written(tmp_path / "old.npz", {**meta, "format": 3}, arrays))
-    assert old.verdict is CheckVerdict.VERIFIED
+    arrays["multiplier_rows"][0] = -1
+    (own,) = ip.verify(written(tmp_path / "own.npz", meta, arrays))
+    assert own.verdict is CheckVerdict.VERIFIED
     meta["lower_bounds"][0] -= 1e-3
     arrays["encoders"] = np.ones((1, 3))
     arrays["counts"][0, 3] = 1
     arrays["plane"][:] = 0.0
     meta["statuses"] = ["STATIONARY"]
-    (constant,) = ip.verify(written(tmp_path / "constant.npz", {**meta, "format": 3}, arrays))
+    (constant,) = ip.verify(written(tmp_path / "constant.npz", meta, arrays))
     assert constant.verdict is CheckVerdict.PROVEN_TO
     assert constant.proven_bound <= found.loss
 

@@ -3,8 +3,8 @@
 import numpy as np
 
 import infoplane as ip
-from infoplane.verification.bottleneck import BottleneckBoxes
-from infoplane.verification.funnel import FunnelBoxes
+from infoplane_verify.bottleneck import BottleneckBoxes
+from infoplane_verify.funnel import FunnelBoxes
 
 JOINTS = {
     "heart": ip.datasets.heart,

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane.verification.line import below
-from infoplane.verification.numbers import h
+from infoplane_verify.line import below
+from infoplane_verify.numbers import h
 
 ENDS = st.one_of(st.just(0.0), st.floats(1e-300, 1.0), st.floats(-40, 0).map(lambda e: 10.0**e))
 

@@ -13,15 +13,21 @@ import numpy as np
 from .numbers import UNIT, Array, entropy
 
 
+MOST_PAIRS = 1_000_000_000
+"""Numbers of T that are compared to find eta, a second or two; beyond, its largest value, 1, will do."""
+
+
 def contraction(P: Array, gamma: float) -> float:
     """The bottleneck's bound, rounded down."""
     T = P / P.sum(axis=1, keepdims=True)
-    eta = max(0.5 * float(np.abs(T - row).sum(axis=1).max()) for row in T)
-    eta = min(eta + 4.0 * (P.shape[1] + 4.0) * UNIT, 1.0)
+    eta = 1.0
+    if len(T) * T.size <= MOST_PAIRS:
+        eta = float(max(0.5 * np.abs(T - row).sum(axis=1).max() for row in T))
+        eta = min(eta + 4.0 * (P.shape[1] + 4.0) * UNIT, 1.0)
     if gamma >= eta:
         return 0.0
     information = entropy(P.sum(axis=1)) + entropy(P.sum(axis=0)) - entropy(P)
-    return -(1.0 - gamma / eta) * (max(information, 0.0) + _rounding(P))
+    return -(1.0 - gamma / eta) * max(information, 0.0) - _rounding(P)
 
 
 def at_most_all(P: Array, beta: float) -> float:

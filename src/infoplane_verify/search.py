@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from .numbers import Array, Which
+from .numbers import Array, Which, above
 
 TIGHTEST = 12
 """Closed cells that are kept, those whose bounds are nearest to the target, to be bounded once more in many digits."""
@@ -111,7 +111,7 @@ def search(
     seen, examined = _Lowest(relaxation), 0
     seen.look(seeds)
     while True:
-        if seen.value < target - seen.rounding:
+        if above(target - seen.rounding, seen.value):
             if firm:
                 break
             target = seen.value - max(1e-9, 0.01 * abs(seen.value))
@@ -126,10 +126,10 @@ def search(
         bounds = np.concatenate([bound for _, bound in parts])
         closed = sorted([*closed, *found.closed], key=lambda one: one.bound)[:TIGHTEST]
         seen.look(np.concatenate([np.empty((0, seeds.shape[1])), *found.posteriors]))
-        if cells.low.size + cells.high.size + cells.hint.size > ROOM:
+        if cells.low.size + cells.high.size + cells.hint.size > ROOM or np.isnan(bounds).any():
             break
     return Searched(
-        proven=min(target, float(bounds.min(initial=np.inf))),
+        proven=_proven(target, bounds),
         cells=examined,
         left=len(bounds),
         seconds=time.perf_counter() - began,
@@ -138,6 +138,13 @@ def search(
         rounding=seen.rounding,
         closed=closed,
     )
+
+
+def _proven(target: float, bounds: Array) -> float:
+    """The target if no cell is open, else the least of the open cells' bounds, if all are numbers."""
+    if not np.isfinite(target) or not np.isfinite(bounds).all():
+        return -np.inf
+    return min(target, *bounds.tolist()) if len(bounds) else target
 
 
 class _Lowest:
@@ -153,11 +160,14 @@ class _Lowest:
         if not len(Q):
             return
         values, self.rounding = self.relaxation.values(Q)
-        if values.min() < self.value:
-            self._take(values, Q)
+        if self._take(values, Q):
             lower = self.relaxation.descended(self.posterior[None])
             self._take(self.relaxation.values(lower)[0], lower)
 
-    def _take(self, values: Array, Q: Array) -> None:
-        if values.min() < self.value:
-            self.value, self.posterior = float(values.min()), Q[values.argmin()]
+    def _take(self, values: Array, Q: Array) -> bool:
+        """Whether one of them is lower; what is not a number is not."""
+        lowest = int(np.where(np.isfinite(values), values, np.inf).argmin())
+        lower = bool(values[lowest] < self.value)
+        if lower:
+            self.value, self.posterior = float(values[lowest]), Q[lowest]
+        return lower

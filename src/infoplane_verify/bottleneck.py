@@ -19,7 +19,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .line import below
-from .numbers import UNIT, Array, Which, h
+from .numbers import UNIT, Array, Which, above, at_most, h
 from .search import Cells, Closed, Examined
 
 STEPS, STRIDES = 8, (1.0, 0.5, 0.2, 0.05)
@@ -54,7 +54,7 @@ class BottleneckBoxes:
     def __init__(self, T: Array, lam: Array, gamma: float) -> None:
         self.T, self.lam, self.gamma = T, lam, gamma
         self.letters, self.outcomes = T.shape
-        self.batch = int(np.clip(400_000 // T.size, 8, 256))
+        self.batch = int(np.clip(400_000 // T.size, 1, 256))
 
     def root(self) -> Cells:
         """One box that holds Tq for every q."""
@@ -88,7 +88,7 @@ class BottleneckBoxes:
             bound, w, v, lines, margin = self._bounded(cells, target)
             cells = cells._replace(hint=v)
             safe = bound - margin
-            done = safe >= target
+            done = at_most(target, safe)
             found.close(
                 Closed(cells.low[i], cells.high[i], float(safe[i]), {"slope": lines.slope[i], "v": v[i]})
                 for i in np.flatnonzero(done)
@@ -134,7 +134,7 @@ class BottleneckBoxes:
         v, (bound, w) = cells.hint, self._value(cells, lines, cells.hint)
         v, bound, w = _best(v, bound, w, plain, *self._value(cells, lines, plain))
         for _ in range(STEPS):
-            going = np.flatnonzero(~(bound >= target))
+            going = np.flatnonzero(~at_most(target, bound))
             if not len(going):
                 break
             some, few, v_old, w_old = cells.of(going), lines.of(going), v[going], w[going]
@@ -179,7 +179,10 @@ class BottleneckBoxes:
         diagonal = np.einsum("nii->ni", system)  # a view
         ridge = 1e-9 * diagonal.max(axis=1, keepdims=True) + 1e-14
         diagonal[:] = np.where(free, diagonal + ridge, 1.0)
-        return np.linalg.solve(system, np.where(free, slope, 0.0)[:, :, None])[:, :, 0], side
+        try:
+            return np.linalg.solve(system, np.where(free, slope, 0.0)[:, :, None])[:, :, 0], side
+        except np.linalg.LinAlgError:  # singular to rounding: no step, and the bounds that there are
+            return np.zeros_like(v), side
 
     def _margin(self, cells: Cells, lines: Lines, v: Array) -> Array:
         """More than what rounding can do to B (docs/verify.md)."""
@@ -202,11 +205,11 @@ class BottleneckBoxes:
     # -- the box -------------------------------------------------------------------------------------------------------
 
     def _tightened(self, cells: Cells) -> tuple[Cells, Which]:
-        """By sum_y u_y = 1; and which boxes are not empty."""
+        """By sum_y u_y = 1; and which boxes are not empty, where a box is empty if an end is *seen* to lie above the other."""
         low, high, off = cells.low, cells.high, 4.0 * (self.outcomes + 4.0) * UNIT
         low = np.maximum(low, 1.0 - (high.sum(axis=1, keepdims=True) - high) - off)
         high = np.maximum(np.minimum(high, 1.0 - (low.sum(axis=1, keepdims=True) - low) + off), SMALLEST)
-        kept = (low <= high).all(axis=1)
+        kept = ~above(low, high).any(axis=1)
         return Cells(low, high, cells.hint).of(kept), kept
 
     def _shrunk(self, cells: Cells, w: Array, rho: Array) -> Cells:
@@ -220,9 +223,12 @@ class BottleneckBoxes:
         c = np.clip(np.sqrt(2.0 * rho / variance), 1e-6, STEEPEST / widest)
         off = 8.0 * (self.letters + self.outcomes + 24.0) * UNIT
         tilted = [np.log(np.matmul(w[:, None], np.exp(sign * c[:, None] * away))[:, 0]) for sign in (1.0, -1.0)]
-        high = np.minimum(cells.high, u + (rho + tilted[0]) / c + off)
-        low = np.maximum(cells.low, u - (rho + tilted[1]) / c - off)
-        return Cells(low, np.where(high < cells.high, np.maximum(high, SMALLEST), cells.high), cells.hint)
+        high, low = u + (rho + tilted[0]) / c + off, u - (rho + tilted[1]) / c - off
+        return Cells(
+            np.where(above(low, cells.low), low, cells.low),
+            np.where(above(cells.high, high), np.maximum(high, SMALLEST), cells.high),
+            cells.hint,
+        )
 
     def _halves(self, cells: Cells, w: Array, bound: Array) -> tuple[Cells, Array]:
         """Each box cut at the y with the largest gap between h and its line, between the middle and Tw."""
@@ -240,6 +246,6 @@ class BottleneckBoxes:
 
 
 def _best(v: Array, bound: Array, w: Array, v_new: Array, bound_new: Array, w_new: Array) -> tuple[Array, Array, Array]:
-    """Box by box, whichever has the larger bound."""
-    new = bound_new > bound
+    """Box by box, whichever has the larger bound, of those that are numbers."""
+    new = above(bound_new, bound) | (np.isfinite(bound_new) & ~np.isfinite(bound))
     return np.where(new[:, None], v_new, v), np.where(new, bound_new, bound), np.where(new[:, None], w_new, w)

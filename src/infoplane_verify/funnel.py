@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .line import below
-from .numbers import UNIT, Array, Which, h
+from .numbers import UNIT, Array, Which, above, at_most, h
 from .search import Cells, Closed, Examined
 
 STEPS, LINE_STEPS = 60, 8
@@ -66,7 +66,7 @@ class FunnelBoxes:
         self.most = min(T.shape) if beta > 1.0 else 1
         """Letters that a posterior needs."""
         self.off = 8.0 * (self.letters + 4.0) * UNIT
-        self.batch = int(np.clip(1_000_000 // T.size, 8, 512))
+        self.batch = int(np.clip(1_000_000 // T.size, 1, 512))
 
     def root(self) -> Cells:
         """All of the simplex."""
@@ -94,7 +94,7 @@ class FunnelBoxes:
             if not len(cells.low):
                 break
             cells, bound = self._bounded(cells)
-            done = bound.safe >= target
+            done = at_most(target, bound.safe)
             found.close(
                 Closed(
                     cells.low[i],
@@ -108,7 +108,7 @@ class FunnelBoxes:
             found.met(cells.hint)
             rho = target - bound.safe + bound.margin
             left, right, tall = self._ends(cells, bound, rho)
-            near_low, near_high = (bound.excess(end) <= rho[:, None] for end in (cells.low, cells.high))
+            near_low, near_high = (~above(bound.excess(end), rho[:, None]) for end in (cells.low, cells.high))
             empty = np.any(tall & ~near_low & ~near_high, axis=1)
             smaller = Cells(
                 np.where(tall & ~near_low, right, cells.low), np.where(tall & ~near_high, left, cells.high), cells.hint
@@ -190,15 +190,15 @@ class FunnelBoxes:
     # -- the box -------------------------------------------------------------------------------------------------------
 
     def _propagated(self, cells: Cells) -> Cells:
-        """By sum_x q_x = 1 and by the number of letters; without the boxes that are empty."""
+        """By sum_x q_x = 1 and by the number of letters; without the boxes that are *seen* to be empty."""
         low, high = cells.low, cells.high
         full = (low > 0.0).sum(axis=1, keepdims=True) >= self.most
         high = np.where(full & (low <= 0.0), 0.0, high)
         high = np.minimum(high, np.maximum(1.0 - (low.sum(axis=1, keepdims=True) - low), 0.0) + self.off * (high > 0.0))
         low = np.maximum(low, 1.0 - (high.sum(axis=1, keepdims=True) - high) - self.off)
         held = (low > 0.0).sum(axis=1)
-        kept = (low <= high).all(axis=1) & (held <= self.most) & (high.sum(axis=1) >= 1.0 - self.off)
-        return Cells(low, high, cells.hint).of(kept)
+        empty = above(low, high).any(axis=1) | (held > self.most) | above(1.0 - self.off, high.sum(axis=1))
+        return Cells(low, high, cells.hint).of(~empty)
 
     def _ends(self, cells: Cells, bound: Bound, rho: Array) -> tuple[Array, Array, Which]:
         """Where e_x exceeds rho: from ``left`` to ``right`` at least, if ``tall``.
@@ -208,7 +208,7 @@ class FunnelBoxes:
         """
         level = rho[:, None]
         peak = np.clip(np.exp(np.clip(bound.d - 1.0 - bound.slope, -700.0, 1.0)), cells.low, cells.high)
-        tall = bound.excess(peak) > level
+        tall = above(bound.excess(peak), level)
         ends = []
         for end in (cells.low, cells.high):
             base, point = bound.excess(end), peak
@@ -218,7 +218,7 @@ class FunnelBoxes:
                 point = np.where(tall & (top > level), end + np.clip(share, 0.0, 1.0) * (point - end), point)
             # Towards the peak by more than rounding, and not at all unless e_x is seen to be above rho there.
             point = point + 1e-9 * (peak - point)
-            ends.append(np.where(tall & (bound.excess(point) >= level), point, peak))
+            ends.append(np.where(tall & at_most(level, bound.excess(point)), point, peak))
         return ends[0], ends[1], tall
 
     def _halves(self, cells: Cells, bound: Bound, gaps: Array) -> tuple[Cells, Array]:

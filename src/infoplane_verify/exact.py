@@ -8,6 +8,7 @@ from .numbers import Array
 from .search import Closed
 
 DIGITS = 50
+"""Three times those of a floating-point number, and more."""
 
 ZERO = Decimal(0)
 
