@@ -107,5 +107,5 @@ def test_numbers_that_were_changed_on_the_disk_are_refused(tmp_path):
     data = bytearray(zipped(tmp_path / "a.npz", ("a.npy", npy(np.zeros(50)))).read_bytes())
     data[250] ^= 1
     (tmp_path / "a.npz").write_bytes(bytes(data))
-    with NumberArchive(tmp_path / "a.npz") as archive, pytest.raises(UnreadableAnswerError, match="damaged"):
+    with pytest.raises(UnreadableAnswerError, match="damaged"), NumberArchive(tmp_path / "a.npz") as archive:
         archive.read("a", "f", (50,))
