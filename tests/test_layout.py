@@ -217,7 +217,9 @@ def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
             elif isinstance(node, ast.Import):
                 outside |= {alias.name.split(".")[0] for alias in node.names}
     assert outside - set(sys.stdlib_module_names) == {"numpy"}
-    infoplane.sweep(infoplane.datasets.paper_uniform(), infoplane.bottleneck, [0.2], certify=True).save(tmp_path / "answer.npz")
+    infoplane.sweep(infoplane.datasets.paper_uniform(), infoplane.bottleneck, [0.2], certify=True).save(
+        tmp_path / "answer.npz"
+    )
     environment = {**os.environ, "PYTHONPATH": str(package.parent)}
     command = [sys.executable, "-c", BLOCKED, str(tmp_path / "answer.npz")]
     found = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)

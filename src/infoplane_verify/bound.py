@@ -45,9 +45,7 @@ class Proof:
     reason: str = ""
     bound: float | None = None
     """What was proven."""
-    cells: int = 0
-    left: int = 0
-    seconds: float = 0.0
+    searched: Searched | None = None
     digits_checked: int = 0
     posterior: Array | None = None
 
@@ -101,14 +99,15 @@ class _Claim:
             return Proof("VERIFIED", bound=self.bound)
         lam = self._multipliers()
         if lam is None:
-            return Proof("UNCHECKED", "there are neither multipliers nor an encoder that its bound could be proven from")
+            return Proof(
+                "UNCHECKED", "there are neither multipliers nor an encoder that its bound could be proven from"
+            )
         if not np.isfinite(lam).all():
             return Proof("UNCHECKED", "the multipliers that its encoder implies are not finite")
         value, rounding = self._value(lam)
         target = (self.bound + self.imbalance) / self.scale - value + rounding
         firm = self.multipliers is not None
         searched = self._searched(lam, target, limits, firm)
-        spent = {"cells": searched.cells, "left": searched.left, "seconds": searched.seconds}
         if firm and above(target - searched.rounding - 2.0 * rounding, searched.lowest):
             posterior = np.zeros(len(self.x))
             posterior[self.x] = searched.posterior
@@ -116,21 +115,24 @@ class _Claim:
                 f"the bound needs f(q) - lambda.q >= {self.scale * target:.6e} for every q; at one q it is "
                 f"{self.scale * searched.lowest:.6e}"
             )
-            return Proof("REFUTED", reason, simple, posterior=posterior, **spent)
+            return Proof("REFUTED", reason, simple, searched, posterior=posterior)
         checked, failed = self._digits(lam, searched)
         if failed:
             reason = f"{failed} of {checked} cells do not have their bounds when computed with 50 digits"
-            return Proof("PROVEN_TO", reason, simple, digits_checked=checked, **spent)
+            return Proof("PROVEN_TO", reason, simple, searched, checked)
         if not searched.left and at_most(target, searched.proven):
-            return Proof("VERIFIED", bound=self.bound, digits_checked=checked, **spent)
+            return Proof("VERIFIED", bound=self.bound, searched=searched, digits_checked=checked)
         reached = self.scale * (value - rounding + searched.proven) - self.imbalance
-        how = f"{searched.left:,} cells were open at the limit" if searched.left else "with the encoder's own multipliers"
-        return Proof("PROVEN_TO", how, reached if above(reached, simple) else simple, digits_checked=checked, **spent)
+        how = (
+            f"{searched.left:,} cells were open at the limit" if searched.left else "with the encoder's own multipliers"
+        )
+        return Proof("PROVEN_TO", how, reached if above(reached, simple) else simple, searched, checked)
 
     def _multipliers(self) -> Array | None:
         """lambda on the letters of positive mass: the file's, else those that its encoder implies."""
         if self.multipliers is not None:
-            return self.multipliers[self.x] / self.scale
+            lam: Array = self.multipliers[self.x] / self.scale
+            return lam
         if self.W is None:
             return None
         own = bottleneck_multipliers if self.is_bottleneck else funnel_multipliers

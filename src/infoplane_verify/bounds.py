@@ -12,7 +12,6 @@ import numpy as np
 
 from .numbers import UNIT, Array, entropy
 
-
 MOST_PAIRS = 1_000_000_000
 """Numbers of T that are compared to find eta, a second or two; beyond, its largest value, 1, will do."""
 

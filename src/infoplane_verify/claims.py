@@ -9,6 +9,7 @@ import json
 import math
 import os
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -75,11 +76,11 @@ def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
     _need(
         isinstance(shape, list)
         and len(shape) == 2
-        and all(type(size) is int and 1 <= size for size in shape)
+        and all(type(size) is int and size >= 1 for size in shape)
         and math.prod(shape) <= LARGEST_TABLE,
         f"its p(x, y) has shape {str(shape)[:60]}, expected two sizes with at most {LARGEST_TABLE:,} cells",
     )
-    x, y = shape
+    x, y = meta["shape"]
     P = _table(archive, x, y)
     runs = _length(archive, "counts")
     _need(runs > 0, "it has no runs")
@@ -168,7 +169,10 @@ def _length(archive: NumberArchive, name: str) -> int:
 
 def _finite(archive: NumberArchive, name: str, shape: tuple[int, ...]) -> Array:
     array: Array = archive.read(name, "f", shape)
-    _need(bool(at_most(np.abs(array), LARGEST).all()), f"its {name} hold a number that is not finite, or beyond {LARGEST:g}")
+    _need(
+        bool(at_most(np.abs(array), LARGEST).all()),
+        f"its {name} hold a number that is not finite, or beyond {LARGEST:g}",
+    )
     return array
 
 
@@ -205,7 +209,7 @@ def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:
         ends.append(ends[-1] + (count if has else 0))
     stacked = _finite(archive, "encoders", (ends[-1], x))
     found: list[Array | None] = []
-    for run, (first, last) in enumerate(zip(ends[:-1], ends[1:], strict=True)):
+    for run, (first, last) in enumerate(pairwise(ends)):
         W = stacked[first:last] if kept[run] else None
         if W is not None:
             sums = np.array([math.fsum(column) for column in W.T.tolist()])

@@ -32,12 +32,12 @@ GAMMAS = ("bottleneck", "deterministic_bottleneck", "generalised_bottleneck")
 """Names with a parameter gamma; some write 1/gamma, and call it beta."""
 
 LARGEST = 1e100
-"""Coefficients, multipliers and bounds lie between this and its inverse, or are 0: products of three of them neither overflow nor vanish."""
+"""No number of a file is beyond this, no coefficient but 0 below its inverse: products of three of them neither overflow nor vanish."""
 
 
 def contradiction(name: str, parameter: float | None, rho: Rho) -> str:
     """What is wrong with a name and a parameter for these coefficients; "" if nothing is."""
-    if not all(size == 0.0 or at_most(1.0 / LARGEST, size) and at_most(size, LARGEST) for size in map(abs, rho)):
+    if not all(size == 0.0 or (at_most(1.0 / LARGEST, size) and at_most(size, LARGEST)) for size in map(abs, rho)):
         return f"coefficients rho = {rho} that no proof can be computed with"
     if not any(rho):
         return "coefficients that are all 0"
@@ -64,7 +64,7 @@ def _coefficients(name: str, parameter: float, rho: Rho) -> Rho:
 
 
 def is_of(name: str, parameter: float | None, varied: float) -> bool:
-    """Whether what a sweep varied is the parameter, or for gamma its inverse, as in the older notation; if there is none, it may be anything."""
+    """Whether what a sweep varied is the parameter, or for gamma its inverse, as in the older notation; anything, if there is no parameter."""
     if parameter is None or math.isnan(varied):
         return True
     ways = (parameter, 1.0 / parameter) if name in GAMMAS else (parameter,)

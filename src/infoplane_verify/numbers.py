@@ -59,7 +59,7 @@ def recomputed(P: Array, W: Array, rho: tuple[float, float, float]) -> Recompute
 def rounding(x: int, y: int, z: int) -> float:
     """More than what rounding does to I(X;Z) and I(Y;Z), here and where the file was made; times the sum of the |rho|, to a loss.
 
-    A cell of p(z), p(z, x) or p(z, y) is a sum of |X| products of a p(z|x) and a sum of |Y|; its -t log t is right to |X| + |Y| + 8 units of
-    t + h(t), and an entropy to as many of 1 + log of its cells. A column of p(z|x) is a distribution to 4 |Z| units (`claims.py`).
+    A cell of p(z), p(z, x) or p(z, y) is a sum of |X| products of a p(z|x) and a sum of |Y|; its -t log t is right to |X| + |Y| + 8 units
+    of t + h(t), and an entropy to as many of 1 + log of its cells. A column of p(z|x) is a distribution to 4 |Z| units (`claims.py`).
     """
     return 4.0 * (x + y + 4.0 * z + 32.0) * UNIT * (1.0 + math.log(x * y * z))

@@ -19,7 +19,6 @@ from .claims import ClaimedRun, read_claims
 from .families import NAMELESS, Rho, is_of
 from .numbers import Array, Recomputed, at_most, recomputed, rounding
 
-
 EQUAL = 1e-9
 """Losses of runs that infoplane takes for equal, in nats: the encoder that a store keeps may be that of any of them."""
 
@@ -120,30 +119,26 @@ def verify(
     return [_left_out(one, claim, checks) for one, claim in zip(checks, claims, strict=True)]
 
 
-def _check(
-    run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, proofs: dict[object, Proof]
-) -> RunCheck:
+def _check(run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, proofs: dict[object, Proof]) -> RunCheck:
     """The verdict on one run. ``proofs`` has those of former runs: the runs of a parameter share their bound."""
     W, nan = claim.encoder, math.nan
     right = Recomputed(nan, nan, nan) if W is None else recomputed(P, W, claim.rho)
     parameter = nan if claim.parameter is None else claim.parameter
-    found = RunCheck(run, claim.family, parameter, claim.rho, CheckVerdict.REFUTED, *right, claimed_bound=claim.lower_bound)
+    found = RunCheck(
+        run, claim.family, parameter, claim.rho, CheckVerdict.REFUTED, *right, claimed_bound=claim.lower_bound
+    )
     if reason := _wrong(P, claim, right):
         return replace(found, reason=reason)
     if claim.lower_bound is not None:
-        key = (claim.rho, claim.lower_bound, None if claim.multipliers is None else claim.multipliers.tobytes())
+        lam = None if claim.multipliers is None else claim.multipliers.tobytes()
+        key = (claim.rho, claim.lower_bound, lam, W is None)
         if key not in proofs:
             proofs[key] = prove(P, claim, limits)
         proof = proofs[key]
-        found = replace(
-            found,
-            proven_bound=proof.bound,
-            cells=proof.cells,
-            left=proof.left,
-            seconds=proof.seconds,
-            digits_checked=proof.digits_checked,
-            posterior=proof.posterior,
-        )
+        found = replace(found, proven_bound=proof.bound, digits_checked=proof.digits_checked, posterior=proof.posterior)
+        if proof.searched is not None:
+            searched = proof.searched
+            found = replace(found, cells=searched.cells, left=searched.left, seconds=searched.seconds)
         if not proof.holds:
             return replace(found, verdict=CheckVerdict[proof.verdict], reason=proof.reason)
         distance = (claim.loss if W is None else right.loss) - claim.lower_bound
@@ -154,7 +149,9 @@ def _check(
         reason = "its encoder is not in the file, so that its numbers cannot be recomputed"
         return replace(found, verdict=CheckVerdict.UNCHECKED, reason=reason)
     if not is_of(claim.family, claim.parameter, claim.varied):
-        reason = f"its parameter is said to be {claim.varied:.12g}, that of its {claim.family} is {claim.parameter:.12g}"
+        reason = (
+            f"its parameter is said to be {claim.varied:.12g}, that of its {claim.family} is {claim.parameter:.12g}"
+        )
         return replace(found, verdict=CheckVerdict.UNCHECKED, reason=reason)
     return replace(found, verdict=CheckVerdict.NUMBERS if claim.lower_bound is None else CheckVerdict.VERIFIED)
 
@@ -162,7 +159,7 @@ def _check(
 def _wrong(P: Array, claim: ClaimedRun, right: Recomputed) -> str:
     """Which claim of a run is not what its encoder has, or contradicts another; "" if none is."""
     clusters = len(P) if claim.encoder is None else len(claim.encoder)
-    off = rounding(*P.shape, clusters)
+    off = rounding(P.shape[0], P.shape[1], clusters)
     off_loss = off * sum(map(abs, claim.rho))
     if claim.encoder is not None:
         for name, theirs, ours, most in (
@@ -216,5 +213,3 @@ def sentence(one: RunCheck) -> str:
         largest = (-one.posterior).argsort(kind="stable")[:SHOWN]
         words.append("q = " + ", ".join(f"{one.posterior[x]:.6g} at x {x}" for x in largest if one.posterior[x] > 0.0))
     return "; ".join(words)
-
-

@@ -36,8 +36,9 @@ CERTIFIED = 1e-6
 def originals():
     """True files, made once."""
     folder = Path(tempfile.mkdtemp(prefix="infoplane-forgeries-"))
-    paper, faint = ip.datasets.paper_nonuniform(), ip.Joint.from_counts(
-        [[4, 0, 0, 1], [0, 0, 0, 0], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5]]
+    paper, faint = (
+        ip.datasets.paper_nonuniform(),
+        ip.Joint.from_counts([[4, 0, 0, 1], [0, 0, 0, 0], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5]]),
     )
     certify = {"certify": True, "rng": 0}
     for name, runs in {
@@ -109,10 +110,16 @@ def untrue(path, check):
     family = ip.problem.FAMILIES[name]
     if family.parameter is not None:
         a = {"a": -rho[1] / parameter} if family.options else {}
-        if not np.allclose(family.rho(parameter, **a), rho, rtol=1e-14, atol=0.0) or not 0.0 <= a.get("a", 1.0) <= 1.0 + 1e-14:
+        if (
+            not np.allclose(family.rho(parameter, **a), rho, rtol=1e-14, atol=0.0)
+            or not 0.0 <= a.get("a", 1.0) <= 1.0 + 1e-14
+        ):
             return f"rho = {rho} is no {name} at {parameter}"
         said = arrays["numbers"][run, 0]
-        if not (abs(said - parameter) < 1e-14 * parameter or (family.parameter == "gamma" and abs(said * parameter - 1.0) < 1e-14)):
+        if not (
+            abs(said - parameter) < 1e-14 * parameter
+            or (family.parameter == "gamma" and abs(said * parameter - 1.0) < 1e-14)
+        ):
             return f"its parameter is shown as {said}, and is {parameter}"
     elif parameter is not None:
         return "a lagrangian has a parameter"
@@ -126,7 +133,10 @@ def untrue(path, check):
     if meta["statuses"][run] == "CERTIFIED" and not right[0] - bound <= CERTIFIED + off[0]:
         return f"it is called certified, {right[0] - bound} above its bound"
     problem, joint = ip.MarkovLagrangian(*rho), ip.Joint.from_matrix(P)
-    best = min(ip.solve(joint, problem, rng=0, starts=8).loss, ip.solve(joint, problem, rng=0, certify=1e-9, max_seconds=5.0).loss)
+    best = min(
+        ip.solve(joint, problem, rng=0, starts=8).loss,
+        ip.solve(joint, problem, rng=0, certify=1e-9, max_seconds=5.0).loss,
+    )
     return f"an encoder has the loss {best}, below the bound {bound}" if not bound <= best + off[0] else ""
 
 
@@ -150,7 +160,9 @@ def attack(rng):
             if check.verdict.good and (found := untrue(path, check)):
                 raise Broken(f"{original.stem}, {how}: run {check.run} is {check.verdict.name}, and {found}")
         _loaded(path, how)
-    return "passed and true" if passed(checks) else max(check.verdict.name for check in checks if not check.verdict.good)
+    return (
+        "passed and true" if passed(checks) else max(check.verdict.name for check in checks if not check.verdict.good)
+    )
 
 
 def _loaded(path, how):

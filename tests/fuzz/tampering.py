@@ -45,7 +45,9 @@ def rows_of(arrays, run):
 def another_parameter(rng, meta, arrays):
     """A number beside the name that is not that of rho, in one place or in both."""
     run = run_of(rng, meta)
-    value = (meta["problem_parameters"][run] or 1.0) * one(rng, (0.08, 0.5, 1 + 1e-9, 1 - 1e-6, 2.0, 50.0, -1.0, math.nan))
+    value = (meta["problem_parameters"][run] or 1.0) * one(
+        rng, (0.08, 0.5, 1 + 1e-9, 1 - 1e-6, 2.0, 50.0, -1.0, math.nan)
+    )
     where = rng.integers(3)
     if where != 0:
         meta["problem_parameters"][run] = value
@@ -90,7 +92,18 @@ def another_bound(rng, meta, arrays):
     run = run_of(rng, meta)
     old = meta["lower_bounds"][run]
     loss = float(arrays["plane"][run, 0])
-    choices = (loss + shift(rng), (old or loss) + shift(rng), one(rng, SIZES), 5.0, None, str(old), [old], True, 10**400, -(10**400))
+    choices = (
+        loss + shift(rng),
+        (old or loss) + shift(rng),
+        one(rng, SIZES),
+        5.0,
+        None,
+        str(old),
+        [old],
+        True,
+        10**400,
+        -(10**400),
+    )
     meta["lower_bounds"][run] = one(rng, choices)
     if rng.random() < 0.3:
         meta["statuses"][run] = one(rng, ("CERTIFIED", "STATIONARY", "certified", "", None))

@@ -46,7 +46,10 @@ def test_arrays_come_back_row_by_row_in_this_machines_order(tmp_path):
     [("a", "f", (3, 1), "expected float64"), ("a", "i", (3,), "expected int64"), ("b", "f", (3,), "it has no b")],
 )
 def test_another_kind_or_shape_is_refused(tmp_path, name, kind, shape, said):
-    with NumberArchive(saved(tmp_path / "a.npz", a=np.zeros(3))) as archive, pytest.raises(UnreadableAnswerError, match=said):
+    with (
+        NumberArchive(saved(tmp_path / "a.npz", a=np.zeros(3))) as archive,
+        pytest.raises(UnreadableAnswerError, match=said),
+    ):
         archive.read(name, kind, shape)
 
 

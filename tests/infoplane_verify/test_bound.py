@@ -13,7 +13,9 @@ LIMITS = Limits(3_000, 20.0)
 JOINT = ip.datasets.paper_nonuniform()
 
 
-@pytest.fixture(scope="module", params=[ip.bottleneck(0.1), ip.funnel(3.5), ip.MarkovLagrangian(-2.4, -0.6, 3.0)], ids=str)
+@pytest.fixture(
+    scope="module", params=[ip.bottleneck(0.1), ip.funnel(3.5), ip.MarkovLagrangian(-2.4, -0.6, 3.0)], ids=str
+)
 def claim(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("bound") / "answer.npz"
     ip.Frontier(JOINT, [ip.solve(JOINT, request.param, certify=True)]).save(path)

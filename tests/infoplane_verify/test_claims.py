@@ -85,7 +85,12 @@ BAD = {
     "mass off by 1e-9": lambda meta, arrays: arrays["p_value"].__setitem__(0, arrays["p_value"][0] + 1e-9),
     "no runs": lambda meta, arrays: (
         meta.update({name: [] for name in LISTS}),
-        arrays.update({name: arrays[name][:0] for name in ("counts", "rho", "plane", "numbers", "kept", "encoders", "multiplier_rows")}),
+        arrays.update(
+            {
+                name: arrays[name][:0]
+                for name in ("counts", "rho", "plane", "numbers", "kept", "encoders", "multiplier_rows")
+            }
+        ),
     ),
     "multiplier rows": lambda meta, arrays: arrays.update(multiplier_rows=arrays["multiplier_rows"] + 5),
 }

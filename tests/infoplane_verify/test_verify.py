@@ -78,7 +78,10 @@ def other_joint(_meta, arrays):
 
 
 def other_parameter(meta, arrays):
-    family, parameter = {"bottleneck": ip.bottleneck, "funnel": ip.funnel}[meta["families"][0]], meta["problem_parameters"][0]
+    family, parameter = (
+        {"bottleneck": ip.bottleneck, "funnel": ip.funnel}[meta["families"][0]],
+        meta["problem_parameters"][0],
+    )
     arrays["rho"] = np.array([family(0.99 * parameter).rho])
     meta["problem_parameters"][0] = arrays["numbers"][0, 0] = 0.99 * parameter
 

@@ -222,7 +222,13 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
         fields = {
             "joint": joint,
             "problem": check_claim(
-                MarkovLagrangian(*rho.tolist(), meta["families"][index], meta["problem_parameters"][index])
+                MarkovLagrangian(
+                    float(rho[0]),
+                    float(rho[1]),
+                    float(rho[2]),
+                    meta["families"][index],
+                    meta["problem_parameters"][index],
+                )
             ),
             "parameter": float(numbers[0]),
             "start": int(counts[index, 0]),

@@ -16,9 +16,9 @@ def verify(
 ) -> list[RunCheck]:
     """Check a file that `Frontier.save` or ``infoplane solve --out answer.npz`` has written; a `RunCheck` for each of its runs.
 
-    This is `infoplane_verify.verify`, a package of its own that shares no code with the solvers and proofs that made the file, needs
-    nothing but NumPy and imports nothing of this package: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is proven again
-    from the stored multipliers, by a slow and plain branch and bound (docs/verify.md).
+    This is `infoplane_verify.verify`, of a package of its own that needs nothing but NumPy and shares no code with the solvers and proofs
+    that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is proven again from the stored multipliers, by
+    a slow and plain branch and bound (docs/verify.md).
 
     Parameters
     ----------

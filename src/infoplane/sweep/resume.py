@@ -79,8 +79,8 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovL
     name, grid = manifest["family"], manifest["grid"]
     named = name in FAMILIES and FAMILIES[name].parameter is not None
     problems = {
-        value: MarkovLagrangian(*rho, name, value if named else None)
-        for value, rho in zip(grid, manifest["rho"], strict=True)
+        value: MarkovLagrangian(z, zx, zy, name, value if named else None)
+        for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
     }
     make = siblings(problems[grid[0]]).make
     if named and not all(FAMILIES[name].has(problem) for problem in problems.values()):
