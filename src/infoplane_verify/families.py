@@ -16,8 +16,6 @@ A file has the name, the parameter and the coefficients; whoever reads it believ
 
 from __future__ import annotations
 
-import math
-
 from .numbers import UNIT, at_most
 
 Rho = tuple[float, float, float]
@@ -64,8 +62,8 @@ def _coefficients(name: str, parameter: float, rho: Rho) -> Rho:
 
 
 def is_of(name: str, parameter: float | None, varied: float) -> bool:
-    """Whether what a sweep varied is the parameter, or for gamma its inverse, as in the older notation; anything, if there is no parameter."""
-    if parameter is None or math.isnan(varied):
+    """Whether what a sweep varied is the parameter, or for gamma its inverse, the older notation; anything, if there is no parameter."""
+    if parameter is None:
         return True
     ways = (parameter, 1.0 / parameter) if name in GAMMAS else (parameter,)
     return any(at_most(abs(varied - way), 4.0 * UNIT * way) for way in ways)
