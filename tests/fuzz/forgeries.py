@@ -80,7 +80,13 @@ def forged(rng, path):
         try:
             way(rng, meta, arrays)
             done.append(way.__name__)
-        except (LookupError, TypeError, ValueError, AttributeError):  # there is nothing left that it could change
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ):  # there is nothing left that it could change
             done.append(f"no {way.__name__}")
     file = io.BytesIO()
     np.savez(file, meta=np.array(json.dumps(meta)), **arrays)
