@@ -254,7 +254,7 @@ TESTED_ELSEWHERE = {
     "cli.safe_table": "cli/test_speech.py",
     "cli.texts": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
-    "frontier.verify": "infoplane_verify/test_verify.py, which calls it",
+    "frontier.verify": "verification/test_verify.py, which calls it",
     "frontier.lazy_solution": "sweep/store/test_reader.py and report/test_page.py",
     "kernels.common.arrays": "types and one product",
     "kernels.common.outcomes": "numbers only",
@@ -277,7 +277,7 @@ def test_tests_mirror_the_tree():
     tests = Path(__file__).parent
     written = {name for name, path in modules() if not path.name.startswith("__")}
     checker = Path(infoplane_verify.__file__).parent
-    written |= {f"{checker.name}.{path.stem}" for path in checker.glob("*.py") if not path.name.startswith("__")}
+    written |= {f"verification.{path.stem}" for path in checker.glob("*.py") if not path.name.startswith("__")}
     unnamed = {
         name
         for name in written
