@@ -19,7 +19,7 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
+    ("version", "errors", "checks", "threads", "information", "words", "markup"),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),
@@ -29,6 +29,7 @@ ROOMS = (
     ("solvers",),
     ("solve",),
     ("frontier",),
+    ("storage",),
     ("sweep",),
     ("compare",),
     ("plot", "chart"),
@@ -44,6 +45,10 @@ ALLOWED = {
         "frontier.frontier",
         "plot",
     ): "Frontier.plot draws; the picture is a view of the frontier, and matplotlib is an extra",
+    (
+        "frontier.frontier",
+        "storage",
+    ): "Frontier.save and Frontier.load: the file is a view of the frontier, as pictures are",
     ("frontier.frontier", "report"): "Frontier.report writes the page; altair is an extra",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -255,7 +260,6 @@ TESTED_ELSEWHERE = {
     "cli.texts": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
-    "frontier.lazy_solution": "sweep/store/test_reader.py and report/test_page.py",
     "kernels.common.arrays": "types and one product",
     "kernels.common.outcomes": "numbers only",
     "kernels.common.rows": "every kernel that copies rows",
@@ -266,6 +270,8 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
     "report.charts": "report/test_browser.py, which looks at them",
+    "storage.lazy_solution": "storage/test_reader.py and report/test_page.py",
+    "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "version": "test_package.py",
 }

@@ -17,13 +17,13 @@ import numpy as np
 
 from .checks import positive_number
 from .errors import InvalidOptionError, MissingExtraError
-from .files import write_whole
 from .frontier.enclosure import Enclosure, is_enclosed
 from .frontier.frontier import Frontier
 from .frontier.knee import transitions_on_the_grid
 from .information import NATS_PER_BIT, Array, bits
 from .problem import BOTTLENECK, named_family
 from .solution import Solution
+from .storage.files import write_whole
 from .words import label_text
 
 if TYPE_CHECKING:

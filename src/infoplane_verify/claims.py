@@ -18,7 +18,7 @@ from .archive import NumberArchive, UnreadableAnswerError
 from .families import LARGEST, Rho, contradiction
 from .numbers import UNIT, Array, at_most
 
-FORMAT = 4
+FORMAT = 1
 """Of the files that are read."""
 
 LARGEST_TABLE = 20_000_000

@@ -63,7 +63,7 @@ def test_lines_and_tables(capsys):
 def test_a_full_disk_under_stdout_is_a_sentence(command):
     with open("/dev/full", "w") as full:
         ended = subprocess.run([sys.executable, "-m", "infoplane", *command], stdout=full, stderr=subprocess.PIPE)
-    assert ended.returncode == 2
+    assert ended.returncode == 5
     assert (
         ended.stderr.decode() == "Error: standard output: No space left on device. Make room, or name another file.\n"
     )
@@ -76,8 +76,8 @@ def test_a_full_disk_under_a_file_is_a_sentence(run, target, tmp_path, monkeypat
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("infoplane.files.os.replace", full)
+    monkeypatch.setattr("infoplane.storage.files.os.replace", full)
     said = run("frontier", "paper_uniform", "--grid-values", "0.5", "--solver", "merging", target)
-    assert said.code == 2
+    assert said.code == 5
     assert f"Error: {target.partition('=')[2]}: No space left on device. Make room, or name another file.\n" in said.err
     assert os.listdir(tmp_path) == []

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from infoplane.frontier.lazy_solution import LazySolution
 
 import infoplane as ip
 from infoplane import words
-from infoplane.frontier.lazy_solution import LazySolution
 from infoplane.report import page as module
 from infoplane.report.charts import charts
 from infoplane.report.contents import Allowance, contents

@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.solvers.stopping import Stopping
+from infoplane.storage.reader import store_status
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
-from infoplane.sweep.store.reader import store_status
 from infoplane.sweep.worker import identity
 from infoplane.threads import cores
 from sweeping import assert_same_runs

@@ -6,7 +6,8 @@ import pytest
 import infoplane as ip
 from infoplane.solvers.base import block_length, is_path
 from infoplane.solvers.stopping import Stopping
-from infoplane.sweep import record, worker
+from infoplane.storage import record
+from infoplane.sweep import worker
 from infoplane.sweep.plan import Chunk
 from infoplane.sweep.worker import STOP_FLAGS, run_chunk
 from infoplane.threads import StopFlag

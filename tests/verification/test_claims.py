@@ -60,7 +60,7 @@ BAD = {
     "integers for numbers": lambda meta, arrays: arrays.update(rho=arrays["rho"].astype(int)),
     "no clusters": lambda meta, arrays: arrays.update(counts=arrays["counts"] * 0),
     "multipliers": lambda meta, arrays: arrays.update(multipliers=arrays["multipliers"][:, :-1]),
-    "format of another type": lambda meta, arrays: meta.update(format=4.0),
+    "format of another type": lambda meta, arrays: meta.update(format=1.0),
     "shape of other types": lambda meta, arrays: meta.update(shape=[3.0, True]),
     "text for a bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, "-0.5"),
     "truth for a bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, False),

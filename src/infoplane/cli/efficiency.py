@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files import write_whole
 from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..problem import Notation
+from ..storage.files import write_whole
 from ..systems import read_systems, systems_of
 from ..words import label_text
 from . import options, output

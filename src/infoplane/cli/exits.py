@@ -1,6 +1,6 @@
 """Exit codes, and how an error or a Ctrl-C becomes one.
 
-0 done, 2 usage, 3 bad data, 4 finished but not converged, 130 interrupted; 1 is a bug, and shows its traceback.
+0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write, 130 interrupted; 1 is a bug, and shows its traceback.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import Any
 
 import click
 
-from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError
+from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError, StoreWriteError
 from ..words import shown_lines
 
-USAGE, BAD_DATA, NOT_CONVERGED, INTERRUPTED = 2, 3, 4, 130
+USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
 
 
 class Refused(click.ClickException):
@@ -33,6 +33,12 @@ class BadData(click.ClickException):
     """Data that is not a joint."""
 
     exit_code = BAD_DATA
+
+
+class CannotWrite(click.ClickException):
+    """A disk that is full, or a place where nothing may be written."""
+
+    exit_code = CANNOT_WRITE
 
 
 class Interrupted(click.ClickException):
@@ -91,6 +97,8 @@ class Commands(click.Group):
             raise _explained(error) from None
         except (InvalidJointError, InvalidEncoderError, InvalidAnswerError) as error:
             raise BadData(str(error)) from error
+        except StoreWriteError as error:
+            raise CannotWrite(str(error)) from error
         except InfoplaneError as error:
             raise Refused(str(error)) from error
         except MemoryError as error:
@@ -133,7 +141,7 @@ def _said_safely() -> Iterator[None]:
             raise  # the reader of the output has seen enough, which click answers without a word
         except OSError as error:
             where = error.filename or "standard output"
-            raise Refused(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
+            raise CannotWrite(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
     except click.ClickException as error:
         error.__dict__["message"] = shown_lines(error.message)
         raise

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from ..sweep.store.reader import read_store, store_status
+from ..storage.reader import read_store, store_status
 from ..words import counted
 from . import output
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import StoreWriteError
 from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
@@ -20,11 +21,10 @@ from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
 from ..sweep.range import default_grid
-from ..sweep.store.database import StoreError
 from ..sweep.sweep import sweep
 from ..words import counted, rounded
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, Interrupted, interruptible
+from .exits import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
@@ -224,13 +224,14 @@ def check_report(path: Path | None) -> None:
 
 @contextmanager
 def resumable(store: Path | None) -> Iterator[None]:
-    """With a store, a full disk or lost workers end the command as Ctrl-C does: repeated, it continues."""
+    """With a store, lost workers end the command as Ctrl-C does, and a full disk with its own code: repeated, it continues."""
     try:
         yield
-    except (EngineError, StoreError) as error:
+    except (EngineError, StoreWriteError) as error:
         if store is None or not error.resumable:
             raise
-        raise Interrupted(f"{error} All runs finished before are in {store}.") from error
+        end = CannotWrite if isinstance(error, StoreWriteError) else Interrupted
+        raise end(f"{error} All runs finished before are in {store}.") from error
 
 
 def write(

@@ -25,7 +25,7 @@ from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
 from ..joint.binning import MISSING
 from ..joint.joint import Joint
-from ..npz import read_npy
+from ..storage.npz import read_npy
 from ..words import counted
 from .speech import note
 from .texts import STDIN, TEXTS, kind_of, rows_of

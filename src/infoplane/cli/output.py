@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..datasets import paper_uniform
-from ..files import to_json, write_whole
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
+from ..storage.files import to_json, write_whole
 from .inputs import require_parquet
 from .speech import note as note
 from .speech import say as say

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import click
 
+from ..storage.reader import store_status
 from ..sweep.progress import bar
 from ..sweep.resume import resume as go_on
-from ..sweep.store.reader import store_status
 from . import options, output
 from .exits import INTERRUPTED, interruptible
 from .frontier import (

@@ -327,13 +327,13 @@ class Frontier:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one .npz file, without pickle; the file appears only once it is whole."""
-        from .archive import save
+        from ..storage.archive import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Frontier:
         """Read what `save` wrote; opening a file never executes anything."""
-        from .archive import load
+        from ..storage.archive import load
 
         return load(path)

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..encoder import SAME_POSTERIOR
 from ..errors import InfoplaneError
-from ..files import to_json
 from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
@@ -22,6 +21,7 @@ from ..joint.joint import Joint
 from ..problem import FAMILIES, named_family
 from ..solution import Trace
 from ..status import Status
+from ..storage.files import to_json
 from ..words import counted, label_text, shortened
 from .encoders import encoder_columns, largest, typical_rows
 

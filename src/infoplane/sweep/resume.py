@@ -17,8 +17,8 @@ from ..problem import FAMILIES, MarkovLagrangian, siblings
 from ..solvers.base import Solver
 from ..solvers.registry import SOLVERS
 from ..solvers.starts import KINDS
+from ..storage.reader import read_manifest
 from .progress import ProgressCallback
-from .store.reader import read_manifest
 from .sweep import sweep
 
 
@@ -54,13 +54,12 @@ def resume(
         raise InvalidOptionError(
             f"{os.fspath(store)} was begun from encoders of its own, of which it keeps no copy: repeat the call that made it."
         )
-    asked = manifest.get("asked", {"clusters": manifest["clusters"]})
     return sweep(
         joint,
         family_of_manifest(manifest),
         np.array(manifest["grid"]),
         _solver(manifest),
-        clusters=asked["clusters"],
+        clusters=manifest["asked"]["clusters"],
         starts=manifest["starts"],
         max_iter=manifest["max_iter"],
         tol=manifest["tol"],

@@ -24,10 +24,10 @@ from ..problem import MarkovLagrangian
 from ..solution import TIE, Run, Trace
 from ..solvers.base import BlockPace, PathSolver, Solver, is_path
 from ..solvers.soundness import sound
+from ..storage.record import RunRecord, contending
 from ..threads import StopFlag, one_blas_thread, stopped_by, usual_floats
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
-from .record import RunRecord, contending
 
 STOP_FLAGS: dict[str, StopFlag] = {}
 """Flags by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""

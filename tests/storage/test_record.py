@@ -1,7 +1,7 @@
 import numpy as np
 
 import infoplane as ip
-from infoplane.sweep import record
+from infoplane.storage import record
 from infoplane.sweep.plan import Chunk
 from infoplane.sweep.worker import run_chunk
 from sweeping import planned

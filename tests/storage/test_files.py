@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from infoplane.errors import InvalidOptionError
-from infoplane.files import check_regular, path_of, to_json, write_whole
+from infoplane.storage.files import check_regular, path_of, to_json, write_whole
 
 
 def test_json_values_have_no_nan_and_keep_labels_readable():
@@ -61,7 +61,7 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
 
 KILLED = """
 import os, pathlib, signal, sys
-from infoplane.files import write_whole
+from infoplane.storage.files import write_whole
 def write(file):
     file.write(b"half")
     file.flush()

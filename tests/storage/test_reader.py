@@ -1,30 +1,11 @@
 import pytest
 
 import infoplane as ip
-from infoplane.sweep.store import database
-from infoplane.sweep.store.database import BOOKKEEPING, COLUMNS, StoreError
-from infoplane.sweep.store.reader import read_store, store_status
-from storing import change, swept
+from infoplane.errors import StoreError
+from infoplane.storage import database
+from infoplane.storage.reader import read_store, store_status
+from storing import swept
 from sweeping import assert_same_runs
-
-
-@pytest.mark.parametrize("schema", [1, 2, 3])
-def test_a_store_of_a_former_schema_is_read_but_not_continued(store, expected, schema):
-    bare = BOOKKEEPING if schema == 3 else COLUMNS
-    change(store, *(f"ALTER TABLE {table} DROP COLUMN checksum" for table in bare), f"PRAGMA user_version = {schema}")
-    change(store, *(f"DROP TABLE {table}" for table in ("multipliers", "traces")[: 3 - schema]))
-    before = store.read_bytes()
-    found = read_store(store)
-    assert found.to_frame().equals(read_store(store).to_frame())
-    assert [run.loss for run in found.runs] == [run.loss for run in expected.runs]
-    assert schema > 1 or all(run.trace is None for run in found.runs)
-    assert found.encoder(found.best_rows()[0]).tobytes() == expected.encoder(expected.best_rows()[0]).tobytes()
-    assert store_status(store).complete
-    with pytest.raises(
-        StoreError, match=rf"has schema {schema}.* read and exported, but not continued.*name another file"
-    ):
-        swept(store)
-    assert store.read_bytes() == before
 
 
 def test_an_archive_of_a_store_comes_back(made, tmp_path):

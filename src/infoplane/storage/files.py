@@ -15,13 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .errors import InvalidOptionError
+from ..errors import InvalidOptionError
 
 try:
     import fcntl
-except (
-    ImportError
-):  # not a Unix: what a killed process left behind cannot be told from what another is writing, and stays
+except ImportError:  # not a Unix: nothing is locked, and what a killed process left behind stays
     fcntl = None  # type: ignore[assignment]
 
 PART = ".part"
@@ -100,7 +98,7 @@ def _locked_part(path: Path) -> tuple[int, str]:
     """A new file beside ``path``, open and locked. Another process may take it for left over before it is locked: then once more."""
     while True:
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=PART)
-        if _lock(handle) and os.fstat(handle).st_nlink > 0:
+        if lock(handle) and os.fstat(handle).st_nlink > 0:
             return handle, temporary
         os.close(handle)
 
@@ -110,18 +108,18 @@ def _remove_left_over(path: Path) -> None:
         with suppress(OSError):
             handle = os.open(part, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
             try:
-                if _lock(handle):
+                if lock(handle):
                     part.unlink()
             finally:
                 os.close(handle)
 
 
-def _lock(handle: int) -> bool:
-    """Lock an open file for as long as it is open; False if another process, or another part of this one, has."""
+def lock(handle: int, *, shared: bool = False) -> bool:
+    """Lock an open file for as long as it is open, alone or ``shared``; False if another process, or another part of this one, has."""
     if fcntl is None:
         return True
     try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(handle, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     except OSError:  # a file system without locks
@@ -137,9 +135,9 @@ def path_of(what: str, given: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def check_regular(path: Path) -> None:
+def check_regular(path: str | os.PathLike[str]) -> None:
     """An OSError unless ``path`` is an ordinary file: to open a pipe would wait for somebody to write to it."""
-    mode = path.stat().st_mode
+    mode = os.stat(path).st_mode
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, "Is a directory", os.fspath(path))
     if not stat.S_ISREG(mode):

@@ -5,8 +5,9 @@ import pytest
 from scipy import sparse
 
 import infoplane as ip
-from infoplane.sweep.store.database import COLUMNS, StoreError, checksum
-from infoplane.sweep.store.reader import read_store, store_status
+from infoplane.errors import StoreError
+from infoplane.storage.database import COLUMNS, checksum
+from infoplane.storage.reader import read_store, store_status
 from storing import change, forge, swept
 from sweeping import assert_same_runs
 

@@ -7,41 +7,21 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import scipy.sparse
 
 from ..errors import InvalidOptionError
-from ..files import check_regular, path_of, to_json, write_whole
+from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..npz import Member, NumberArchive
 from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from ..words import shown
-from .frontier import Frontier
+from .files import path_of, to_json, write_whole
 from .lazy_solution import LazySolution
-
-
-class Expected(NamedTuple):
-    """The kind of an array's values, as in ``numpy.dtype.kind``, of 8 bytes if they are numbers; and its shape, None for any length."""
-
-    kind: str
-    shape: tuple[int | None, ...]
-
-    def fits(self, member: Member) -> bool:
-        """Whether an array of that type and shape is meant."""
-        kind, size = member.dtype.kind, member.dtype.itemsize
-        alike = (
-            kind == self.kind and (kind not in "if" or size == 8)
-        ) or 0 in member.shape  # without values any type will do
-        return (
-            alike
-            and len(member.shape) == len(self.shape)
-            and all(want in (None, length) for want, length in zip(self.shape, member.shape, strict=True))
-        )
-
+from .npz import Expected, read_npz
 
 MEMBERS = {
     "meta": Expected("U", ()),
@@ -63,14 +43,14 @@ MEMBERS = {
 UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
 """What reading a file that was not made by `save` may end in."""
 
-MOST_BYTES = 2**33
-"""Of all arrays of a file together, unpacked: a file of 8 MB cannot be packed from more."""
-
 LARGEST_DENSE = 2**28
 """Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is."""
 
-FORMAT = 4
-"""1 had an encoder for every run, and no provenance; 2 had no traces, 3 no multipliers."""
+FORMAT = 1
+"""Of what a file holds; others are refused."""
+
+OPTIONAL = {"x_counts", "y_counts"}
+"""What a file may be without: a joint that was not made of records has no counts."""
 
 
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
@@ -82,7 +62,7 @@ def load(path: str | os.PathLike[str]) -> Frontier:
     """Read a frontier; see `Frontier.load`."""
     where = path_of("the file of a frontier", path)
     try:
-        return _from_arrays(_members(where))
+        return _from_arrays(read_npz(where, MEMBERS))
     except FileNotFoundError:
         raise
     except UNREADABLE as error:
@@ -90,21 +70,6 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         raise InvalidOptionError(
             f"{shown(where)} is not a frontier that infoplane saved: {said.rstrip('.')}."
         ) from error
-
-
-def _members(path: Path) -> dict[str, Any]:
-    """The arrays of a file; nothing is unpacked unless all are known, of the kind and dimensions expected, and not too large together."""
-    check_regular(path)
-    with NumberArchive(path) as archive:
-        for name, member in archive.members.items():
-            expected = MEMBERS.get(name)
-            if expected is None:
-                raise ValueError(f"it has a member {shown(name)} that no frontier has")
-            if not expected.fits(member):
-                raise ValueError(f"its {name} have type {member.dtype} and shape {member.shape}")
-        if sum(member.bytes for member in archive.members.values()) > MOST_BYTES:
-            raise ValueError(f"its arrays would take more than {MOST_BYTES:,} bytes")
-        return {name: archive.read(name) for name in archive.members}
 
 
 def joint_meta(joint: Joint) -> dict[str, Any]:
@@ -201,20 +166,18 @@ def _trace(rows: Any) -> Trace | None:
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     meta = json.loads(str(arrays["meta"]))
-    if meta["format"] not in range(1, FORMAT + 1):
-        raise ValueError(f"its format is {meta['format']}, this version reads 1 to {FORMAT}")
+    if meta["format"] != FORMAT:
+        raise ValueError(f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
+    if missing := MEMBERS.keys() - arrays.keys() - OPTIONAL:
+        raise ValueError(f"it has no {sorted(missing)[0]}")
     joint = joint_from(meta, arrays)
-    counts = arrays["counts"]
-    kept = arrays.get("kept", np.ones(len(counts), dtype=bool))
+    counts, kept, traces, lengths = (arrays[name] for name in ("counts", "kept", "traces", "trace_lengths"))
     _check_runs(meta, arrays, kept, joint)
     rows = np.cumsum([0, *np.where(kept, counts[:, 3], 0).tolist()])
-    traces = arrays.get("traces", np.empty((0, 7)))
-    lengths = arrays.get("trace_lengths", np.zeros(len(counts), dtype=np.int64))
     ends = np.cumsum(lengths)
     if lengths.shape != (len(counts),) or (lengths < 0).any() or traces.shape != (lengths.sum(), 7):
         raise ValueError("its traces do not fit its runs")
-    multipliers = arrays.get("multipliers", np.empty((0, joint.shape[0])))
-    places = arrays.get("multiplier_rows", np.full(len(counts), -1))
+    multipliers, places = arrays["multipliers"], arrays["multiplier_rows"]
     if places.shape != (len(counts),) or (places >= len(multipliers)).any() or multipliers.shape[1:] != joint.shape[:1]:
         raise ValueError("its multipliers do not fit its runs")
     runs = []
@@ -241,14 +204,14 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
             "lower_bound": meta["lower_bounds"][index],
             "multipliers": multipliers[places[index]] if places[index] >= 0 else None,
             "trace": _trace(traces[ends[index] - lengths[index] : ends[index]]),
-            "cluster_cap": meta["cluster_caps"][index] if "cluster_caps" in meta else None,
+            "cluster_cap": meta["cluster_caps"][index],
         }
         if kept[index]:
             runs.append(Solution(encoder=arrays["encoders"][rows[index] : rows[index + 1]], **fields))
         else:
             loss, ixz, iyz = (float(number) for number in arrays["plane"][index])
             runs.append(LazySolution.of(None, loss=loss, ixz=ixz, iyz=iyz, clusters=int(counts[index, 3]), **fields))
-    provenance = meta.get("provenance") or {}
+    provenance = meta["provenance"]
     _check_certified(runs, provenance.get("certify_nats"))
     return Frontier(joint, runs, complete=meta["complete"] is True, provenance=provenance)
 
@@ -268,12 +231,12 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
     """ValueError unless there is one of everything for each run, numbers are finite where they must be, and encoders are encoders."""
     counts, encoders = arrays["counts"], arrays["encoders"]
     for name in ("rho", "numbers", "plane", "kept"):
-        if name in arrays and len(arrays[name]) != len(counts):
+        if len(arrays[name]) != len(counts):
             raise ValueError(f"it has {len(counts)} runs, and {len(arrays[name])} rows of {name}")
     for name, kinds in LISTS.items():
-        if name in meta and (len(meta[name]) != len(counts) or not all(isinstance(one, kinds) for one in meta[name])):
+        if len(meta[name]) != len(counts) or not all(isinstance(one, kinds) for one in meta[name]):
             raise ValueError(f"its {name} do not fit its {len(counts)} runs")
-    finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays.get("plane", np.zeros(1)).flat]
+    finite = [*(bound for bound in meta["lower_bounds"] if bound is not None), *arrays["plane"].flat]
     if not np.isfinite(finite).all() or (counts < 0).any() or (counts[:, 3] > 2**40).any():
         raise ValueError("it has numbers of runs that no run has")
     residuals, stationary = arrays["numbers"][:, 2:], [status == Status.STATIONARY.name for status in meta["statuses"]]

@@ -12,6 +12,10 @@ LONGEST_TRACE = 2000
 """Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them."""
 
 
+Key = tuple[int, int, int]
+"""A run by the index of its parameter, the number of its solver and its start."""
+
+
 @dataclass(frozen=True)
 class RunRecord:
     """One run of the sweep: which one it is, and how it ended; nats."""
@@ -32,7 +36,7 @@ class RunRecord:
     """Encoder, residuals, trace, ...; None once the record serves to compare runs only."""
 
     @property
-    def key(self) -> tuple[int, int, int]:
+    def key(self) -> Key:
         """What no two runs of a sweep share."""
         return self.index, self.solver, self.start
 

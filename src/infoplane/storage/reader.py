@@ -7,25 +7,15 @@ import math
 import os
 import sqlite3
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple
 
-import numpy as np
-
-from ...files import path_of
-from ...frontier.archive import joint_from
-from ...frontier.frontier import Frontier
-from ...joint.joint import Joint
-from ...problem import MarkovLagrangian
-from ...status import Status
-from ..ledger import readable
-from ..plan import RootSeed
-from .database import damage_refused, is_being_written, read, rows_of
-from .rows import Reading, manifest_of, runs_of
-
-T = TypeVar("T")
+from ..frontier.frontier import Frontier
+from ..joint.joint import Joint
+from ..status import Status
+from .database import is_being_written, read, rows_of, store_path
+from .manifest import Manifest, joint_of, manifest_of
+from .rows import frontier_of
 
 
 def read_store(path: str | os.PathLike[str]) -> Frontier:
@@ -36,44 +26,26 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     Examples
     --------
     >>> import tempfile, infoplane as ip
-    >>> from infoplane.sweep.store.reader import read_store
+    >>> from infoplane.storage.reader import read_store
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
     ...     read_store(f"{folder}/runs.db")
     Frontier(2 parameters, 2 runs, 2 converged)
     """
-    where = path_of("store", path)
+    where = store_path(path)
 
     def look(connection: sqlite3.Connection) -> Frontier:
-        manifest = manifest_of(connection)
-        joint = _joint(connection, manifest)
-        fields = {
-            place: {"joint": joint, "parameter": value, "problem": MarkovLagrangian(z, zx, zy, family, parameter)}
-            for place, value, family, parameter, z, zx, zy in rows_of(connection, "parameters")
-        }
-        done = [
-            place
-            for place, count in connection.execute("SELECT place, count(*) FROM runs GROUP BY place")
-            if count == manifest["runs_a_place"]
-        ]
-        if manifest["points"] is not None:
-            done.sort(key=lambda place: (fields[place]["parameter"], place))
-        caps = manifest.get("cluster_caps", ())
-        reading = Reading(where, joint)
-        runs = runs_of(connection, done, fields.__getitem__, manifest["certify_nats"], caps, reading)
-        values = [fields[place]["parameter"] for place in sorted(fields)]
-        return Frontier(
-            joint, runs, complete=_is_complete(_bookkeeping(connection)[0]), provenance=readable(manifest, values)
-        )
+        joint = joint_of(connection, manifest_of(connection))
+        return frontier_of(connection, where, joint, _is_complete(_bookkeeping(connection)[0]))
 
-    return _read(where, look)
+    return read(where, look)
 
 
 @dataclass(frozen=True)
 class StoreStatus:
     """How far the sweep of a store has come."""
 
-    manifest: dict[str, Any]
+    manifest: Manifest
     """What is run."""
     complete: bool
     running: bool
@@ -103,7 +75,7 @@ class StoreStatus:
 
 def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     """How far a sweep has come, while it runs or after."""
-    where = path_of("store", path)
+    where = store_path(path)
 
     def look(connection: sqlite3.Connection) -> StoreStatus:
         manifest = manifest_of(connection)
@@ -145,43 +117,17 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
             parameter=values[latest[1]] if lowest else None,
         )
 
-    return _read(where, look)
+    return read(where, look)
 
 
-def read_manifest(path: str | os.PathLike[str]) -> tuple[dict[str, Any], Joint]:
+def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
     """What a store was begun with, and its joint; an error if there is no such file."""
 
-    def look(connection: sqlite3.Connection) -> tuple[dict[str, Any], Joint]:
+    def look(connection: sqlite3.Connection) -> tuple[Manifest, Joint]:
         manifest = manifest_of(connection)
-        return manifest, _joint(connection, manifest)
+        return manifest, joint_of(connection, manifest)
 
-    return _read(path_of("store", path), look)
-
-
-def seed_of(path: str | os.PathLike[str]) -> RootSeed | None:
-    """The seed that a store was begun with; None if there is no such file yet."""
-    where = path_of("store", path)
-    if not where.exists():
-        return None
-    manifest = _read(where, manifest_of)
-    entropy = manifest["seed"]
-    return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
-
-
-def _read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    with damage_refused(path):
-        return read(path, look)
-
-
-def _joint(connection: sqlite3.Connection, manifest: dict[str, Any]) -> Joint:
-    arrays = {
-        name: np.frombuffer(data, dtype={"<i8": "<i8", "<f8": "<f8"}[dtype])
-        for name, dtype, data in rows_of(connection, "arrays")
-    }
-    joint = joint_from(manifest["joint"], arrays)
-    if joint.fingerprint != manifest["joint_sha256"]:
-        raise ValueError("its joint is another than the one whose digest it has")
-    return joint
+    return read(store_path(path), look)
 
 
 class SessionRow(NamedTuple):

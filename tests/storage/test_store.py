@@ -8,10 +8,11 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.sweep import engine
-from infoplane.sweep.store import writer
-from infoplane.sweep.store.database import StoreError, is_being_written
-from infoplane.sweep.store.reader import read_store, store_status
+from infoplane.errors import StoreError
+from infoplane.storage.database import is_being_written
+from infoplane.storage.reader import read_store, store_status
+from infoplane.storage.store import Store
+from infoplane.sweep import engine, ledger
 from storing import GRID, UNIFORM, ask, connecting, swept
 from sweeping import Warm, assert_same_runs
 
@@ -172,7 +173,7 @@ def test_a_store_of_another_sweep_is_refused(options, words, store):
 
 
 def test_another_version_is_refused(store, monkeypatch):
-    monkeypatch.setattr(writer, "__version__", "0.2.0.dev")
+    monkeypatch.setattr(ledger, "__version__", "0.2.0.dev")
     with pytest.raises(StoreError, match=r'version is ".*" there, "0\.2\.0\.dev" here'):
         swept(store)
 
@@ -204,15 +205,16 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
 
 def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tmp_path, monkeypatch):
     """The transaction is undone, and the parameter that it would have finished is not shown as finished."""
-    keep, whole = writer.Store._keep_best, len(expected.runs) // len(GRID)
+    keep, whole = Store._keep_best, len(expected.runs) // len(GRID)
 
-    def interrupted(store, records):
-        keep(store, records)
-        if sum(runs == whole for runs in store.tally.runs_at.values()) == 2:  # this chunk finishes the second parameter
+    def interrupted(store, records, kept):
+        keep(store, records, kept)
+        counts = dict(store.connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
+        if sum(runs == whole for runs in counts.values()) == 2:  # this chunk finishes the second parameter
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(writer.Store, "_keep_best", interrupted)
+        patch.setattr(Store, "_keep_best", interrupted)
         found = swept(tmp_path / "runs.db")
     assert not found.complete
     assert len(found.runs) == whole

@@ -1,16 +1,19 @@
 import json
 import os
 import pickle
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 import infoplane as ip
-from infoplane.errors import InvalidOptionError
+from infoplane.errors import InvalidOptionError, StoreError, StoreWriteError
+from infoplane.storage import manifest
+from infoplane.storage.database import SCHEMA, is_being_written
+from infoplane.storage.reader import read_store, store_status
 from infoplane.sweep import engine
-from infoplane.sweep.store import writer
-from infoplane.sweep.store.database import SCHEMA, StoreError, is_being_written
-from infoplane.sweep.store.reader import read_store, store_status
 from storing import GRID, UNIFORM, ask, change, connecting, swept
 from sweeping import assert_same_runs
 
@@ -18,13 +21,13 @@ from sweeping import assert_same_runs
 def test_it_is_sqlite_in_wal_mode_with_a_manifest(made):
     assert ask(made, "PRAGMA journal_mode") == [("wal",)]
     assert ask(made, "PRAGMA user_version") == [(SCHEMA,)]
-    manifest = {key: json.loads(value) for key, value in ask(made, "SELECT key, value FROM manifest")}
-    assert manifest["joint_sha256"] == UNIFORM.fingerprint
-    assert (manifest["family"], manifest["grid"]) == ("bottleneck", GRID)
-    assert manifest["rho"] == [list(ip.bottleneck(gamma).rho) for gamma in GRID]
-    assert (manifest["solver"], manifest["options"]["penalty"]) == ("ib-1", "auto")
-    assert (manifest["seed"], manifest["starts"], manifest["version"]) == (0, 5, ip.__version__)
-    assert (manifest["tol"], manifest["max_iter"], manifest["init"], manifest["clusters"]) == (1e-8, 20_000, "mixed", 3)
+    found = {key: json.loads(value) for key, value in ask(made, "SELECT key, value FROM manifest")}
+    assert found["joint_sha256"] == UNIFORM.fingerprint
+    assert (found["family"], found["grid"]) == ("bottleneck", GRID)
+    assert found["rho"] == [list(ip.bottleneck(gamma).rho) for gamma in GRID]
+    assert (found["solver"], found["options"]["penalty"]) == ("ib-1", "auto")
+    assert (found["seed"], found["starts"], found["version"]) == (0, 5, ip.__version__)
+    assert (found["tol"], found["max_iter"], found["init"], found["clusters"]) == (1e-8, 20_000, "mixed", 3)
 
 
 @pytest.mark.parametrize("name", ["a b.db", "100%?#&.db", "ü.db", ".db"])
@@ -34,11 +37,14 @@ def test_any_file_name(name, tmp_path, expected):
     assert_same_runs(read_store(os.fspath(tmp_path / name)), expected)
 
 
-def test_a_newer_schema_is_refused(store):
-    change(store, f"PRAGMA user_version = {SCHEMA + 1}")
+@pytest.mark.parametrize("schema", [SCHEMA - 1, SCHEMA + 1, 4])
+def test_another_schema_is_refused(store, schema):
+    change(store, f"PRAGMA user_version = {schema}")
     before = store.read_bytes()
     for use in (swept, read_store, store_status):
-        with pytest.raises(StoreError, match=f"schema {SCHEMA + 1}; this version of infoplane knows {SCHEMA}"):
+        with pytest.raises(
+            StoreError, match=f"has schema {schema}, and this version of infoplane knows {SCHEMA}: use the"
+        ):
             use(store)
     assert store.read_bytes() == before
 
@@ -104,12 +110,12 @@ def test_a_read_only_store_is_refused_before_any_work(store, monkeypatch):
 def test_a_read_only_directory(tmp_path):
     tmp_path.chmod(0o555)
     directory = Path("/proc") if os.geteuid() == 0 else tmp_path  # root may write everywhere else
-    with pytest.raises(StoreError, match="cannot be written: unable to open database file"):
+    with pytest.raises(StoreWriteError, match=r"cannot be written: (Permission denied|No such file)"):
         swept(directory / "runs.db")
 
 
 def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "joint_meta", lambda _: {}["gone"])
+    monkeypatch.setattr(manifest, "joint_meta", lambda _: {}["gone"])
     with pytest.raises(KeyError):
         swept(tmp_path / "runs.db")
     assert os.listdir(tmp_path) == []
@@ -186,3 +192,50 @@ def test_a_lock_whose_owner_died_is_no_lock(store, expected):
     assert not is_being_written(store)
     assert_same_runs(swept(store), expected)
     assert os.listdir(store.parent) == ["runs.db"]
+
+
+def test_whoever_comes_by_another_name_finds_the_same_lock(tmp_path, expected):
+    path, link, folder = tmp_path / "runs.db", tmp_path / "link.db", tmp_path / "folder"
+    link.symlink_to(path)
+    folder.symlink_to(tmp_path)
+    refused = []
+
+    def look(_progress):
+        for name in (path, link, folder / "runs.db", folder / "link.db"):
+            with pytest.raises(StoreError, match="being written by another sweep"):
+                swept(name)
+            assert store_status(name).running
+            refused.append(name)
+
+    assert_same_runs(swept(link, progress=look), expected)  # which also makes the file that the link names
+    assert refused
+    assert sorted(os.listdir(tmp_path)) == ["folder", "link.db", "runs.db"]
+    assert_same_runs(read_store(link), expected)
+
+
+LEAVES_A_CHILD = """
+import os, sys, time, infoplane as ip
+def fork(_progress):
+    if os.fork() == 0:
+        os.close(1)
+        time.sleep(60)
+        os._exit(0)
+    os.write(1, b"forked")
+    os.kill(os.getpid(), 9)
+ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], "ib-1", starts=2, rng=0, store=sys.argv[1], progress=fork)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_child_of_a_killed_writer_holds_no_lock(tmp_path):
+    """Workers of a process pool may outlive the process that made them."""
+    with subprocess.Popen(
+        [sys.executable, "-c", LEAVES_A_CHILD, tmp_path / "runs.db"], stdout=subprocess.PIPE, start_new_session=True
+    ) as process:
+        assert process.stdout.read() == b"forked"
+        assert process.wait() == -signal.SIGKILL
+        try:
+            assert not is_being_written(tmp_path / "runs.db")
+            assert swept(tmp_path / "runs.db", grid=[0.2, 0.4], starts=2).complete
+        finally:
+            os.killpg(process.pid, signal.SIGKILL)

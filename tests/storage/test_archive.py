@@ -114,14 +114,30 @@ def test_multipliers_come_back_and_runs_share_them(tmp_path):
         assert archive["multiplier_rows"].tolist() == [0, 0, 0, 1, 1, 1, -1]
 
 
-def test_an_archive_of_the_former_format_has_no_traces(small, tmp_path):
-    small.save(tmp_path / "new.npz")
-    with np.load(tmp_path / "new.npz") as archive:
-        arrays = {name: archive[name] for name in archive.files if not name.startswith("trace")}
-    meta = json.loads(str(arrays["meta"])) | {"format": 2}
-    np.savez(tmp_path / "old.npz", **arrays | {"meta": np.array(json.dumps(meta))})
-    found = ip.Frontier.load(tmp_path / "old.npz")
-    assert_same(found, ip.Frontier(small.joint, [dataclasses.replace(run, trace=None) for run in small.runs]))
+def changed(path, **other):
+    """A file with other entries in its description, and without the arrays that are None."""
+    with np.load(path) as archive:
+        arrays = dict(archive)
+    gone = [name for name in other if name in arrays]
+    meta = json.loads(str(arrays["meta"])) | {name: value for name, value in other.items() if name not in gone}
+    kept = {name: array for name, array in arrays.items() if name not in gone}
+    np.savez(path, **kept | {"meta": np.array(json.dumps(meta))})
+
+
+@pytest.mark.parametrize("format", [0, 2, 4, "1", None])
+def test_another_format_is_refused(small, tmp_path, format):
+    small.save(tmp_path / "f.npz")
+    changed(tmp_path / "f.npz", format=format)
+    with pytest.raises(InvalidOptionError, match=f"its format is {format!r}, and this version of infoplane reads 1"):
+        ip.Frontier.load(tmp_path / "f.npz")
+
+
+@pytest.mark.parametrize("name", ["traces", "trace_lengths", "multipliers", "kept", "plane", "rho", "encoders"])
+def test_a_file_without_one_of_its_arrays_is_refused(small, tmp_path, name):
+    small.save(tmp_path / "f.npz")
+    changed(tmp_path / "f.npz", **{name: None})
+    with pytest.raises(InvalidOptionError, match=f"it has no {name}"):
+        ip.Frontier.load(tmp_path / "f.npz")
 
 
 def test_no_runs_at_all(small, tmp_path):
