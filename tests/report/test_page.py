@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from infoplane.frontier.lazy_solution import LazySolution
 
 import infoplane as ip
 from infoplane import words
@@ -19,6 +18,7 @@ from infoplane.report.contents import Allowance, contents
 from infoplane.report.page import LARGEST_PAGE, as_json, report_page
 from infoplane.solution import Solution
 from infoplane.status import Status
+from infoplane.storage.lazy_solution import LazySolution
 from made_up import runs_of
 
 
