@@ -8,7 +8,6 @@ import os
 import sqlite3
 from collections import Counter
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
@@ -36,7 +35,7 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
 
     def look(connection: sqlite3.Connection) -> Frontier:
         joint = joint_of(connection, manifest_of(connection))
-        return frontier_of(connection, where, joint, _is_complete(_bookkeeping(connection)[0]))
+        return frontier_of(connection, where, joint, _is_complete(connection))
 
     return read(where, look)
 
@@ -83,38 +82,31 @@ def store_status(path: str | os.PathLike[str]) -> StoreStatus:
         runs_per_parameter = manifest["runs_a_place"]
         total = manifest["points"] or len(manifest["grid"])
         values = {place: value for place, value, *_ in rows_of(connection, "parameters")}
-        sessions, chunks = _bookkeeping(connection)
-        now = max((one.session for one in sessions), default=0)
-        statuses, places, runs_now = Counter[str](), Counter[int](), 0
-        lowest: dict[int, float] = {}
-        latest = (0, 0)
-        ended = -math.inf
-        for place, _, _, loss, _, _, _, status, *_, chunk in rows_of(connection, "runs"):
-            statuses[status] += 1
-            places[place] += 1
-            lowest[place] = min(loss, lowest.get(place, math.inf))
-            latest = max(latest, (chunk, place))
-            if chunks[chunk].session == now:
-                runs_now += 1
-                ended = max(ended, chunks[chunk].ended or -math.inf)
-        seconds = ended - max((one.began for one in sessions), default=0.0)
-        complete = _is_complete(sessions)
-        begun = [json.loads(one.units) for one in chunks.values() if one.session == now and one.ended is None]
+        sessions, chunks = list(rows_of(connection, "sessions")), list(rows_of(connection, "chunks"))
+        now, began = sessions[-1][:2] if sessions else (0, 0.0)
+        ended = {chunk: end for chunk, session, _, end, _ in chunks if session == now}
+        begun = [json.loads(units) for _, session, units, end, _ in chunks if session == now and end is None]
+        runs = [(row[-1], row[0], row[3], Status[row[7]]) for row in rows_of(connection, "runs")]
+        at = Counter(place for _, place, _, _ in runs)
+        latest = max(runs, key=lambda run: run[:2])[1] if runs else None
+        runs_now = sum(chunk in ended for chunk, *_ in runs)
+        seconds = max((end for end in ended.values() if end is not None), default=-math.inf) - began
+        complete = _is_complete(connection)
         return StoreStatus(
             manifest=manifest,
             complete=complete,
             running=is_being_written(where),
-            parameters=sum(count == runs_per_parameter for count in places.values()),
+            parameters=sum(count == runs_per_parameter for count in at.values()),
             # Refinement may end with fewer than were asked for, which is known only then.
             total_parameters=len(values) if complete else total,
-            runs=statuses.total(),
-            total_runs=statuses.total() if complete else total * runs_per_parameter,
-            converged=sum(count for status, count in statuses.items() if Status[status].converged),
+            runs=len(runs),
+            total_runs=len(runs) if complete else total * runs_per_parameter,
+            converged=sum(status.converged for *_, status in runs),
             under_way=0 if complete else sum(map(len, begun)),
             sessions=len(sessions),
-            rate=runs_now / seconds if 0.0 < seconds < math.inf else None,
-            best_loss=lowest.get(latest[1]),
-            parameter=values[latest[1]] if lowest else None,
+            rate=runs_now / seconds if runs_now and 0.0 < seconds < math.inf else None,
+            best_loss=min((loss for _, place, loss, _ in runs if place == latest), default=None),
+            parameter=None if latest is None else values[latest],
         )
 
     return read(where, look)
@@ -130,32 +122,8 @@ def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
     return read(store_path(path), look)
 
 
-class SessionRow(NamedTuple):
-    """A row of the table of sessions: one call of `sweep`."""
-
-    session: int
-    began: float
-    ended: float | None
-    outcome: str | None
-    pid: int
-    engine: str
-
-
-class ChunkRow(NamedTuple):
-    """A row of the table of chunks: units of work that went to one worker."""
-
-    chunk: int
-    session: int
-    units: str
-    ended: float | None
-    seconds: float | None
-
-
-def _bookkeeping(connection: sqlite3.Connection) -> tuple[list[SessionRow], dict[int, ChunkRow]]:
-    """Every session, and every chunk by its number, with their checksums compared."""
-    sessions = [SessionRow(*row) for row in rows_of(connection, "sessions")]
-    return sessions, {row[0]: ChunkRow(*row) for row in rows_of(connection, "chunks")}
-
-
-def _is_complete(sessions: list[SessionRow]) -> bool:
-    return any(one.outcome == "complete" for one in sessions)
+def _is_complete(connection: sqlite3.Connection) -> bool:
+    """Whether some call has ended the sweep; all bookkeeping must have its checksums."""
+    for _ in rows_of(connection, "chunks"):
+        pass
+    return any(outcome == "complete" for _, _, _, outcome, *_ in rows_of(connection, "sessions"))
