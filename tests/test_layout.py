@@ -19,7 +19,7 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "threads", "information", "words", "markup"),
+    ("version", "errors", "checks", "threads", "information", "formatting", "markup"),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),
@@ -32,8 +32,7 @@ ROOMS = (
     ("storage",),
     ("sweep",),
     ("compare",),
-    ("plot", "chart"),
-    ("report",),
+    ("view",),
     ("cli", "__main__"),
 )
 """Top to bottom; rooms in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
@@ -43,13 +42,9 @@ ALLOWED = {
     ("information", "joint"): "types only: entropies take a Joint, and Joint is built on entropies",
     (
         "frontier.frontier",
-        "plot",
-    ): "Frontier.plot draws; the picture is a view of the frontier, and matplotlib is an extra",
-    (
-        "frontier.frontier",
-        "storage",
-    ): "Frontier.save and Frontier.load: the file is a view of the frontier, as pictures are",
-    ("frontier.frontier", "report"): "Frontier.report writes the page; altair is an extra",
+        "view",
+    ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
+    ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
 
@@ -179,10 +174,10 @@ LAZY = {
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
     "cli.efficiency": "matplotlib is an extra",
-    "cli.exits": "the options of solvers load with the first command, not with the group",
+    "cli.exit_codes": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "cli.output": "matplotlib is an extra",
-    "report.page": "altair is an extra",
+    "view.report.page": "altair is an extra",
 }
 
 
@@ -256,8 +251,8 @@ TESTED_ELSEWHERE = {
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
-    "cli.safe_table": "cli/test_speech.py",
-    "cli.texts": "cli/test_inputs.py, through files of every kind",
+    "cli.safe_table": "cli/test_printing.py",
+    "cli.text_files": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
     "kernels.common.arrays": "types and one product",
@@ -269,8 +264,8 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
-    "report.charts": "report/test_browser.py, which looks at them",
-    "storage.lazy_solution": "storage/test_reader.py and report/test_page.py",
+    "view.report.charts": "view/report/test_browser.py, which looks at them",
+    "storage.lazy_solution": "storage/test_reader.py and view/report/test_page.py",
     "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "version": "test_package.py",

@@ -13,11 +13,11 @@ import numpy as np
 from . import markup
 from .clusters import by_mass, predicted
 from .errors import InvalidOptionError
+from .formatting import counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.support import Support
 from .problem import named_family
 from .status import Residuals, Status, proven
-from .words import counted, label_text, rounded
 
 if TYPE_CHECKING:
     from .joint.joint import Joint

@@ -287,7 +287,7 @@ def test_report_is_written(run, tmp_path):
 
 
 def test_a_report_without_its_extra_is_refused_before_any_work(run, monkeypatch, tmp_path):
-    from infoplane.report.page import vega_library
+    from infoplane.view.report.page import vega_library
 
     vega_library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)

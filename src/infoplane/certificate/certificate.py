@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 
 from .. import markup
 from ..checks import PYTHON_ONLY, positive_number, whole_number
+from ..formatting import counted, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
-from ..words import counted, rounded
 
 
 @dataclass(frozen=True)

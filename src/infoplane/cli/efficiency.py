@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..formatting import label_text
 from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..problem import Notation
 from ..storage.files import write_whole
 from ..systems import read_systems, systems_of
-from ..words import label_text
 from . import options, output
-from .exits import NOT_CONVERGED, interruptible
+from .exit_codes import NOT_CONVERGED, interruptible
 from .frontier import check_report
 from .inputs import Source, header_of, joint_options
 
@@ -192,7 +192,7 @@ def write(
         output.note(f"wrote {out}")
     family = placed.curve.family.title.capitalize()
     if plot is not None:
-        from ..plot import plot_planes
+        from ..view.plot import plot_planes
 
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
         output.note(f"wrote {plot}")

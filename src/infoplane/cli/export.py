@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
+from ..formatting import counted
 from ..storage.reader import read_store, store_status
-from ..words import counted
 from . import output
 
 

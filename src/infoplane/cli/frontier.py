@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..errors import StoreWriteError
+from ..formatting import counted, rounded
 from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
@@ -22,9 +23,8 @@ from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
-from ..words import counted, rounded
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
+from .exit_codes import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def check_report(path: Path | None) -> None:
     """A usage error, before any work, if no report can be written there."""
     output.check_target(path, "--report", (".html",))
     if path is not None:
-        from ..report.page import vega_library
+        from ..view.report.page import vega_library
 
         vega_library()
 
@@ -248,7 +248,7 @@ def write(
         output.write_frontier(found, out)
         output.note(f"wrote {out}")
     if plot is not None:
-        from ..plot import plot_planes
+        from ..view.plot import plot_planes
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)

@@ -3,7 +3,7 @@
 In a text table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
 value, which is an error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers;
 any other keeps its text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row,
-and counts everywhere else. How files are opened and split into cells is in `texts`.
+and counts everywhere else. How files are opened and split into cells is in `text_files`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
+from ..formatting import counted
 from ..joint.binning import MISSING
 from ..joint.joint import Joint
 from ..storage.npz import read_npy
-from ..words import counted
-from .speech import note
-from .texts import STDIN, TEXTS, kind_of, rows_of
+from .printing import note
+from .text_files import STDIN, TEXTS, kind_of, rows_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 

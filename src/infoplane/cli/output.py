@@ -20,8 +20,8 @@ from ..information import bits
 from ..solve import solve
 from ..storage.files import to_json, write_whole
 from .inputs import require_parquet
-from .speech import note as note
-from .speech import say as say
+from .printing import note as note
+from .printing import say as say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
     from ..solution import Solution
     from ..solvers.base import Solver
-    from .exits import Interruption
+    from .exit_codes import Interruption
 
 
 def console() -> Console:
@@ -156,7 +156,7 @@ def check_picture(path: Path | None, flag: str = "--plot") -> None:
     """As `check_target`, for pictures, which need matplotlib."""
     check_target(path, flag, (".png", ".svg", ".pdf"))
     if path is not None:
-        from ..plot import require_matplotlib
+        from ..view.plot import require_matplotlib
 
         require_matplotlib()
 

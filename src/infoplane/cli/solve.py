@@ -10,6 +10,7 @@ import click
 from ..certificate.certificate import Limits
 from ..clusters import by_mass, predicted
 from ..datasets import paper_uniform
+from ..formatting import counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..problem import FUNNEL, NOTATIONS, MarkovLagrangian, family_of
@@ -17,9 +18,8 @@ from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
-from ..words import counted, label_text, rounded
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
+from .exit_codes import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
 from ..frontier.verify import verify as check
 from ..information import bits
-from ..words import counted
+from ..formatting import counted
 from . import options, output
-from .exits import NOT_CONVERGED
+from .exit_codes import NOT_CONVERGED
 
 
 @click.command()

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
+from ..formatting import counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
 from ..solution import Solution, best_of
-from ..words import counted, rounded
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -161,7 +161,7 @@ class Frontier:
         shows between which curves the frontier lies (`enclosure`). ``options`` are those of `plot_plane`: ``labels``, ``colours``,
         ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``. In a notebook the Axes is shown as its picture.
         """
-        from ..plot import plot_plane
+        from ..view.plot import plot_plane
 
         return plot_plane(self, ax, transitions, **options)
 
@@ -193,7 +193,7 @@ class Frontier:
 
     def _picture(self) -> str:
         """The plane as an HTML image; nothing without matplotlib or runs."""
-        from ..plot import picture, plot_plane
+        from ..view.plot import picture, plot_plane
 
         try:
             return markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
@@ -321,7 +321,7 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..report import write_report
+        from ..view.report import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 

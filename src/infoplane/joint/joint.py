@@ -19,8 +19,8 @@ from scipy import sparse
 
 from .. import markup
 from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
-from ..words import counted, rounded
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, sample_cells, table_labels, tabulated
 from .sampling import expected_information, largest_expected_information

@@ -13,12 +13,12 @@ import numpy as np
 import scipy.sparse
 
 from ..errors import InvalidOptionError
+from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
-from ..words import shown
 from .files import path_of, to_json, write_whole
 from .lazy_solution import LazySolution
 from .npz import Expected, read_npz

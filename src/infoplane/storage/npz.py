@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.lib import format as npy
 
-from ..words import shown
+from ..formatting import shown
 from .files import check_regular
 
 KINDS = "biufU"

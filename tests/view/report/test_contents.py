@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.report.contents import Allowance, contents, label_text
+from infoplane.view.report.contents import Allowance, contents, label_text
 from made_up import runs_of
 
 

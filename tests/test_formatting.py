@@ -2,7 +2,7 @@
 
 import pytest
 
-from infoplane.words import counted, label_text, rounded, shown, shown_lines
+from infoplane.formatting import counted, label_text, rounded, shown, shown_lines
 
 
 def test_one_is_not_a_plural():

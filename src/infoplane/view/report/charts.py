@@ -10,8 +10,8 @@ from typing import Any
 
 import altair as alt
 
-from ..information import bits
-from ..joint.joint import Joint
+from ...information import bits
+from ...joint.joint import Joint
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
 

@@ -11,14 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane import words
-from infoplane.report import page as module
-from infoplane.report.charts import charts
-from infoplane.report.contents import Allowance, contents
-from infoplane.report.page import LARGEST_PAGE, as_json, report_page
+from infoplane import formatting
 from infoplane.solution import Solution
 from infoplane.status import Status
 from infoplane.storage.lazy_solution import LazySolution
+from infoplane.view.report import page as module
+from infoplane.view.report.charts import charts
+from infoplane.view.report.contents import Allowance, contents
+from infoplane.view.report.page import LARGEST_PAGE, as_json, report_page
 from made_up import runs_of
 
 
@@ -50,7 +50,7 @@ def test_labels_stand_in_the_json_only(marked_page, nasty):
     assert before.count(b"document.title") == 2
     assert before.count(b"&lt;script&gt;document.title=&#x27;owned&#x27;&lt;/script&gt;") == 2
     assert b"document.title='owned'" not in before + after
-    assert held(page)["joint"]["x"]["labels"] == [*map(words.shown, nasty)]  # control characters are made visible
+    assert held(page)["joint"]["x"]["labels"] == [*map(formatting.shown, nasty)]  # control characters are made visible
     assert page.count(b"</script>") == 3
 
 

@@ -6,8 +6,8 @@ import sys
 
 import pytest
 
+from infoplane.cli.printing import note, say
 from infoplane.cli.safe_table import SafeTable
-from infoplane.cli.speech import note, say
 
 CLEAR = "\x1b[2J"
 

@@ -18,7 +18,7 @@ from typing import Any
 import click
 
 from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError, StoreWriteError
-from ..words import shown_lines
+from ..formatting import shown_lines
 
 USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
 
@@ -133,7 +133,7 @@ def _discard_output() -> None:
 
 @contextmanager
 def _said_safely() -> Iterator[None]:
-    """Errors are printed as `speech` does, whatever the data or the command line put into them; a full disk is one of them."""
+    """Errors are printed as `printing` does, whatever the data or the command line put into them; a full disk is one of them."""
     try:
         try:
             yield

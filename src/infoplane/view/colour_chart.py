@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .chips import chips, cielab, srgb
-from .datasets import colours
-from .errors import InvalidOptionError
-from .information import Array, IntArray
+from ..chips import chips, cielab, srgb
+from ..datasets import colours
+from ..errors import InvalidOptionError
+from ..information import Array, IntArray
+from ..systems import read_systems
 from .plot import INK, TITLE, new_axes, new_figure, save_figure
-from .systems import read_systems
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -15,22 +15,22 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from .checks import positive_number
-from .errors import InvalidOptionError, MissingExtraError
-from .frontier.enclosure import Enclosure, is_enclosed
-from .frontier.frontier import Frontier
-from .frontier.knee import transitions_on_the_grid
-from .information import NATS_PER_BIT, Array, bits
-from .problem import BOTTLENECK, named_family
-from .solution import Solution
-from .storage.files import write_whole
-from .words import label_text
+from ..checks import positive_number
+from ..errors import InvalidOptionError, MissingExtraError
+from ..formatting import label_text
+from ..frontier.enclosure import Enclosure, is_enclosed
+from ..frontier.frontier import Frontier
+from ..frontier.knee import transitions_on_the_grid
+from ..information import NATS_PER_BIT, Array, bits
+from ..problem import BOTTLENECK, named_family
+from ..solution import Solution
+from ..storage.files import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from .frontier.transitions import Transition
+    from ..frontier.transitions import Transition
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")

@@ -12,17 +12,17 @@ from typing import Any
 
 import numpy as np
 
-from ..encoder import SAME_POSTERIOR
-from ..errors import InfoplaneError
-from ..frontier.enclosure import Enclosure, is_enclosed
-from ..frontier.frontier import Frontier
-from ..information import Array, bits
-from ..joint.joint import Joint
-from ..problem import FAMILIES, named_family
-from ..solution import Trace
-from ..status import Status
-from ..storage.files import to_json
-from ..words import counted, label_text, shortened
+from ...encoder import SAME_POSTERIOR
+from ...errors import InfoplaneError
+from ...formatting import counted, label_text, shortened
+from ...frontier.enclosure import Enclosure, is_enclosed
+from ...frontier.frontier import Frontier
+from ...information import Array, bits
+from ...joint.joint import Joint
+from ...problem import FAMILIES, named_family
+from ...solution import Trace
+from ...status import Status
+from ...storage.files import to_json
 from .encoders import encoder_columns, largest, typical_rows
 
 

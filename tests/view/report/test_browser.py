@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 from browser import Opened
-from infoplane import words
+from infoplane import formatting
 
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 390, "height": 844}
 
@@ -203,7 +203,7 @@ def test_markup_in_labels_is_text(marked_open, marked, nasty):
     assert one.page.evaluate("document.querySelectorAll('svg[onload], [onerror], u').length") == 0
     # What the axis shortens it shortens as text; the table has it whole.
     table = one.page.eval_on_selector_all("#cells-table tbody td:first-child", "cells => cells.map(c => c.textContent)")
-    assert table == [*map(words.shown, nasty)]
+    assert table == [*map(formatting.shown, nasty)]
     shown = labels(one, "posteriors")
     assert any(text.startswith("<img src=x") or text.startswith("<img") for text in shown)
     assert "<b>merging</b>" in one.page.locator("#table").text_content()

@@ -19,10 +19,10 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ..errors import InvalidOptionError, MissingExtraError
-from ..frontier.frontier import Frontier
-from ..information import bits
-from ..storage.files import write_whole
+from ...errors import InvalidOptionError, MissingExtraError
+from ...frontier.frontier import Frontier
+from ...information import bits
+from ...storage.files import write_whole
 from .contents import Allowance, contents
 
 LARGEST_PAGE = 1_500_000

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
-from .speech import note
+from .printing import note
 
 STDIN = "-"
 TEXTS = (".csv", ".tsv", ".txt")

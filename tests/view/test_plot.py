@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane import plot
 from infoplane.frontier.transitions import Transition
 from infoplane.information import PlanePoint, bits
+from infoplane.view import plot
 
 pytest.importorskip("matplotlib")
 
@@ -159,7 +159,7 @@ def test_missing_matplotlib_names_the_extra(monkeypatch, frontier):
 
 def test_import_is_lazy():
     modules = "{'matplotlib', 'pandas', 'rich.table'}"
-    code = f"import sys, infoplane.plot, infoplane.cli.app; print({modules} & set(sys.modules))"
+    code = f"import sys, infoplane.view.plot, infoplane.cli.app; print({modules} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.strip() == "set()"
 

@@ -5,9 +5,9 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.chart import plot_chart, plot_charts
 from infoplane.chips import chips, cielab, srgb
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
+from infoplane.view.colour_chart import plot_chart, plot_charts
 
 pytest.importorskip("matplotlib")
 

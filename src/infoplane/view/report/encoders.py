@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ..clusters import typical
-from ..encoder import distinct_clusters
-from ..information import Array
-from ..solution import Solution
+from ...clusters import typical
+from ...encoder import distinct_clusters
+from ...information import Array
+from ...solution import Solution
 
 
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
