@@ -244,7 +244,7 @@ def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
     distributed = pytest.importorskip("distributed")
     package = tmp_path / "site" / "infoplane"
     shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("*.nb?"))
-    source = package / "words.py"
+    source = package / "formatting.py"
     source.write_text(f"{source.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
     named = rf"{ip.__version__} \(sources \w+\)"
     with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:
