@@ -204,6 +204,7 @@ def test_whoever_comes_by_another_name_finds_the_same_lock(tmp_path, expected):
         for name in (path, link, folder / "runs.db", folder / "link.db"):
             with pytest.raises(StoreError, match="being written by another sweep"):
                 swept(name)
+            assert is_being_written(name)
             assert store_status(name).running
             refused.append(name)
 

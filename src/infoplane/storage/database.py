@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from ..errors import StoreError, StoreWriteError
-from .files import check_regular, lock, path_of
+from .files import check_regular, lock
 
 APPLICATION_ID = int.from_bytes(b"ipln", "big")
 """What says in the first bytes of a SQLite file that it is ours."""
@@ -70,12 +70,6 @@ LOCK_TRIES = 20
 """Tries to become the writer, 50 ms apart: `is_being_written` holds the lock for a moment, a writer for as long as it writes."""
 
 T = TypeVar("T")
-
-
-def store_path(given: str | os.PathLike[str]) -> Path:
-    """The file that is meant, by its own name: whoever comes by a symbolic link must find the same log and the same lock."""
-    path = path_of("store", given)
-    return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 # -- is it a store? ------------------------------------------------------------------------------------------------------
@@ -203,7 +197,8 @@ def _log(path: Path) -> Path:
 
 
 def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
+    """The file of that ending beside the store itself, whichever links lead to it: as SQLite names its log, and one lock for all names."""
+    return Path(f"{os.path.realpath(path)}{ending}")
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
@@ -279,7 +274,7 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
                     for table in CREATE.values():
                         connection.execute(table)
                     fill(connection)
-            os.replace(new, path)
+            os.replace(new, os.path.realpath(path))
         except BaseException:
             new.unlink(missing_ok=True)
             raise

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
 from ..status import Status
-from .database import is_being_written, read, rows_of, store_path
+from .database import is_being_written, read, rows_of
+from .files import path_of
 from .manifest import Manifest, joint_of, manifest_of
 from .rows import frontier_of
 
@@ -31,7 +32,7 @@ def read_store(path: str | os.PathLike[str]) -> Frontier:
     ...     read_store(f"{folder}/runs.db")
     Frontier(2 parameters, 2 runs, 2 converged)
     """
-    where = store_path(path)
+    where = path_of("store", path)
 
     def look(connection: sqlite3.Connection) -> Frontier:
         joint = joint_of(connection, manifest_of(connection))
@@ -74,7 +75,7 @@ class StoreStatus:
 
 def store_status(path: str | os.PathLike[str]) -> StoreStatus:
     """How far a sweep has come, while it runs or after."""
-    where = store_path(path)
+    where = path_of("store", path)
 
     def look(connection: sqlite3.Connection) -> StoreStatus:
         manifest = manifest_of(connection)
@@ -119,7 +120,7 @@ def read_manifest(path: str | os.PathLike[str]) -> tuple[Manifest, Joint]:
         manifest = manifest_of(connection)
         return manifest, joint_of(connection, manifest)
 
-    return read(store_path(path), look)
+    return read(path_of("store", path), look)
 
 
 def _is_complete(connection: sqlite3.Connection) -> bool:

@@ -25,10 +25,10 @@ from .database import (
     insert,
     open_for_writing,
     rows_of,
-    store_path,
     transaction,
     write_errors,
 )
+from .files import path_of
 from .manifest import Manifest, manifest_of, refuse_difference, write_manifest
 from .record import Key, RunRecord
 from .rows import array_bytes, frontier_of, records_of, run_row, trace_bytes
@@ -40,7 +40,7 @@ class Store:
     def __init__(
         self, path: str | os.PathLike[str], manifest: Manifest, support: Support, engine: str = "threads"
     ) -> None:
-        self.path, self.manifest, self.support, self.engine = store_path(path), manifest, support, engine
+        self.path, self.manifest, self.support, self.engine = path_of("store", path), manifest, support, engine
         self.values: list[float] = []
         """The parameters that the file has, by index."""
         self.records: list[RunRecord] = []

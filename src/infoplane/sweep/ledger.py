@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Protocol
 
 from ..frontier.frontier import Frontier
 from ..solution import Solution, Trace, finished
@@ -61,25 +61,6 @@ class Tally:
         return [one for records in self._contenders[index].values() for one in records]
 
 
-class Ledger(Protocol):
-    """What a sweep needs of the place where its runs are written down."""
-
-    tally: Tally
-    """Of every run recorded, by this call or by an earlier one."""
-
-    def has(self, unit: Unit) -> bool:
-        """Whether the runs of a unit are there."""
-
-    def begin(self, units: Sequence[Unit]) -> int:
-        """A chunk goes to a worker; the number that it gets."""
-
-    def record(self, number: int, result: ChunkResult) -> None:
-        """The chunk's runs; when this returns, they are safe."""
-
-    def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are finished."""
-
-
 def finished_indices(plan: Plan, grid: ParameterGrid, runs_at: Mapping[int, int]) -> list[int]:
     """The parameters that have all their runs, by the number of runs that each has; in the order of rows."""
     return [index for index in grid.order if runs_at.get(index, 0) == plan.runs_per_parameter]
@@ -96,18 +77,46 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
     }
 
 
-class MemoryLedger:
-    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
+class Ledger(ABC):
+    """Where the runs of a sweep are written down."""
 
     def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
-        self.plan, self.grid, self.tally = plan, grid, Tally()
-        self.runs: dict[Key, Solution] = {}
-        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
-        """By the parameter's index, then by run."""
+        self.plan, self.grid = plan, grid
+        self.tally = Tally()
+        """Of every run recorded, by this call or by an earlier one."""
+        self.done: set[Key] = set()
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
-        return (unit.indices[0], unit.solver, unit.start) in self.runs
+        return (unit.indices[0], unit.solver, unit.start) in self.done
+
+    def count(self, records: Sequence[RunRecord]) -> None:
+        """Take note of runs that are, or are about to be, written down."""
+        for one in records:
+            self.tally.add(one)
+            self.done.add(one.key)
+
+    @abstractmethod
+    def begin(self, units: Sequence[Unit]) -> int:
+        """A chunk goes to a worker; the number that it gets."""
+
+    @abstractmethod
+    def record(self, number: int, result: ChunkResult) -> None:
+        """The chunk's runs; when this returns, they are safe."""
+
+    @abstractmethod
+    def frontier(self, complete: bool) -> Frontier:
+        """All runs of the parameters that are finished."""
+
+
+class MemoryLedger(Ledger):
+    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
+
+    def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
+        super().__init__(plan, grid)
+        self.runs: dict[Key, Solution] = {}
+        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
+        """By the parameter's index, then by run."""
 
     def begin(self, units: Sequence[Unit]) -> int:
         """Chunks need no numbers."""
@@ -115,8 +124,8 @@ class MemoryLedger:
 
     def record(self, _number: int, result: ChunkResult) -> None:
         """The chunk's runs."""
+        self.count(result.records)
         for one in result.records:
-            self.tally.add(one)
             if one.trace is not None:
                 self.traces[one.index][one.key] = one.trace
             self.runs[one.key] = finished(
@@ -152,22 +161,13 @@ class MemoryLedger:
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
 
 
-class StoreLedger:
+class StoreLedger(Ledger):
     """The same in an open `Store`: what is recorded survives whatever ends the process."""
 
     def __init__(self, store: Store, plan: Plan, grid: ParameterGrid) -> None:
-        self.store, self.plan, self.grid, self.tally = store, plan, grid, Tally()
-        self.done: set[Key] = set()
-        self._count(store.records)
-
-    def _count(self, records: Sequence[RunRecord]) -> None:
-        for one in records:
-            self.tally.add(one)
-            self.done.add(one.key)
-
-    def has(self, unit: Unit) -> bool:
-        """Whether the runs of a unit are there."""
-        return (unit.indices[0], unit.solver, unit.start) in self.done
+        super().__init__(plan, grid)
+        self.store = store
+        self.count(store.records)
 
     def begin(self, units: Sequence[Unit]) -> int:
         """A chunk goes to a worker: noted, so that `store_status` can say what is under way."""
@@ -175,7 +175,7 @@ class StoreLedger:
 
     def record(self, number: int, result: ChunkResult) -> None:
         """The chunk's runs; once this returns, they are on the disk."""
-        self._count(result.records)
+        self.count(result.records)
         self.store.record(number, result.seconds, result.records, self.tally.kept)
 
     def frontier(self, complete: bool) -> Frontier:

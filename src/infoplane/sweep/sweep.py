@@ -21,7 +21,7 @@ from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
 from ..solvers.stopping import Stopping
-from ..storage.database import store_path
+from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
 from ..threads import one_blas_thread
@@ -172,7 +172,7 @@ def sweep(
 
 def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> RootSeed:
     """The seed that was given; without one, that of a store which is there already, else a new one."""
-    if store is None or rng is not None or not store_path(store).exists():
+    if store is None or rng is not None or not path_of("store", store).exists():
         return RootSeed.of(seed_sequence(rng))
     manifest, _ = read_manifest(store)
     entropy = manifest["seed"]
