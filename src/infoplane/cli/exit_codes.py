@@ -21,6 +21,7 @@ from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, In
 from ..formatting import shown_lines
 
 USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
+"""Exit codes that are no bug; 130 is what a shell reports of a process that Ctrl-C has ended."""
 
 
 class Refused(click.ClickException):

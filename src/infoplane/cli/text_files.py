@@ -19,8 +19,14 @@ from typing import IO, Any
 from .printing import note
 
 STDIN = "-"
+"""The name of standard input."""
+
 TEXTS = (".csv", ".tsv", ".txt")
+"""Endings of tables that are text."""
+
 SEPARATORS = (",", ";", "\t")
+"""What may stand between two cells; of equally many the first counts."""
+
 PIECE = 1 << 20
 """Bytes that are decoded at once to see whether a file is UTF-8."""
 
