@@ -271,7 +271,7 @@ def types_and_shapes(rng, meta, arrays):
 def description(rng, meta, arrays):
     """Lists of other lengths and types, entries that are missing, another format or shape."""
     name = one(rng, (*LISTS, *LISTS, "format", "shape"))
-    strange = (None, -1, 4.0, True, "4", [], {}, [[]], math.nan, "CERTIFIED", 10**30)
+    strange = (None, -1, 1.0, True, "1", [], {}, [[]], math.nan, "CERTIFIED", 10**30)
     if name in LISTS and rng.random() < 0.6:
         meta[name][run_of(rng, meta)] = one(rng, strange)
     elif rng.random() < 0.3:

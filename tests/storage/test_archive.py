@@ -124,7 +124,7 @@ def changed(path, **other):
     np.savez(path, **kept | {"meta": np.array(json.dumps(meta))})
 
 
-@pytest.mark.parametrize("format", [0, 2, 4, "1", None])
+@pytest.mark.parametrize("format", [0, 2, 4, "1", 1.0, True, None])
 def test_another_format_is_refused(small, tmp_path, format):
     small.save(tmp_path / "f.npz")
     changed(tmp_path / "f.npz", format=format)

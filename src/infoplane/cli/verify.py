@@ -9,9 +9,9 @@ import click
 
 from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
+from ..formatting import counted
 from ..frontier.verify import verify as check
 from ..information import bits
-from ..formatting import counted
 from . import options, output
 from .exit_codes import NOT_CONVERGED
 

@@ -166,7 +166,7 @@ def _trace(rows: Any) -> Trace | None:
 
 def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     meta = json.loads(str(arrays["meta"]))
-    if meta["format"] != FORMAT:
+    if type(meta["format"]) is not int or meta["format"] != FORMAT:  # True and 1.0 are equal to 1
         raise ValueError(f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
     if missing := MEMBERS.keys() - arrays.keys() - OPTIONAL:
         raise ValueError(f"it has no {sorted(missing)[0]}")
