@@ -19,7 +19,7 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "files", "npz", "threads", "information", "words", "markup"),
+    ("version", "errors", "checks", "files", "npz", "threads", "information", "results", "words", "markup"),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),

@@ -19,14 +19,15 @@ import numpy as np
 from .checks import positive_number, whole_number
 from .errors import InvalidEncoderError
 from .information import Array, bits, entr
+from .results import Result
 from .systems import encoder_of
 
 FLOOR = 1e-300
 """Where a probability of 0 stands in a logarithm: its letter or word is multiplied by 0 anyway."""
 
 
-@dataclass(frozen=True)
-class Capacity:
+@dataclass(frozen=True, eq=False)
+class Capacity(Result):
     """The capacity of a channel p(z|x), with a proven gap; nats."""
 
     nats: float

@@ -74,7 +74,8 @@ def small_divergences(p: Array, q: Array) -> Array:
         r = away / q
         near: Array = p * np.log1p(r) - away
     # A ratio far from 1, or of letters that only one of the two has: nothing cancels there.
-    return np.where(np.abs(r) < 1.0, near, rel_entr(p, q) - away).sum(axis=1)
+    apart: Array = np.where(np.abs(r) < 1.0, near, rel_entr(p, q) - away).sum(axis=1)
+    return apart
 
 
 def mutual_information(p_uv: Any) -> float:

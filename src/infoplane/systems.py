@@ -18,13 +18,14 @@ from .errors import InvalidEncoderError, InvalidJointError
 from .information import Array
 from .joint.joint import Joint
 from .joint.labels import listed
+from .results import Result
 
 NAMED = 5
 """Labels that an error lists before it says how many more there are."""
 
 
-@dataclass(frozen=True)
-class System:
+@dataclass(frozen=True, eq=False)
+class System(Result):
     """One system: its name, its encoder, and what its z stand for."""
 
     name: str

@@ -35,6 +35,7 @@ from ..information import Array, IntArray
 from ..joint.support import Support
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
+from ..results import Result
 from ..threads import stop_flag
 
 if TYPE_CHECKING:
@@ -47,8 +48,8 @@ BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
-class MergePath:
-    """Every partition that a greedy merging passes through, with its place on the information plane.
+class MergePath(Result):
+    """Every partition that a greedy merging passes through, with its place on the information plane; arrays are read-only.
 
     Attributes
     ----------
@@ -176,10 +177,7 @@ def merge_path(
 
     # Both informations vanish with one cluster; summed from there, no difference of large numbers is ever taken.
     iyz, ixz = np.cumsum(np.vstack([falls, np.zeros(2)])[::-1], axis=0)[::-1].T
-    fields = (letters[pairs], np.arange(n, 0, -1), ixz.copy(), iyz.copy(), np.array(joint.p_x, dtype=float))
-    for field in fields:
-        field.flags.writeable = False
-    return MergePath(*fields)
+    return MergePath(letters[pairs], np.arange(n, 0, -1), ixz, iyz, joint.p_x)
 
 
 def agglomerative_bottleneck(

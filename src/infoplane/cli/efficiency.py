@@ -18,6 +18,7 @@ from . import options, output
 from .exits import NOT_CONVERGED, interruptible
 from .frontier import check_report
 from .inputs import Source, header_of, joint_options
+from .numerals import Number, Whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,14 +54,14 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 )
 @click.option(
     "--max-solves",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=MAX_SOLVES,
     show_default=True,
     metavar="N",
     help="Most parameters solved for a system.",
 )
 @click.option(
-    "--accuracy", type=float, default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
+    "--accuracy", type=Number(), default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
 )
 @options.certify
 @click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")

@@ -27,6 +27,7 @@ from ..joint.binning import MISSING
 from ..joint.joint import Joint
 from ..npz import read_npy
 from ..words import counted
+from .numerals import Number, number_of, whole_number_of
 from .speech import note
 from .texts import STDIN, TEXTS, kind_of, rows_of
 
@@ -203,7 +204,7 @@ def joint_options(command: F) -> F:
                 help="What to do with an empty cell: refuse it, leave its row out, or call it 'missing'.  [default: error]",
             ),
             click.option(
-                "--smoothing", type=float, metavar="S", help="Add S to every count, also to those that are 0."
+                "--smoothing", type=Number(), metavar="S", help="Add S to every count, also to those that are 0."
             ),
             click.option(
                 "--wide",
@@ -239,7 +240,7 @@ def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> t
     for value in values:
         name, _, count = value.rpartition(":")
         name = name.strip().strip('"')
-        if not name or not count.strip().isdecimal() or int(count) < 1:
+        if not name or not (count.strip().isdecimal() and count.isascii()) or int(count) < 1:
             raise click.BadParameter(f"expected COLUMN:N such as age:5, found {value!r}.", param=parameter)
         if name in found:
             raise click.BadParameter(f"the column {name!r} is binned twice.", param=parameter)
@@ -376,7 +377,7 @@ def _place(header: list[str], name: str) -> int:
 
 def _number(cell: str, line: int, where: str) -> float:
     try:
-        return float(cell)
+        return number_of(cell)
     except ValueError:
         raise InvalidJointError(f"line {line}, {where}: found {cell!r} where a number is expected.") from None
 
@@ -384,7 +385,7 @@ def _number(cell: str, line: int, where: str) -> float:
 def _whole_numbers(cells: list[str]) -> list[Any]:
     """The cells as whole numbers if that loses nothing, else as they are."""
     try:
-        numbers = {cell: int(cell) for cell in set(cells)}
+        numbers = {cell: whole_number_of(cell) for cell in set(cells)}
     except ValueError:
         return cells
     return [numbers[cell] for cell in cells] if all(str(n) == cell for cell, n in numbers.items()) else cells

@@ -21,6 +21,7 @@ from ..words import counted, label_text, rounded
 from . import options, output
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
+from .numerals import Number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,7 +38,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @options.certify
 @click.option(
     "--max-leakage-bits",
-    type=float,
+    type=Number(),
     metavar="BITS",
     help="For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
 )

@@ -34,7 +34,7 @@ class Frontier:
     """Runs on the information plane of one joint.
 
     Every run is there with its status (`to_frame`); `best` has the lowest loss of each parameter, `pareto` the runs that no
-    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
+    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number. A frontier is equal to itself only.
     """
 
     def __init__(

@@ -29,11 +29,11 @@ from .generation import Meter, Outcome, finish, generate
 from .programme import Programme
 
 ATTEMPTS = 8
-"""Corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what I(Y;Z)
-can be computed to, about 1e-30 nats."""
+"""Corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what
+I(Y;Z) can be computed to, about 1e-30 nats."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CappedFunnel(ConstrainedFunnel):
     """The encoder of largest I(X;Z) with I(Y;Z) <= max_iyz; nats.
 
@@ -165,7 +165,7 @@ def _within(support: Support, W: Array, eps: float, private: Array) -> Array:
 
 
 def _shared(support: Support, W: Array, other: Array, eps: float) -> Array:
-    """(w W, (1 - w) other), the other leaking nothing, with I(Y;Z) <= eps for the largest w that rounding allows; the other if it allows none.
+    """(w W, (1 - w) other), the other leaking nothing, for the largest w with I(Y;Z) <= eps; the other alone if rounding allows no w.
 
     I(Y;Z) = w I_W(Y;Z) + (1 - w) I_other(Y;Z).
     """

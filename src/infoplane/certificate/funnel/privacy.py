@@ -49,7 +49,7 @@ INSIDE = 1e-11
 """Coordinates of a vertex, in units of what they can be at most, that count as 0."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PerfectPrivacy(ConstrainedFunnel):
     """The encoder of largest I(X;Z) among those with I(Y;Z) = 0; nats.
 

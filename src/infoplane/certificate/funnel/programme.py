@@ -182,10 +182,9 @@ def encoder_of(Q: Array, weights: Array) -> Array:
     """p(z|x) = p_k q_k(x) / p(x); posteriors that are `ALIKE` are one cluster."""
     kept = np.flatnonzero(weights > 0.0)
     owner = _alike(Q, kept)
-    W = (Q[:, kept] * weights[kept]).T
+    W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
     if owner.max() + 1 < len(kept):
-        joined = sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept)))))
-        W = joined @ W
+        W = np.asarray(sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept))))) @ W)
     W /= W.sum(axis=0)
     return W
 

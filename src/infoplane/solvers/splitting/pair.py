@@ -17,6 +17,7 @@ from ...checks import number
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
+from ...results import Result
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status
 from ..stopping import Stopping
@@ -31,8 +32,8 @@ class Block(Protocol):
         """F(u)."""
 
 
-@dataclass(frozen=True)
-class PairSolution:
+@dataclass(frozen=True, eq=False)
+class PairSolution(Result):
     """The last iterate, with F(p) + G(q) there as ``objective``.
 
     ``losses``, ``augmented`` and ``gradients`` are F + G, L_c and |grad L_c| at every iteration.
