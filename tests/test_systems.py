@@ -130,3 +130,18 @@ def test_naming_data_of_one_system_and_of_items_in_two_columns():
 def test_items_that_nobody_named(rows, message):
     with pytest.raises(InvalidEncoderError, match=message):
         systems_from_frame(rows, "item", "word", "language", "n")
+
+
+def test_systems_whose_names_are_written_alike_are_refused():
+    """1 and "1" became one system, and the namings of the other were lost."""
+    rows = pd.DataFrame({"who": pd.Series([1, 1, "1", "1"], dtype=object), "item": [0, 1, 0, 1], "word": list("uvuu")})
+    with pytest.raises(InvalidEncoderError, match=r"found 1 and '1', both written '1'"):
+        systems_from_frame(rows, "item", "word", "who")
+    with pytest.raises(InvalidEncoderError, match=r"found '1' and 1, both written '1'"):
+        read_systems(JOINT, {"1": W, 1: W})
+
+
+@pytest.mark.parametrize("given", [[[10**400, 1, 1], [1, 1, 1]], [["a", 1, 1]]])
+def test_what_no_float_holds_is_no_system(given):
+    with pytest.raises(InvalidEncoderError, match="expected a table of numbers"):
+        ip.capacity(given, counts=True)

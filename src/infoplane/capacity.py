@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import positive_number, whole_number
+from .checks import listed, positive_number, whole_number
 from .errors import InvalidEncoderError
 from .information import Array, bits, entr
 from .results import Result
@@ -103,7 +103,7 @@ def capacity_prior(
     >>> capacity_prior([["a", "a", "b"], ["a", "b", "b"]]).round(3).tolist()
     [0.375, 0.25, 0.375]
     """
-    given = systems.values() if isinstance(systems, Mapping) else systems
+    given = listed("systems", systems.values() if isinstance(systems, Mapping) else systems, "systems, or a mapping")
     priors = [capacity(system, counts=counts, tol=tol, max_iter=max_iter).prior for system in given]
     if not priors:
         raise InvalidEncoderError("an average needs at least one system; found none.")

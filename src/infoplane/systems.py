@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
+from .checks import check_flag
 from .encoder import SUM_TOLERANCE
 from .errors import InvalidEncoderError, InvalidJointError
 from .information import Array
 from .joint.joint import Joint
-from .joint.labels import listed
+from .joint.labels import checked_names, listed
 from .results import Result
 
 NAMED = 5
@@ -44,7 +45,7 @@ def read_systems(joint: Joint, encoders: Any, counts: bool = False) -> list[Syst
     [('two', (2, 3)), ('all', (3, 3))]
     """
     if isinstance(encoders, Mapping):
-        named = [(str(name), given) for name, given in encoders.items()]
+        named = [*zip(_distinct(encoders), encoders.values(), strict=True)]
     elif _is_one_system(encoders):
         named = [("0", encoders)]
     else:
@@ -88,7 +89,7 @@ def systems_from_frame(
     >>> systems_from_frame(rows, "item", "word", "who")["a"].to_numpy().tolist()
     [[0.5, 0.5], [0.0, 1.0]]
     """
-    items = [x] if isinstance(x, str) else list(x)
+    items = checked_names(x, "x")
     return systems_of(
         Joint.from_frame(df, [*([] if system is None else [system]), *items], [z], weight), system is not None
     )
@@ -101,7 +102,7 @@ def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
     tables = {"0": namings}
     if named:
         names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
-        tables = {str(name): _part(namings, name) for name in names}
+        tables = {text: _part(namings, name) for text, name in zip(_distinct(names), names, strict=True)}
     found = {}
     for name, table in tables.items():
         if (table.p_x == 0.0).any():
@@ -113,6 +114,17 @@ def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
         p = table.p_y_given_x.toarray() if table.is_sparse else table.p_y_given_x
         found[name] = pd.DataFrame(p.T[:, used], index=index, columns=pd.Index(words, tupleize_cols=False))
     return found
+
+
+def _distinct(names: Iterable[Hashable]) -> list[str]:
+    """The names of systems as text, which must tell them apart."""
+    seen: dict[str, Hashable] = {}
+    for name in names:
+        if seen.setdefault(str(name), name) is not name:
+            raise InvalidEncoderError(
+                f"systems must have different names; found {seen[str(name)]!r} and {name!r}, both written {str(name)!r}. Rename one."
+            )
+    return list(seen)
 
 
 def _part(whole: Joint, name: Hashable) -> Joint:
@@ -223,7 +235,7 @@ def _own_labels(index: Any) -> tuple[Hashable, ...] | None:
 def _numbers(given: Any) -> Array:
     try:
         table = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidEncoderError(f"expected a table of numbers; found {error}.") from None
     if table.ndim != 2 or 0 in table.shape:
         raise InvalidEncoderError(
@@ -264,6 +276,7 @@ def _some(labels: list[Hashable]) -> str:
 
 def _checked(table: Array, labels: tuple[Hashable, ...], counts: bool) -> Array:
     """Columns that are distributions, to the last bit; or counts divided by their sums."""
+    check_flag("counts", counts)
     what = "counts" if counts else "probabilities"
     bad = ~np.isfinite(table) | (table < 0.0)
     if bad.any():

@@ -13,8 +13,9 @@ from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..problem import Notation
 from ..systems import read_systems, systems_of
-from ..words import label_text
+from ..words import alternatives, label_text
 from . import options, output
+from .csv_files import escape_formulas, write_csv
 from .exits import NOT_CONVERGED, interruptible
 from .frontier import check_report
 from .inputs import Source, header_of, joint_options
@@ -69,6 +70,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
     "--plot", type=click.Path(path_type=Path), help="Picture of the systems over the frontier: .png, .svg or .pdf."
 )
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
+@escape_formulas
 @options.notation
 @options.as_json
 @click.pass_context
@@ -135,9 +137,7 @@ def namings(
         for role, given in (("system", system), ("word", word), ("weight", weight))
     }
     if chosen["word"] is None:
-        raise click.UsageError(
-            f"{path.name}: name the column of words with --word; the columns are {', '.join(header)}."
-        )
+        raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"], None, False, False).read()
     return systems_of(table, bool(by))
@@ -186,10 +186,10 @@ def write(
     frame = placed.to_frame()
     numbers = frame.drop(columns="optimum")
     if out is not None:
-        parquet = out.suffix.lower() == ".parquet"
-        write_whole(
-            out, numbers.to_parquet if parquet else lambda file: file.write(numbers.to_csv(index=False).encode())
-        )
+        if out.suffix.lower() == ".parquet":
+            write_whole(out, numbers.to_parquet)
+        else:
+            write_csv(numbers, out)
         output.note(f"wrote {out}")
     family = placed.curve.family.title.capitalize()
     if plot is not None:

@@ -26,7 +26,7 @@ from ..errors import InvalidJointError, MissingExtraError
 from ..joint.binning import MISSING
 from ..joint.joint import Joint
 from ..npz import read_npy
-from ..words import counted
+from ..words import alternatives, counted
 from .numerals import Number, number_of, whole_number_of
 from .speech import note
 from .texts import STDIN, TEXTS, kind_of, rows_of
@@ -370,8 +370,9 @@ def _place(header: list[str], name: str) -> int:
     if header.count(name) > 1:
         raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
     if name not in header:
+        # As they are typed: a name with a comma in double quotes.
         names = [f'"{one}"' if "," in one else one for one in header]
-        raise InvalidJointError(f"there is no column {name!r}; the columns are {', '.join(names) or 'none'}.")
+        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
     return header.index(name)
 
 

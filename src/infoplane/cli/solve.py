@@ -19,6 +19,7 @@ from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from ..words import counted, label_text, rounded
 from . import options, output
+from .csv_files import escape_formulas
 from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number
@@ -47,6 +48,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
     type=click.Path(path_type=Path),
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
 )
+@escape_formulas
 @options.as_json
 @click.pass_context
 def solve(

@@ -15,7 +15,7 @@ from ..certificate.funnel.bound import posteriors
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder
 from ..certificate.funnel.programme import Programme
-from ..checks import number
+from ..checks import listed, number
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
 from ..kernels.common.jit import clock
@@ -101,12 +101,12 @@ def funnel_curve(
             lambda nats: nats >= 0.0,
             "a number of nats, 0 or more",
         )
-        for eps in leakages
+        for eps in listed("leakages", leakages, "caps in nats")
     ]
+    check_joint(joint)
     limits = Limits(tol, max_cells, max_seconds)
     if not caps:
         return []
-    check_joint(joint)
     support = Support(joint)
     began = clock()
     seconds = limits.max_seconds * len(caps)

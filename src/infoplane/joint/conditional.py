@@ -28,7 +28,7 @@ def checked_prior(prior: Any, letters: int, role: str = "prior") -> Array:
         return np.full(letters, 1.0 / letters)
     try:
         p = np.array(prior, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidJointError(f'{role} must be a list of probabilities or "uniform"; found {error}.') from None
     if p.shape != (letters,):
         raise InvalidJointError(f"{role} must have one probability for each of {letters} x; found shape {p.shape}.")

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ...checks import whole_number
 from ...errors import InfoplaneError, InvalidOptionError
 from ...information import Array, bits, entr
 from ...joint.joint import check_joint
@@ -114,6 +115,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     """
     began = clock()
     check_joint(joint)
+    max_bases = whole_number("max_bases", max_bases)
     support = Support(joint)
     n, polytope = len(support.p_x), Polytope(support)
     if polytope.bases > max_bases:

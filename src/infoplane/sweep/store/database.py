@@ -229,7 +229,8 @@ def _size(path: Path) -> int:
 
 
 def _beside(path: Path, ending: str) -> Path:
-    return path.with_name(path.name + ending)
+    """The file of that ending beside the store itself, whichever links lead to it: as SQLite names its log, and one lock for all names."""
+    return Path(f"{os.path.realpath(path)}{ending}")
 
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
@@ -314,7 +315,7 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
                     for table in TABLES:
                         connection.execute(table)
                     fill(connection)
-            os.replace(new, path)
+            os.replace(new, os.path.realpath(path))
         except BaseException:
             new.unlink(missing_ok=True)
             raise
