@@ -27,6 +27,11 @@ the distance of different ones."""
 def check_encoder(joint: Joint, encoder: Array) -> Array:
     """The encoder as a float array, or an error that names the first column that is not a distribution over z."""
     check_joint(joint)
+    if hasattr(encoder, "columns"):
+        raise InvalidEncoderError(
+            "an encoder must be an array W[z, x] = p(z|x); found a frame, whose rows would be taken for z. Give frame.to_numpy().T, with "
+            "the x in the joint's order."
+        )
     try:
         W = np.asarray(encoder, dtype=float)
     except (TypeError, ValueError, OverflowError):

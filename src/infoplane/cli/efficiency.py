@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..capacity import capacity_prior
 from ..files import write_whole
 from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
@@ -18,7 +20,7 @@ from . import options, output
 from .csv_files import escape_formulas, write_csv
 from .exits import NOT_CONVERGED, interruptible
 from .frontier import check_report
-from .inputs import Source, header_of, joint_options
+from .inputs import CAPACITY, Source, header_of, joint_options
 from .numerals import Number, Whole
 
 if TYPE_CHECKING:
@@ -104,15 +106,19 @@ def efficiency(
 
     \b
     Examples:
-      infoplane efficiency colours naming.csv --plot systems.png
+      infoplane efficiency colours naming.csv --prior capacity --plot systems.png
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
     proof = options.make_proof(certify, rest)
     output.check_target(out, "--out", (".csv", ".parquet"))
     output.check_picture(plot)
     check_report(report)
-    joint = source.load()
-    read = read_systems(joint, namings(joint, systems, system, item, word, weight))
+    by_capacity = source.prior == CAPACITY
+    joint = (replace(source, prior=None) if by_capacity else source).load()
+    named = namings(joint, systems, system, item, word, weight)
+    if by_capacity:
+        joint = joint.with_prior(capacity_prior(named))
+    read = read_systems(joint, named)
     family = options.PROBLEMS[problem]
     with interruptible(), output.one_line_warnings():
         placed = place(KnownCurve(joint, family.problem), read, tol=accuracy, max_solves=max_solves, **proof)
@@ -120,9 +126,12 @@ def efficiency(
     write(placed, source, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
-        output.print_json({"problem": problem, **output.joint_record(joint), "systems": rows})
+        output.print_json(
+            {"problem": problem, "prior": source.prior_said(joint), **output.joint_record(joint), "systems": rows}
+        )
     else:
-        output.print_table(as_table(placed, f"{problem} efficiency on {source.title}", written), EXPENDABLE)
+        title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
+        output.print_table(as_table(placed, title, written), EXPENDABLE)
     exit_unless_proven(context, placed, certify)
 
 

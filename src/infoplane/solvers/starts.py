@@ -141,6 +141,10 @@ def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], 
 
 def _stack(init: object) -> Array:
     """What the user brings as encoders, as numbers."""
+    if hasattr(init, "columns"):
+        raise InvalidOptionError(
+            "init must be an array W[z, x] = p(z|x); found a frame, whose rows would be taken for z. Give frame.to_numpy().T."
+        )
     try:
         given = np.asarray(init)
         if given.dtype.kind in "biuf":
