@@ -163,6 +163,7 @@ def _is_one_system(given: Any) -> bool:
 
 
 def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name: str) -> System:
+    check_flag("counts", counts)
     where = f"system {name!r}: " if name else ""
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
         given, axes = given.encoder, "zx"
@@ -292,7 +293,6 @@ def _matched(table: Array, x_labels: tuple[Hashable, ...] | None, joint: Joint) 
 
 def _checked(table: Array, labels: tuple[Hashable, ...], counts: bool) -> Array:
     """Columns that are distributions, to the last bit; or counts divided by their sums."""
-    check_flag("counts", counts)
     what = "counts" if counts else "probabilities"
     bad = ~np.isfinite(table) | (table < 0.0)
     if bad.any():
