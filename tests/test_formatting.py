@@ -2,7 +2,7 @@
 
 import pytest
 
-from infoplane.formatting import counted, label_text, rounded, shown, shown_lines
+from infoplane.formatting import alternatives, counted, label_text, rounded, shown, shown_lines
 
 
 def test_one_is_not_a_plural():
@@ -35,3 +35,15 @@ def test_what_would_command_a_terminal_is_spelled_out(text, expected):
     assert shown(text) == expected
     assert label_text((text, 1)) == f"{expected}, 1"
     assert shown_lines(f"{text}\n.") == f"{expected.replace(chr(92) + 'n', chr(10))}\n."
+
+
+def test_names_that_might_be_meant_are_the_nearest_of_many():
+    """A mistyped column of a wide table listed all its columns, 100,000 of them."""
+    genes = [f"gene_{number:05}" for number in range(100_000)]
+    said = alternatives("gene_0421", genes)
+    assert said.startswith("one of 100,000 names; the nearest are 'gene_")
+    assert said.count("0421'") == 5
+    assert len(said) < 200
+    assert alternatives("age", ["x", "y"]) == "one of 'x', 'y'"
+    assert alternatives("zzz", genes).endswith("the first are " + ", ".join(map(repr, genes[:5])))
+    assert len(alternatives("a", ["b" * 10**6])) < 200

@@ -19,7 +19,7 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 ROOMS = (
-    ("version", "errors", "checks", "threads", "information", "formatting", "markup"),
+    ("version", "errors", "checks", "threads", "information", "results", "formatting", "markup"),
     ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
     ("chips", "datasets"),
     ("problem",),

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import difflib
 import unicodedata
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+
+FEW = 12
+"""Names that a message lists; of more of them, the nearest."""
 
 
 def counted(count: int, word: str) -> str:
@@ -20,6 +24,23 @@ def label_text(label: Hashable, longest: int = 120) -> str:
     """A label as text, at most so many characters of it: the values of a tuple with commas between them."""
     text = ", ".join(map(str, label)) if isinstance(label, tuple) else str(label)
     return shortened(shown(text), longest)
+
+
+def alternatives(name: str, names: Sequence[str]) -> str:
+    """What might have been meant by a name that is none of these: all of them if they are few, else the nearest, and how many there are.
+
+    Examples
+    --------
+    >>> alternatives("aeg", ["age", "job"])
+    "one of 'age', 'job'"
+    >>> alternatives("g7", [f"gene{i}" for i in range(100_000)] + ["g17"])
+    "one of 100,001 names; the nearest is 'g17'"
+    """
+    if len(names) <= FEW:
+        return f"one of {', '.join(repr(shortened(one)) for one in names)}" if names else "some, and there are none"
+    near = difflib.get_close_matches(name, names, 5)
+    listed = f"the nearest {'is' if len(near) == 1 else 'are'}" if near else "the first are"
+    return f"one of {len(names):,} names; {listed} {', '.join(repr(shortened(one)) for one in near or names[:5])}"
 
 
 def shown(text: object) -> str:

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .checks import number
+from .checks import check_one_of, number
 from .encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies
@@ -241,8 +241,7 @@ class Family:
 
     def notation(self, wanted: str = "gamma") -> Notation:
         """How the parameter is written: as it is, or, if ``wanted`` is ``"beta"`` and it is a gamma, as beta = 1/gamma."""
-        if wanted not in NOTATIONS:
-            raise InvalidOptionError(f"notation must be {' or '.join(map(repr, NOTATIONS))}; found {wanted!r}.")
+        check_one_of("notation", wanted, NOTATIONS)
         if wanted == "beta" and self.parameter == "gamma":
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)

@@ -187,6 +187,30 @@ def test_one_writer_at_a_time_and_readers_look_on(tmp_path, expected):
     assert done.seconds_left == 0
 
 
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_leads_to_the_same_lock_and_the_same_log(there, tmp_path, expected):
+    """A second sweep that knew the store by another name wrote to it at the same time."""
+    (tmp_path / "elsewhere").mkdir()
+    path, link = tmp_path / "runs.db", tmp_path / "elsewhere" / "link.db"
+    link.symlink_to(path)
+    seen = []
+
+    def look(progress):
+        for one, other in ((path, link), (link, path)):
+            assert is_being_written(one)
+            assert store_status(one).runs == progress.runs
+            with pytest.raises(StoreError, match="being written by another sweep"):
+                swept(other)
+        seen.append(progress)
+
+    found = swept(path if there else link, progress=look)
+    assert len(seen) == 4
+    assert_same_runs(found, expected)
+    assert link.is_symlink()
+    assert sorted(os.listdir(tmp_path)) == ["elsewhere", "runs.db"]
+    assert os.listdir(link.parent) == ["link.db"]
+
+
 def test_a_lock_whose_owner_died_is_no_lock(store, expected):
     (store.parent / "runs.db-lock").write_bytes(b"")
     assert not is_being_written(store)

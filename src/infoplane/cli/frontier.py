@@ -26,6 +26,7 @@ from ..sweep.sweep import sweep
 from . import options, output
 from .exit_codes import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
+from .numerals import Number, Whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +58,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @options.certify
 @click.option(
     "--points",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     metavar="N",
     help="Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
 )
@@ -71,7 +72,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     metavar="NAME",
     help="Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
 )
-@click.option("--chunk-seconds", type=float, default=CHUNK_SECONDS, hidden=True)
+@click.option("--chunk-seconds", type=Number(), default=CHUNK_SECONDS, hidden=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
 @click.option(

@@ -19,6 +19,7 @@ from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
 from ..storage.files import to_json, write_whole
+from .csv_files import write_csv
 from .inputs import require_parquet
 from .printing import note as note
 from .printing import say as say
@@ -169,7 +170,7 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
     elif kind == ".parquet":
         write_whole(path, lambda file: frontier.to_frame().to_parquet(file))
     else:
-        write_whole(path, lambda file: file.write(frontier.to_frame().to_csv().encode()))
+        write_csv(frontier.to_frame(), path, index=True)
 
 
 def write_encoder(found: Solution, path: Path) -> None:
@@ -182,7 +183,7 @@ def write_encoder(found: Solution, path: Path) -> None:
     if kind == ".parquet":
         write_whole(path, frame.to_parquet)
     else:
-        write_whole(path, lambda file: file.write(frame.to_csv(index=False).encode("utf-8", "backslashreplace")))
+        write_csv(frame, path)
 
 
 # -- while it runs -----------------------------------------------------------------------------------------------------

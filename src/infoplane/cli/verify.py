@@ -14,20 +14,23 @@ from ..frontier.verify import verify as check
 from ..information import bits
 from . import options, output
 from .exit_codes import NOT_CONVERGED
+from .numerals import Number, Whole
 
 
 @click.command()
 @click.argument("answer", type=click.Path(path_type=Path))
 @click.option(
     "--gap",
-    type=float,
+    type=Number(),
     default=1e-6,
     show_default=True,
     metavar="NATS",
     help="What counts as certified: the largest distance of a loss to its bound.",
 )
-@click.option("--max-cells", type=int, default=1_000_000, show_default=True, help="Cells that one proof may take.")
-@click.option("--max-seconds", type=float, default=60.0, show_default=True, help="Seconds that one proof may take.")
+@click.option(
+    "--max-cells", type=Whole(min=1), default=1_000_000, show_default=True, help="Cells that one proof may take."
+)
+@click.option("--max-seconds", type=Number(), default=60.0, show_default=True, help="Seconds that one proof may take.")
 @options.as_json
 @click.pass_context
 def verify(

@@ -34,7 +34,7 @@ class Frontier:
     """Runs on the information plane of one joint.
 
     Every run is there with its status (`to_frame`); `best` has the lowest loss of each parameter, `pareto` the runs that no
-    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
+    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number. A frontier is equal to itself only.
     """
 
     def __init__(
@@ -269,6 +269,7 @@ class Frontier:
         encoders: Any,
         *,
         counts: bool = False,
+        axes: Literal["zx", "xz"] | None = None,
         tol: float = 1e-7,
         max_solves: int = 30,
         certify: bool | float = False,
@@ -291,7 +292,7 @@ class Frontier:
 
         return place(
             known(self),
-            read_systems(self.joint, encoders, counts),
+            read_systems(self.joint, encoders, counts, axes),
             tol=tol,
             max_solves=max_solves,
             certify=certify,

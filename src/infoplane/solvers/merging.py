@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from ..errors import InvalidOptionError
+from ..checks import check_one_of
 from ..information import Array
 from ..joint.support import Support
 from ..problem import MarkovLagrangian
@@ -46,8 +46,7 @@ class Merging(Solver):
     criterion: Literal["information", "lagrangian"] = "information"
 
     def __post_init__(self) -> None:
-        if self.criterion not in ("information", "lagrangian"):
-            raise InvalidOptionError(f"criterion must be 'information' or 'lagrangian', found {self.criterion!r}.")
+        check_one_of("criterion", self.criterion, ("information", "lagrangian"))
 
     def begin(
         self, support: Support, problems: Sequence[MarkovLagrangian], _starts: Array, stopping: Stopping, _record: bool

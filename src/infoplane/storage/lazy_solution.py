@@ -9,6 +9,7 @@ from typing import Any
 from .. import markup
 from ..errors import InvalidOptionError
 from ..information import Array, PlanePoint
+from ..results import read_only
 from ..solution import Solution, Trace
 
 
@@ -31,7 +32,7 @@ class LazySolution(Solution):
         run = object.__new__(cls)
         # The stored numbers take the place of those that Solution would compute from the encoder, once.
         known = {"loss": loss, "_point": PlanePoint(ixz, iyz), "_clusters": clusters}
-        run.__dict__.update(fields, **known, _read_encoder=read_encoder, _read_trace=read_trace)
+        run.__setstate__({**fields, **known, "_read_encoder": read_encoder, "_read_trace": read_trace})
         return run
 
     def __getattr__(self, name: str) -> Any:
@@ -43,7 +44,7 @@ class LazySolution(Solution):
                 f"the encoder of start {self.start} at {self.parameter:g} was not kept: of a stored sweep only the best runs have one. "
                 "Frontier.best_rows() numbers them."
             )
-        self.__dict__["encoder"] = self.__dict__["_read_encoder"]()
+        self.__dict__["encoder"] = read_only(self.__dict__["_read_encoder"]())
         return self.__dict__["encoder"]
 
     @cached_property

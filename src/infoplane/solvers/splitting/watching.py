@@ -11,10 +11,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...joint.joint import Joint
+from ...joint.joint import Joint, check_joint
 from ...joint.support import Support
 from ...kernels.common.outcomes import AUGMENTED
-from ...problem import MarkovLagrangian
+from ...problem import MarkovLagrangian, check_problem
 from ..starts import make_starts, seed_sequence
 from ..stopping import Stopping
 from .descent import curvatures, descent
@@ -68,6 +68,8 @@ def iterates(
     >>> bool((run[0].W == start).all()), run[-1].v.shape, round(run[-1].augmented, 4)
     (True, (2, 1), -0.2246)
     """
+    check_joint(joint)
+    check_problem(problem)
     given = make_starts(joint, None, 1, seed_sequence(0), start)
     batch = solver.begin(Support(joint), [problem], given, Stopping(tol=tol, max_iter=max_iter), True)
     state = batch.state
