@@ -21,7 +21,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing
 from pathlib import Path
 from statistics import median
 from unittest.mock import patch
@@ -34,10 +33,11 @@ from infoplane.options import RunOptions
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.job import Job
 from infoplane.solvers.starts import make_starts
+from infoplane.storage.store import Store
 from infoplane.sweep import worker
 from infoplane.sweep.engine import Engine, completed
+from infoplane.sweep.ledger import StoreLedger, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
-from infoplane.sweep.store.writer import Store
 
 GAMMAS = np.geomspace(0.1, 1.0, 64)
 STARTS = 16
@@ -136,12 +136,9 @@ def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
             for stored in (False, True):
                 began = time.perf_counter()
                 if stored:
-                    with (
-                        Store(Path(folder) / f"{name}.db", plan, grid) as ledger,
-                        closing(
-                            completed(engine, plan, grid.problems, units, seconds=1e-9, begin=ledger.begin)
-                        ) as done,
-                    ):
+                    with Store(Path(folder) / f"{name}.db", manifest_of(plan, grid), plan.support) as store:
+                        ledger = StoreLedger(store, plan, grid)
+                        done = completed(engine, plan, grid.problems, units, seconds=1e-9, begin=ledger.begin)
                         for number, chunk in done:
                             ledger.record(number, chunk)
                 else:

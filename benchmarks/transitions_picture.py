@@ -12,7 +12,7 @@ import sys
 import numpy as np
 
 import infoplane as ip
-from infoplane.plot import plot_planes
+from infoplane.view.plot import plot_planes
 
 if __name__ == "__main__":
     joint = ip.datasets.heart()

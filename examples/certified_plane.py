@@ -7,7 +7,7 @@ parameters where the two curves are farthest apart.
 from __future__ import annotations
 
 import infoplane as ip
-from infoplane.plot import plot_planes
+from infoplane.view.plot import plot_planes
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 import numpy as np
 
 import infoplane as ip
-from infoplane.chart import plot_charts
 from infoplane.chips import chips, cielab
+from infoplane.view.colour_chart import plot_charts
 
 SHOWN = (3, 5, 8, 11)
 """Numbers of terms of the systems that are drawn on the chart."""

@@ -4,7 +4,7 @@ import sqlite3
 from contextlib import closing
 
 import infoplane as ip
-from infoplane.sweep.store import database
+from infoplane.storage import database
 
 UNIFORM = ip.datasets.paper_uniform()
 GRID = [0.1, 0.25, 0.5, 0.8]

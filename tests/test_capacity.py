@@ -3,10 +3,12 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import infoplane as ip
 import verify
 from infoplane.capacity import capacity, capacity_prior
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
@@ -69,7 +71,7 @@ def test_the_average_prior_of_several_systems():
     mean = capacity_prior({"one": one, "two": two})
     np.testing.assert_allclose(mean, (capacity(one).prior + capacity(two).prior) / 2, atol=1e-15)
     counted = np.array([[2, 2, 0], [0, 0, 5]])
-    np.testing.assert_allclose(capacity_prior([counted], counts=True), capacity(one).prior, atol=1e-15)
+    np.testing.assert_allclose(capacity_prior([counted], counts=True, axes="zx"), capacity(one).prior, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -85,3 +87,35 @@ def test_an_average_needs_systems_of_the_same_items(systems, message):
 def test_options_are_checked(options):
     with pytest.raises(InvalidOptionError):
         capacity([["1"]], **options)
+
+
+def test_priors_have_labels_and_are_matched_by_them():
+    """Items sorted as text (B0, B1, B10, B2) gave a bare array, which colours took in another order."""
+    chips = ip.datasets.colours().x_labels
+    words = [f"w{number % 7 * number % 5}" for number in range(len(chips))]
+    rows = pd.DataFrame({"chip": chips, "word": words})
+    systems = ip.systems_from_frame(rows, "chip", "word")
+    prior = ip.capacity_prior(systems)
+    assert list(prior.index) == sorted(chips) != list(chips)
+    in_order = prior.loc[list(chips)].to_numpy()
+    assert not np.allclose(in_order, prior.to_numpy())
+    for joint in (
+        ip.datasets.colours(prior),
+        ip.datasets.colours().with_prior(prior),
+        ip.datasets.colours(dict(prior)),
+    ):
+        np.testing.assert_allclose(joint.p_x, in_order, rtol=1e-12)
+    T = pd.DataFrame(ip.datasets.colours().p_y_given_x.T, index=chips)
+    np.testing.assert_allclose(ip.Joint.from_conditional(prior, T).p_x, in_order, rtol=1e-12)
+    np.testing.assert_allclose(ip.Joint.from_conditional(prior, T.to_numpy(), x_labels=chips).p_x, in_order, rtol=1e-12)
+
+
+def test_systems_in_different_orders_have_one_average():
+    one = pd.DataFrame([[1.0, 0.0], [0.5, 0.5], [0.0, 1.0]], index=["a", "b", "c"])
+    np.testing.assert_allclose(
+        capacity_prior([one, one.loc[["c", "a", "b"]]]).loc[["a", "b", "c"]], capacity(one).prior, atol=1e-9
+    )
+    with pytest.raises(ip.InvalidEncoderError, match=r"number 1: .*nothing is said of x = 'c'"):
+        capacity_prior([one, one.rename(index={"c": "d"})])
+    with pytest.raises(ip.InvalidEncoderError, match="either all systems have labels"):
+        capacity_prior([one, ["u", "u", "v"]])

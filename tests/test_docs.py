@@ -61,17 +61,18 @@ PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_files_that_a_page_names_exist(page):
-    """Files and folders in backticks, relative to src/infoplane or to the root: `solve.py`, `kernels/common/`."""
+    """Files and folders in backticks, relative to src/infoplane, to src or to the root: `solve.py`, `infoplane_verify/bound.py`."""
     named = re.findall(r"`([A-Za-z0-9_./]+(?:\.py|/))`", page.read_text())
-    folders = (Path(infoplane.__file__).parent, ROOT)
+    folders = (Path(infoplane.__file__).parent, ROOT / "src", ROOT)
     assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
 
 
 def test_the_map_names_every_module():
-    package = Path(infoplane.__file__).parent
+    package, checker = ROOT / "src/infoplane", ROOT / "src/infoplane_verify"
     page = (ROOT / "docs/map.md").read_text()
     named = set(re.findall(r"`([a-z0-9_/]+(?:\.py|/))`", page))
     parts = {path.relative_to(package) for path in package.rglob("*.py") if not path.name.startswith("__")}
+    parts |= {path.relative_to(ROOT / "src") for path in checker.glob("*.py") if not path.name.startswith("__")}
     missing = {str(part) for part in parts if str(part) not in named and f"{part.parent}/" not in named}
     assert missing == set()
 
@@ -79,4 +80,6 @@ def test_the_map_names_every_module():
 def test_every_room_is_in_the_picture():
     picture = re.search(r"```mermaid\n(.*?)```", (ROOT / "docs/map.md").read_text(), flags=re.DOTALL).group(1)
     drawn = [name.rstrip("/") for names in re.findall(r'\["(.*?)<br/>', picture) for name in names.split()]
-    assert sorted(drawn) == sorted(room for rooms in ROOMS for room in rooms)
+    assert sorted(drawn) == sorted(
+        ["infoplane_paper", "infoplane_verify", *(room for rooms in ROOMS for room in rooms)]
+    )

@@ -1,4 +1,5 @@
 import math
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from infoplane.information import (
     plane_point,
     plane_points,
     rel_entr,
+    small_divergences,
 )
 from infoplane.joint.joint import Joint
 from strategies import chains, joints
@@ -41,6 +43,33 @@ def test_terms_are_those_of_scipy():
     np.testing.assert_allclose(entr(p), special.entr(p), rtol=1e-15, atol=1e-300)
     np.testing.assert_allclose(rel_entr(p, q), special.rel_entr(p, q), rtol=1e-14, atol=1e-16)
     np.testing.assert_allclose(rel_entr(p[:, None], q[:5]), special.rel_entr(p[:, None], q[:5]), rtol=1e-14, atol=1e-16)
+
+
+def divergence_in_many_digits(p, q):
+    """sum p log(p/q) - p + q, with 60 digits."""
+    with localcontext() as digits:
+        digits.prec = 60
+        pairs = [(Decimal(float(a)), Decimal(float(b))) for a, b in zip(p, q, strict=True)]
+        return float(sum((a * (a / b).ln() if a else Decimal(0)) - a + b for a, b in pairs))
+
+
+@pytest.mark.parametrize("size", [1e-2, 1e-6, 1e-10, 1e-14, 0.0])
+def test_distributions_that_nearly_agree_are_told_apart(size):
+    rng = np.random.default_rng(3)
+    q = np.append(rng.dirichlet(np.ones(6)), 0.0)
+    p = q * (1.0 + size * rng.standard_normal((20, 7)))
+    p /= p.sum(axis=1, keepdims=True)
+    p[0] = np.where(np.arange(7) == 2, 0.0, p[0])  # a letter that only one of them has
+    exact = [divergence_in_many_digits(row, q) if q.all() else divergence_in_many_digits(row[:6], q[:6]) for row in p]
+    np.testing.assert_allclose(small_divergences(p, q), exact, rtol=1e-9 + 1e-15 / (size + 1e-16), atol=1e-31)
+
+
+def test_what_is_independent_has_no_information_but_rounding_squared():
+    """Sums of p log(p/q) left 1e-17 and more, above any smaller cap on a leakage."""
+    rng = np.random.default_rng(0)
+    joint = Joint.from_counts(rng.random((40, 9)))
+    W = np.repeat(rng.dirichlet(np.ones(5))[:, None], 40, axis=1)
+    assert max(plane_point(joint, W)) < 1e-29
 
 
 def test_a_table_of_many_blocks_is_summed_like_a_small_one():

@@ -46,8 +46,9 @@ def test_the_wheel_leaves_out_no_file_of_the_package():
 
 
 def test_the_built_in_data_need_no_file_beside_the_modules(tmp_path):
-    """As a wheel has it: the package alone, in a folder of its own."""
-    shutil.copytree(ROOT / "src" / "infoplane", tmp_path / "infoplane", ignore=shutil.ignore_patterns("__pycache__"))
+    """As a wheel has it: the packages alone, in a folder of their own."""
+    for package in ("infoplane", "infoplane_verify"):
+        shutil.copytree(ROOT / "src" / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
     code = "import infoplane as ip; print(ip.__file__, [ip.datasets.load(name).shape for name in ('colours', 'heart')])"
     found = subprocess.run(
         [sys.executable, "-c", code],

@@ -481,5 +481,5 @@ def test_how_a_parameter_is_written():
     written = BOTTLENECK.notation("beta")
     assert (written.name, written.symbol, written.of(0.2), written.of(0.0)) == ("beta", "β", 5.0, math.inf)
     assert FUNNEL.notation("beta") == FUNNEL.notation("gamma")
-    with pytest.raises(InvalidOptionError, match="notation must be 'gamma' or 'beta'; found 'b'"):
+    with pytest.raises(InvalidOptionError, match="notation must be 'gamma' or 'beta', found 'b'"):
         BOTTLENECK.notation("b")

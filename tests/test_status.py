@@ -8,7 +8,7 @@ import pytest
 import infoplane as ip
 from infoplane.solution import Run
 from infoplane.status import Residuals, Status, judge, proven
-from infoplane.sweep.store.reader import read_store
+from infoplane.storage.reader import read_store
 
 STILL, MOVING = Residuals(0.0, 0.0, 1e-9), Residuals(0.0, 0.0, 0.1)
 

@@ -9,6 +9,8 @@ bottleneck (compress X, keep what predicts Y) and the privacy funnel (release X,
 True
 """
 
+from infoplane_verify import CheckVerdict, RunCheck
+
 from . import datasets
 from .capacity import Capacity, capacity, capacity_prior
 from .certificate.certificate import Certificate
@@ -31,6 +33,7 @@ from .frontier.efficiency import efficiency
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
+from .frontier.verify import verify
 from .joint.joint import Joint
 from .nid import gnid
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
@@ -61,7 +64,6 @@ from .status import Residuals, Status
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
 from .systems import systems_from_frame
-from .verification.verify import CheckVerdict, RunCheck, verify
 from .version import __version__
 
 __all__ = [

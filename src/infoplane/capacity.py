@@ -10,34 +10,43 @@ I(X;Z) does not fall.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from .checks import positive_number, whole_number
-from .errors import InvalidEncoderError
+from .checks import listed, positive_number, whole_number
+from .errors import InvalidEncoderError, InvalidJointError
 from .information import Array, bits, entr
-from .systems import encoder_of
+from .joint.labels import aligned
+from .results import Result
+from .systems import one_system
 
 FLOOR = 1e-300
 """Where a probability of 0 stands in a logarithm: its letter or word is multiplied by 0 anyway."""
 
 
-@dataclass(frozen=True)
-class Capacity:
+@dataclass(frozen=True, eq=False)
+class Capacity(Result):
     """The capacity of a channel p(z|x), with a proven gap; nats."""
 
     nats: float
     """I(X;Z) at `prior`: a lower bound of the capacity that this prior achieves."""
     gap: float
     """max_x D(p(z|x) || p(z)) - I(X;Z) >= 0, rounding included: the capacity is at most `nats` + `gap`."""
-    prior: Array = field(repr=False)
-    """The p(x) that achieves it."""
+    masses: Array = field(repr=False)
+    """The p(x) that achieves it, in the order of the system's x,"""
+    x_labels: tuple[Hashable, ...] | None = field(repr=False)
+    """whose labels these are; None if it has none."""
     iterations: int
     converged: bool
     """Whether the gap is as small as was asked for."""
+
+    @property
+    def prior(self) -> Any:
+        """The p(x) that achieves it, as a pandas Series with the labels of x; `Joint.with_prior` goes by them."""
+        return _series(self.masses, self.x_labels)
 
     @property
     def bits(self) -> float:
@@ -45,7 +54,14 @@ class Capacity:
         return bits(self.nats)
 
 
-def capacity(p_z_given_x: Any, *, counts: bool = False, tol: float = 1e-9, max_iter: int = 100_000) -> Capacity:
+def capacity(
+    p_z_given_x: Any,
+    *,
+    counts: bool = False,
+    axes: Literal["zx", "xz"] | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 100_000,
+) -> Capacity:
     """The capacity of a channel, to a proven gap, and the prior that achieves it.
 
     Parameters
@@ -54,6 +70,8 @@ def capacity(p_z_given_x: Any, *, counts: bool = False, tol: float = 1e-9, max_i
         One system: an encoder (|Z|, |X|) whose columns sum to 1, a frame with a row for each x, or hard labels.
     counts
         Whether the table holds counts of words per item.
+    axes
+        Of an array, which axis is which, as in `efficiency`; of one with counts it must be said.
     tol
         Gap in nats at which to stop.
     max_iter
@@ -68,7 +86,8 @@ def capacity(p_z_given_x: Any, *, counts: bool = False, tol: float = 1e-9, max_i
     (0.531004, [0.5, 0.5])
     """
     tol, max_iter = positive_number("tol", tol), whole_number("max_iter", max_iter)
-    W = encoder_of(p_z_given_x, counts)
+    read = one_system(p_z_given_x, counts, axes)
+    W = read.encoder
     log_p = np.full(W.shape[1], -np.log(W.shape[1]))
     here = _At(W, log_p)
     steps = 1
@@ -87,14 +106,21 @@ def capacity(p_z_given_x: Any, *, counts: bool = False, tol: float = 1e-9, max_i
                 best = ahead if ahead.value >= two.value else two
         here = best
     rounding = 8.0 * np.finfo(float).eps * (W.shape[0] + W.shape[1]) * (1.0 + abs(here.most))
-    return Capacity(float(here.value), float(max(here.gap, 0.0) + rounding), here.p, steps, here.gap <= tol)
+    gap = float(max(here.gap, 0.0) + rounding)
+    return Capacity(float(here.value), gap, here.p, read.x_labels, steps, here.gap <= tol)
 
 
 def capacity_prior(
-    systems: Iterable[Any], *, counts: bool = False, tol: float = 1e-9, max_iter: int = 100_000
-) -> Array:
-    """The average of the capacity-achieving priors of several systems over the same x.
+    systems: Iterable[Any],
+    *,
+    counts: bool = False,
+    axes: Literal["zx", "xz"] | None = None,
+    tol: float = 1e-9,
+    max_iter: int = 100_000,
+) -> Any:
+    """The average of the capacity-achieving priors of several systems over the same x: a pandas Series with the labels of x.
 
+    Systems with labels are matched by them, and so is the Series wherever a prior is taken (`Joint.with_prior`, `datasets.colours`).
     Zaslavsky, Kemp, Regier, Tishby (PNAS 2018) take it for p(x) of colours, over the languages of the World Color Survey.
 
     Examples
@@ -102,8 +128,9 @@ def capacity_prior(
     >>> capacity_prior([["a", "a", "b"], ["a", "b", "b"]]).round(3).tolist()
     [0.375, 0.25, 0.375]
     """
-    given = systems.values() if isinstance(systems, Mapping) else systems
-    priors = [capacity(system, counts=counts, tol=tol, max_iter=max_iter).prior for system in given]
+    given = listed("systems", systems.values() if isinstance(systems, Mapping) else systems, "systems, or a mapping")
+    found = [capacity(system, counts=counts, axes=axes, tol=tol, max_iter=max_iter) for system in given]
+    priors = [one.masses for one in found]
     if not priors:
         raise InvalidEncoderError("an average needs at least one system; found none.")
     for number, prior in enumerate(priors):
@@ -111,8 +138,27 @@ def capacity_prior(
             raise InvalidEncoderError(
                 f"all systems must name the same x; the first has {len(priors[0])}, number {number} has {len(prior)}."
             )
-    mean: Array = np.mean(priors, axis=0)
-    return mean
+    labels = found[0].x_labels
+    for number, one in enumerate(found):
+        if (one.x_labels is None) is not (labels is None):
+            raise InvalidEncoderError(
+                f"either all systems have labels of x or none; found the first {'without' if labels is None else 'with'} them, and number "
+                f"{number} otherwise."
+            )
+        if labels is not None and one.x_labels is not None:
+            try:
+                priors[number] = priors[number][aligned(one.x_labels, labels, "the first system")]
+            except InvalidJointError as error:
+                raise InvalidEncoderError(f"system number {number}: {error}") from None
+    return _series(np.mean(priors, axis=0), labels)
+
+
+def _series(masses: Array, labels: tuple[Hashable, ...] | None) -> Any:
+    import pandas as pd
+
+    several = labels is not None and all(isinstance(label, tuple) for label in labels)
+    index = None if labels is None else pd.Index(labels, tupleize_cols=several)
+    return pd.Series(masses.copy(), index=index, name="prior")
 
 
 class _At:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
@@ -29,7 +29,7 @@ def whole_number(name: str, value: int, least: int = 1) -> int:
     if isinstance(value, bool) or not isinstance(value, Integral) or not least <= value <= MOST:
         kind = "a positive whole number" if least else "0 or a positive whole number"
         beyond = ", at most 2**63 - 1" if isinstance(value, Integral) and value > MOST else ""
-        raise InvalidOptionError(f"{name} must be {kind}{beyond}, found {value!r}.")
+        raise InvalidOptionError(f"{name} must be {kind}{beyond}, found {reprlib.repr(value)}.")
     return int(value)
 
 
@@ -39,17 +39,50 @@ def numbers(name: str, given: Any) -> Array:
         raw = np.asarray(given)
         if raw.dtype.kind == "O" and all(isinstance(one, Real) and not isinstance(one, bool) for one in raw.flat):
             raw = raw.astype(float)
-    except (TypeError, ValueError):  # rows of different lengths
+    except (TypeError, ValueError, OverflowError):  # rows of different lengths, or a whole number beyond 1.8e308
         raw = np.empty(0, dtype=object)
     if raw.dtype.kind not in "iuf" or raw.ndim != 1 or raw.size == 0:
         raise InvalidOptionError(f"{name} must be a non-empty list of numbers, found {reprlib.repr(given)}.")
     return raw.astype(float)
 
 
+def real_array(name: str, given: Any) -> Array:
+    """Return an array of real numbers, of any shape, as floats of its own, or raise `InvalidOptionError`."""
+    try:
+        raw = np.asarray(given)
+        if raw.dtype.kind in "biufO":
+            return np.array(raw, dtype=float)
+    except (TypeError, ValueError, OverflowError):  # rows of different lengths, or what is no number
+        pass
+    raise InvalidOptionError(f"{name} must be an array of real numbers; found {reprlib.repr(given)}.")
+
+
+def listed(name: str, given: Any, what: str) -> list[Any]:
+    """Return what can be gone through as a list, or raise `InvalidOptionError`; a text is no list. ``what`` completes "a list of ..."."""
+    try:
+        if not isinstance(given, (str, bytes)):
+            return list(given)
+    except TypeError:
+        pass
+    raise InvalidOptionError(f"{name} must be a list of {what}, found {reprlib.repr(given)}.")
+
+
+def check_one_of(name: str, value: object, words: Sequence[str | None]) -> None:
+    """Raise `InvalidOptionError` unless a value is one of some words, or None if that is among them."""
+    if not (value is None or isinstance(value, str)) or value not in words:
+        raise InvalidOptionError(f"{name} must be {' or '.join(map(repr, words))}, found {reprlib.repr(value)}.")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Raise `InvalidOptionError` unless a value is True or False."""
+    if not isinstance(value, (bool, np.bool_)):
+        raise InvalidOptionError(f"{name} must be True or False, found {reprlib.repr(value)}.")
+
+
 def check_callable(name: str, value: object) -> None:
     """Raise `InvalidOptionError` unless a value can be called."""
     if not callable(value):
-        raise InvalidOptionError(f"{name} must be a function, found {value!r}.")
+        raise InvalidOptionError(f"{name} must be a function, found {reprlib.repr(value)}.")
 
 
 def number(name: str, value: float, ok: Callable[[float], bool], expected: str, *, finite: bool = True) -> float:
@@ -58,13 +91,15 @@ def number(name: str, value: float, ok: Callable[[float], bool], expected: str, 
     Infinity is refused unless ``finite`` is False, NaN always. ``expected`` completes the sentence "NAME must be ...".
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise InvalidOptionError(f"{name} must be {expected if 'number' in expected else 'a number'}; found {value!r}.")
+        raise InvalidOptionError(
+            f"{name} must be {expected if 'number' in expected else 'a number'}; found {reprlib.repr(value)}."
+        )
     try:
         as_float = float(value)
     except OverflowError:  # a whole number beyond 1.8e308
         as_float = math.inf
     if math.isnan(as_float) or (finite and math.isinf(as_float)) or not ok(as_float):
-        raise InvalidOptionError(f"{name} must be {expected}; found {value!r}.")
+        raise InvalidOptionError(f"{name} must be {expected}; found {reprlib.repr(value)}.")
     return as_float
 
 

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from .formatting import label_text
 from .information import Array, rel_entr
-from .words import label_text
 
 if TYPE_CHECKING:
     from .joint.joint import Joint

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from .checks import numbers
+from .checks import listed, numbers
 from .errors import InvalidOptionError
 from .frontier.frontier import Frontier
 from .information import Array, bits
@@ -95,10 +95,10 @@ def candidates(problems: Sequence[MarkovLagrangian]) -> list[str]:
 
 def named(solvers: Iterable[Solver | str], problems: Sequence[MarkovLagrangian]) -> dict[str, Solver]:
     """The solvers by name; a second object of the same name, with other options, is told apart by a number."""
-    if isinstance(solvers, (str, Solver)) or not isinstance(solvers, Iterable):
+    if isinstance(solvers, (str, Solver)):
         solvers = [solvers]
     chosen: dict[str, Solver] = {}
-    for given in solvers:
+    for given in listed("solvers", solvers, "solvers or names of solvers"):
         solver = resolve(given, *problems)
         name = given if isinstance(given, str) else solver.name
         if chosen.get(name, solver) != solver:

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,7 @@ def heart(*, smooth_probabilities: bool = False) -> Joint:
     )
 
 
-def colours(prior: ArrayLike | Literal["uniform"] = "uniform", sigma2: float = 64.0) -> Joint:
+def colours(prior: ArrayLike | Mapping[Any, float] | Literal["uniform"] = "uniform", sigma2: float = 64.0) -> Joint:
     """Colours X and what is meant by them Y: p(y|x) proportional to exp(-|lab_x - lab_y|^2 / (2 sigma2)), 330 Munsell chips each.
 
     The problem of colour naming: a speaker who thinks of chip x is understood to mean y, which is near in CIELAB. Labels are places in the
@@ -101,7 +101,8 @@ def colours(prior: ArrayLike | Literal["uniform"] = "uniform", sigma2: float = 6
     Parameters
     ----------
     prior
-        p(x) in the order of the labels, or ``"uniform"``. In the field it is `infoplane.capacity_prior` of the naming systems.
+        p(x): a Series or a mapping, matched by the labels; an array in their order; or ``"uniform"``. In the field it is
+        `infoplane.capacity_prior` of the naming systems.
     sigma2
         Variance of the Gaussian, in squared units of CIELAB.
 

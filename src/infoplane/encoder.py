@@ -7,15 +7,12 @@ merging clusters of equal posterior changes nothing.
 from __future__ import annotations
 
 import reprlib
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from .errors import InvalidEncoderError
 from .information import Array
-
-if TYPE_CHECKING:
-    from .joint.joint import Joint
+from .joint.joint import Joint, check_joint
 
 SUM_TOLERANCE = 1e-9
 """How far from 1 a column may sum."""
@@ -29,9 +26,15 @@ the distance of different ones."""
 
 def check_encoder(joint: Joint, encoder: Array) -> Array:
     """The encoder as a float array, or an error that names the first column that is not a distribution over z."""
+    check_joint(joint)
+    if hasattr(encoder, "columns"):
+        raise InvalidEncoderError(
+            "an encoder must be an array W[z, x] = p(z|x); found a frame, whose rows would be taken for z. Give frame.to_numpy().T, with "
+            "the x in the joint's order."
+        )
     try:
         W = np.asarray(encoder, dtype=float)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise InvalidEncoderError(
             f"an encoder must be a table of numbers, W[z, x] = p(z|x); found {reprlib.repr(encoder)}."
         ) from None

@@ -21,6 +21,18 @@ class InvalidAnswerError(InfoplaneError, ValueError):
     """The file given to be verified is no file of answers, or one that was damaged."""
 
 
+class StoreError(InfoplaneError, OSError):
+    """A file is no store, belongs to another sweep, or cannot be read."""
+
+
+class StoreWriteError(StoreError):
+    """A store cannot be written, as on a full disk; ``resumable`` if runs were kept and the same call goes on with them."""
+
+    def __init__(self, message: str, *, resumable: bool = False) -> None:
+        super().__init__(message)
+        self.resumable = resumable
+
+
 class UnsupportedProblemError(InfoplaneError, ValueError):
     """No formulation of the chosen solver covers the signs of (rho_z, rho_zx, rho_zy); the message says why."""
 

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from .checks import number
+from .checks import check_one_of, number
 from .encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies
@@ -228,10 +228,20 @@ class Family:
         fixed = {name: number(name, options[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
         return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
 
+    def has(self, problem: MarkovLagrangian) -> bool:
+        """Whether a problem has the coefficients of this family at its own parameter, up to rounding; any problem, if there is none."""
+        if self.parameter is None:
+            return True
+        value = problem.parameter
+        if value is None or not 0.0 <= value <= self.most or (value == 0.0 and self.options):
+            return False
+        fixed = {name: min(max(-problem.rho_zx / value, 0.0), 1.0) for name in self.options}
+        expected = zip(problem.rho, self.rho(value, **fixed), strict=True)
+        return all(abs(one - other) <= 2.0 * np.finfo(float).eps * abs(other) for one, other in expected)
+
     def notation(self, wanted: str = "gamma") -> Notation:
         """How the parameter is written: as it is, or, if ``wanted`` is ``"beta"`` and it is a gamma, as beta = 1/gamma."""
-        if wanted not in NOTATIONS:
-            raise InvalidOptionError(f"notation must be {' or '.join(map(repr, NOTATIONS))}; found {wanted!r}.")
+        check_one_of("notation", wanted, NOTATIONS)
         if wanted == "beta" and self.parameter == "gamma":
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)

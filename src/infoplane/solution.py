@@ -13,11 +13,13 @@ import numpy as np
 from . import markup
 from .clusters import by_mass, predicted
 from .errors import InvalidOptionError
+from .formatting import counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.support import Support
+from .joint.tables import sealed
 from .problem import named_family
+from .results import Result
 from .status import Residuals, Status, proven
-from .words import counted, label_text, rounded
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -73,9 +75,9 @@ class Exponent(NamedTuple):
     """Last iteration of the tail that was fitted."""
 
 
-@dataclass(frozen=True)
-class Trace:
-    """What each iteration measured; arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none)."""
+@dataclass(frozen=True, eq=False)
+class Trace(Result):
+    """What each iteration measured; read-only arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none)."""
 
     loss: Array
     augmented: Array
@@ -108,7 +110,7 @@ class Trace:
         return Trace.from_columns(np.column_stack([replace(self, iteration=None).columns()[kept], numbers]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Run:
     """How the run from one start ended; its encoder is that of the letters of positive mass (`Support`)."""
 
@@ -173,7 +175,7 @@ class EncoderView:
             if len(joint.x_names) > 1
             else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
         )
-        return pd.DataFrame(self.encoder.T, index=index, columns=[f"z{z}" for z in range(self.clusters)])
+        return pd.DataFrame(self.encoder.T.copy(), index=index, columns=[f"z{z}" for z in range(self.clusters)])
 
     def clusters_frame(self, letters: int = 5) -> Any:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
@@ -203,9 +205,11 @@ class EncoderView:
         return pd.concat([pd.DataFrame(facts, index=index), posteriors], axis=1)
 
 
-@dataclass(frozen=True)
-class Solution(EncoderView):
+@dataclass(frozen=True, eq=False)
+class Solution(Result, EncoderView):
     """An encoder p(z|x) and what is known of it; nats throughout.
+
+    Its arrays are read-only, and it is equal to itself only: see `infoplane.results`.
 
     Examples
     --------
@@ -361,7 +365,7 @@ def finished(
     return Solution(
         joint=support.joint,
         problem=problem,
-        encoder=support.lift(run.encoder),
+        encoder=sealed(support.lift(run.encoder)),  # its own already, and large: not to be copied
         status=run.status,
         solver=run.found_by,
         iterations=run.iterations,

@@ -2,38 +2,46 @@
 
 A system is an array (|Z|, |X|) whose columns sum to 1; a frame with a row for each x and a column for each z, matched by the labels of x;
 hard labels, one z for each x, in order or by label; or anything with an ``encoder``, such as a `Solution`. With ``counts`` a table holds
-how often each x was called z, and p(z|x) is its share. |Z| may differ from one system to the next.
+how often each x was called z, and p(z|x) is its share. |Z| may differ from one system to the next. An array whose x may be in either
+axis, as a square one of counts, is refused unless ``axes`` says which.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
+from .checks import check_flag, check_one_of
 from .encoder import SUM_TOLERANCE
 from .errors import InvalidEncoderError, InvalidJointError
 from .information import Array
 from .joint.joint import Joint
-from .joint.labels import listed
+from .joint.labels import aligned, checked_names, listed, own_labels
+from .results import Result
 
-NAMED = 5
-"""Labels that an error lists before it says how many more there are."""
+AXES = ("zx", "xz")
+"""Which axis of a bare array is which: a row for each z, as encoders have it, or a row for each x, as frames have it."""
 
 
-@dataclass(frozen=True)
-class System:
+@dataclass(frozen=True, eq=False)
+class System(Result):
     """One system: its name, its encoder, and what its z stand for."""
 
     name: str
     encoder: Array = field(repr=False)
     z_labels: tuple[Hashable, ...] = field(repr=False)
+    x_labels: tuple[Hashable, ...] | None = field(default=None, repr=False)
+    """Of its columns; None if they have none."""
 
 
-def read_systems(joint: Joint, encoders: Any, counts: bool = False) -> list[System]:
+def read_systems(joint: Joint, encoders: Any, counts: bool = False, axes: str | None = None) -> list[System]:
     """Every system as an encoder of the joint's x: a mapping from names to systems, a sequence of systems, or a single one.
+
+    ``axes`` says of bare arrays which axis is which, "zx" or "xz"; it must be said where neither shape nor numbers tell.
 
     Examples
     --------
@@ -43,25 +51,25 @@ def read_systems(joint: Joint, encoders: Any, counts: bool = False) -> list[Syst
     [('two', (2, 3)), ('all', (3, 3))]
     """
     if isinstance(encoders, Mapping):
-        named = [(str(name), given) for name, given in encoders.items()]
+        named = [*zip(_distinct(encoders), encoders.values(), strict=True)]
     elif _is_one_system(encoders):
         named = [("0", encoders)]
     else:
         named = [(str(number), given) for number, given in enumerate(encoders)]
     if not named:
         raise InvalidEncoderError("expected at least one system; found none.")
-    return [_read(given, joint, counts, name) for name, given in named]
+    return [_read(given, joint, counts, axes, name) for name, given in named]
 
 
-def encoder_of(given: Any, counts: bool = False) -> Array:
+def one_system(given: Any, counts: bool = False, axes: str | None = None) -> System:
     """One system as an encoder, whatever its x are called.
 
     Examples
     --------
-    >>> encoder_of(["red", "red", "green"]).tolist()
+    >>> one_system(["red", "red", "green"]).encoder.tolist()
     [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return _read(given, None, counts, "").encoder
+    return _read(given, None, counts, axes, "")
 
 
 def systems_from_frame(
@@ -87,7 +95,7 @@ def systems_from_frame(
     >>> systems_from_frame(rows, "item", "word", "who")["a"].to_numpy().tolist()
     [[0.5, 0.5], [0.0, 1.0]]
     """
-    items = [x] if isinstance(x, str) else list(x)
+    items = checked_names(x, "x")
     return systems_of(
         Joint.from_frame(df, [*([] if system is None else [system]), *items], [z], weight), system is not None
     )
@@ -100,7 +108,7 @@ def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
     tables = {"0": namings}
     if named:
         names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
-        tables = {str(name): _part(namings, name) for name in names}
+        tables = {text: _part(namings, name) for text, name in zip(_distinct(names), names, strict=True)}
     found = {}
     for name, table in tables.items():
         if (table.p_x == 0.0).any():
@@ -112,6 +120,17 @@ def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
         p = table.p_y_given_x.toarray() if table.is_sparse else table.p_y_given_x
         found[name] = pd.DataFrame(p.T[:, used], index=index, columns=pd.Index(words, tupleize_cols=False))
     return found
+
+
+def _distinct(names: Iterable[Hashable]) -> list[str]:
+    """The names of systems as text, which must tell them apart."""
+    seen: dict[str, Hashable] = {}
+    for name in names:
+        if seen.setdefault(str(name), name) is not name:
+            raise InvalidEncoderError(
+                f"systems must have different names; found {seen[str(name)]!r} and {name!r}, both written {str(name)!r}. Rename one."
+            )
+    return list(seen)
 
 
 def _part(whole: Joint, name: Hashable) -> Joint:
@@ -143,16 +162,22 @@ def _is_one_system(given: Any) -> bool:
     return isinstance(given, Sequence) and len(given) > 0 and _is_column(given)
 
 
-def _read(given: Any, joint: Joint | None, counts: bool, name: str) -> System:
+def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name: str) -> System:
+    check_flag("counts", counts)
     where = f"system {name!r}: " if name else ""
-    given = getattr(given, "encoder", given)
+    if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
+        given, axes = given.encoder, "zx"
     try:
         if hasattr(given, "columns"):
             table, x_labels, z_labels = _framed(given, joint)
         elif _is_column(given):
             table, x_labels, z_labels = _hard(given)
+            if counts and any(isinstance(word, Real) for word in z_labels):
+                raise InvalidEncoderError(
+                    "with counts a system is a table; found a flat list of numbers. For a table give an array; hard labels are no counts."
+                )
         else:
-            table = _numbers(given)
+            table = _oriented(_numbers(given), None if joint is None else joint.shape[0], counts, axes)
             x_labels, z_labels = None, tuple(range(len(table)))
         if joint is not None:
             table = _matched(table, x_labels, joint)
@@ -160,7 +185,7 @@ def _read(given: Any, joint: Joint | None, counts: bool, name: str) -> System:
         W = _checked(table, labels, counts)
     except InvalidEncoderError as error:
         raise InvalidEncoderError(f"{where}{error}") from None
-    return System(name, W, z_labels)
+    return System(name, W, z_labels, x_labels if joint is None else joint.x_labels)
 
 
 def _is_column(given: Any) -> bool:
@@ -173,11 +198,7 @@ def _is_column(given: Any) -> bool:
 
 def _hard(given: Any) -> tuple[Array, tuple[Hashable, ...] | None, tuple[Hashable, ...]]:
     """One z for each x: the encoder of 0 and 1, the labels of x if there are any, and those of z in order of appearance."""
-    x_labels: tuple[Hashable, ...] | None = None
-    if isinstance(given, Mapping):
-        x_labels, values = tuple(given), list(given.values())
-    else:
-        x_labels, values = _own_labels(getattr(given, "index", None)), given
+    x_labels, values = own_labels(given), list(given.values()) if isinstance(given, Mapping) else given
     try:
         words = listed(values, "hard labels")
     except InvalidJointError as error:
@@ -199,7 +220,7 @@ def _framed(given: Any, joint: Joint | None) -> tuple[Array, tuple[Hashable, ...
     import narwhals as nw
 
     names = () if joint is None else joint.x_names
-    x_labels = _own_labels(getattr(given, "index", None))
+    x_labels = own_labels(given)
     columns = list(given.columns)
     if names and all(name in columns for name in names):
         frame = nw.from_native(given, eager_only=True)
@@ -209,20 +230,17 @@ def _framed(given: Any, joint: Joint | None) -> tuple[Array, tuple[Hashable, ...
     elif not hasattr(given, "to_numpy"):
         given = nw.from_native(given, eager_only=True)
     words = tuple(given.columns)
+    if joint is not None and x_labels is None and len(words) > 1 and set(words) == set(joint.x_labels):
+        raise InvalidEncoderError(
+            "a frame has a row for each x; here the columns have the labels of x. Give its transpose."
+        )
     return _numbers(given.to_numpy()).T, x_labels, words
-
-
-def _own_labels(index: Any) -> tuple[Hashable, ...] | None:
-    """The labels of a pandas index; None for one that only counts rows."""
-    if not hasattr(index, "nlevels") or type(index).__name__ == "RangeIndex":
-        return None
-    return tuple(index.tolist())
 
 
 def _numbers(given: Any) -> Array:
     try:
         table = np.array(given, dtype=float)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, OverflowError) as error:
         raise InvalidEncoderError(f"expected a table of numbers; found {error}.") from None
     if table.ndim != 2 or 0 in table.shape:
         raise InvalidEncoderError(
@@ -231,34 +249,46 @@ def _numbers(given: Any) -> Array:
     return table
 
 
+def _oriented(table: Array, letters: int | None, counts: bool, axes: str | None) -> Array:
+    """A bare array turned so that it has a column for each x. Which axis is which is said, or follows from the numbers; else it is refused.
+
+    Of probabilities the columns sum to 1 over z, and the rows do not, but by chance. Of counts nothing is known: only the number of letters
+    of x, if it is another than that of z, tells.
+    """
+    if axes is not None:
+        check_one_of("axes", axes, AXES)
+        return table.T if axes == "xz" else table
+    if counts:
+        told = letters is not None and table.shape[0] != table.shape[1]
+    else:
+        rows, columns = (np.abs(table.sum(axis=axis) - 1.0).max() <= SUM_TOLERANCE for axis in (1, 0))
+        told = not rows
+        if rows and not columns:
+            raise InvalidEncoderError(
+                'p(z|x) must sum to 1 over z for every x; here the rows do, not the columns. For a row per x say axes="xz".'
+            )
+    if told or (table.shape[0] == table.shape[1] and np.array_equal(table, table.T)):
+        return table
+    raise InvalidEncoderError(
+        f"a table of shape {table.shape} may have its x in either axis, which numbers alone do not tell: say "
+        'axes="zx" for a row per z and a column per x, or axes="xz" for a row per x; or give a frame with the labels of x.'
+    )
+
+
 def _matched(table: Array, x_labels: tuple[Hashable, ...] | None, joint: Joint) -> Array:
     """The columns in the order of the joint's x."""
     letters = joint.shape[0]
     if x_labels is None:
         if table.shape[1] != letters:
-            turned = " A frame, or its transpose, has a row for each x." if table.shape[0] == letters else ""
+            turned = ' For a row per x say axes="xz".' if table.shape[0] == letters else ""
             raise InvalidEncoderError(
                 f"an encoder must have shape (|Z|, |X|) = (any, {letters}); found {table.shape}.{turned}"
             )
         return table
-    place: dict[Hashable, int] = {}
-    for at, label in enumerate(x_labels):
-        if place.setdefault(label, at) != at:
-            raise InvalidEncoderError(
-                f"each x must be there once; found {label!r} twice, in rows {place[label]} and {at}."
-            )
-    unknown = [label for label in place if label not in set(joint.x_labels)]
-    missing = [label for label in joint.x_labels if label not in place]
-    if unknown or missing:
-        said = [f"the joint has no x {_some(unknown)}"] if unknown else []
-        said += [f"nothing is said of x = {_some(missing)}"] if missing else []
-        raise InvalidEncoderError(f"the labels of x must be those of the joint; {', and '.join(said)}.")
-    return table[:, [place[label] for label in joint.x_labels]]
-
-
-def _some(labels: list[Hashable]) -> str:
-    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
-    return ", ".join(repr(label) for label in labels[:NAMED]) + more
+    try:
+        return table[:, aligned(x_labels, joint.x_labels, "the joint")]
+    except InvalidJointError as error:
+        raise InvalidEncoderError(str(error)) from None
 
 
 def _checked(table: Array, labels: tuple[Hashable, ...], counts: bool) -> Array:
@@ -281,7 +311,7 @@ def _checked(table: Array, labels: tuple[Hashable, ...], counts: bool) -> Array:
         x = int(np.abs(mass - 1.0).argmax())
         raise InvalidEncoderError(
             f"p(z|x) must sum to 1 over z for every x; found the sum {mass[x]:.12g} at x = {labels[x]!r}. "
-            "If these are counts of words per item, say counts=True."
+            "If these are counts of words per item, say counts=True, and of a bare array axes= too."
         )
     W: Array = table / mass
     return W

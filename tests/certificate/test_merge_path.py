@@ -256,13 +256,19 @@ def test_a_path_cannot_be_altered():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda joint: merge_path(joint, iyz_weight=0.0), "not both zero"),
+        (lambda joint: merge_path(joint, iyz_weight=0.0), "not both be zero"),
         (lambda joint: merge_path(joint, iyz_weight=math.nan), "finite"),
-        (lambda joint: agglomerative_bottleneck(joint, gamma=-1.0), "gamma must be 0 or positive; found -1.0"),
+        (
+            lambda joint: agglomerative_bottleneck(joint, gamma=-1.0),
+            "gamma must be a finite number, 0 or positive; found -1.0",
+        ),
         (lambda joint: merge_two(joint, beta=2.0), "without a beta"),
         (lambda joint: merge_two(joint, criterion="lagrangian"), "with a beta > 0"),
         (lambda joint: merge_two(joint, criterion="lagrangian", beta=-1.0), "beta must be positive"),
-        (lambda joint: merge_two(joint, criterion="utility"), "found criterion = 'utility'"),
+        (
+            lambda joint: merge_two(joint, criterion="utility"),
+            "criterion must be 'leakage' or 'lagrangian', found 'utility'",
+        ),
         (lambda joint: merge_two(joint).labels_at(0), "1 to 3 clusters"),
         (lambda joint: merge_two(joint).encoder_at(4), "found k = 4"),
     ],

@@ -4,6 +4,8 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
+from infoplane.information import bits, plane_point
+from infoplane.systems import read_systems
 
 ROWS = {
     "system": ["en", "en", "en", "en", "fr", "fr", "fr"],
@@ -96,3 +98,58 @@ def test_what_is_refused_before_the_work(run, namings, tmp_path):
     assert run("efficiency", "paper_uniform", tmp_path / "none.csv").code == 2
     assert run("efficiency", "paper_uniform", namings, "--plot", "x.doc").code == 2
     assert run("efficiency", "paper_uniform", namings, "--problem", "deterministic-bottleneck").code == 2
+
+
+CHIPS = ("A0", "B0", "B1", "B10", "B2")
+
+
+@pytest.fixture
+def named(tmp_path):
+    """Five items whose order as text is not that of the joint, and one system that tells some of them apart."""
+    joint, systems = tmp_path / "joint.csv", tmp_path / "systems.csv"
+    rows = ["B1,9,1", "B10,1,1", "A0,1,9", "B2,2,8", "B0,8,2"]
+    joint.write_text("\n".join(["chip,low,high", *rows]) + "\n")
+    words = dict(zip(CHIPS, "uvvvw", strict=True))
+    systems.write_text("system,chip,word\n" + "".join(f"s,{chip},{word}\n" for chip, word in words.items()))
+    return joint, systems, words
+
+
+@pytest.mark.parametrize("prior", ["capacity", "uniform", "FILE", None])
+def test_the_prior_is_chosen_by_label_and_said(run, named, tmp_path, prior):
+    path, systems, words = named
+    chips = ("B1", "B10", "A0", "B2", "B0")
+    joint = ip.Joint.from_counts([[9, 1], [1, 1], [1, 9], [2, 8], [8, 2]], x_labels=chips)
+    masses = dict(zip(CHIPS, (0.1, 0.15, 0.2, 0.25, 0.3), strict=True))
+    (tmp_path / "prior.csv").write_text("chip,p\n" + "".join(f"{chip},{p}\n" for chip, p in masses.items()))
+    expected, said = {
+        "capacity": (joint.with_prior({"A0": 1 / 3, "B0": 1 / 9, "B1": 1 / 9, "B10": 1 / 9, "B2": 1 / 3}), "capacity"),
+        "uniform": (joint.with_prior("uniform"), "uniform"),
+        "FILE": (joint.with_prior([masses[chip] for chip in chips]), "from prior.csv"),
+        None: (joint, "that of JOINT"),
+    }[prior]
+    options = () if prior is None else ("--prior", tmp_path / "prior.csv" if prior == "FILE" else prior)
+    found = run("efficiency", path, systems, "--max-solves", "0", "--json", *options).json
+    point = plane_point(expected, read_systems(expected, [words[chip] for chip in chips])[0].encoder)
+    assert said in found["prior"]
+    assert found["systems"][0]["ixz_bits"] == pytest.approx(bits(point.ixz), abs=1e-6)
+    assert found["systems"][0]["iyz_bits"] == pytest.approx(bits(point.iyz), abs=1e-6)
+    shown = run("efficiency", path, systems, "--max-solves", "0", *options).out
+    assert said in " ".join(shown.split())
+
+
+def test_a_prior_that_does_not_fit_is_refused(run, named, tmp_path):
+    path, systems, _ = named
+    prior = tmp_path / "prior.csv"
+    for text, message in (
+        ("chip,p\nA0,1\n", "nothing is said of x ="),
+        ("chip,p\nA0,1\nA0,0\n", "each x once"),
+        ("p\n1\n", "1 column of labels, then one of probabilities"),
+        ("chip,p\nA0,1_0\n", "where a number is expected"),
+    ):
+        prior.write_text(text)
+        refused = run("efficiency", path, systems, "--prior", prior)
+        assert refused.code == 3
+        assert message in refused.err
+    refused = run("solve", path, "--gamma", "0.2", "--prior", "capacity")
+    assert refused.code == 2
+    assert "goes with infoplane efficiency" in refused.err

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.sweep.store.reader import read_store
+from infoplane.storage.reader import read_store
 from sweeping import assert_same_runs
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -9,11 +9,11 @@ import pytest
 
 import infoplane as ip
 import verify
+from infoplane.errors import StoreWriteError
 from infoplane.kernels.common.jit import COMPILING
 from infoplane.problem import FAMILIES
 from infoplane.sweep.engine import EngineError
 from infoplane.sweep.range import default_grid
-from infoplane.sweep.store.database import StoreError
 from sweeping import Warm
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
@@ -177,16 +177,22 @@ def test_interrupted_with_a_store_says_how_to_resume(run, monkeypatch, tmp_path)
     assert "Nothing is kept without --store." in run(*FRONTIER).err
 
 
-@pytest.mark.parametrize("error", [StoreError("full.", resumable=True), EngineError("lost.", resumable=True)])
-def test_what_ends_a_sweep_with_a_store_is_130(run, monkeypatch, tmp_path, error):
+@pytest.mark.parametrize(
+    ("error", "code", "without"),
+    [
+        (StoreWriteError("full.", resumable=True), 5, 5),
+        (EngineError("lost.", resumable=True), 130, 2),
+    ],
+)
+def test_a_full_disk_is_5_and_lost_workers_are_130(run, monkeypatch, tmp_path, error, code, without):
     def fail(*_arguments, **_options):
         raise error
 
     monkeypatch.setattr("infoplane.cli.frontier.sweep", fail)
     said = run(*FRONTIER, "--store", tmp_path / "runs.db")
-    assert said.code == 130
+    assert said.code == code
     assert said.err == f"Error: {error} All runs finished before are in {tmp_path / 'runs.db'}.\n"
-    assert run(*FRONTIER).code == 2
+    assert run(*FRONTIER).code == without
 
 
 def test_points(run, tmp_path):
@@ -281,7 +287,7 @@ def test_report_is_written(run, tmp_path):
 
 
 def test_a_report_without_its_extra_is_refused_before_any_work(run, monkeypatch, tmp_path):
-    from infoplane.report.page import vega_library
+    from infoplane.view.report.page import vega_library
 
     vega_library.cache_clear()
     monkeypatch.setitem(sys.modules, "vl_convert", None)

@@ -83,13 +83,13 @@ def test_matrices(run, write, tmp_path):
 @pytest.mark.parametrize(
     ("text", "options", "words"),
     [
-        (TABLE, ("--x", "drog", "--y", "outcome"), "no column 'drog'; the columns are drug, dose, outcome, n"),
+        (TABLE, ("--x", "drog", "--y", "outcome"), "no column 'drog'; expected one of 'drug', 'dose', 'outcome', 'n'"),
         (TABLE, ("--x", "drug", "--y", "drug"), "found 'drug' in"),
         (TABLE, ("--x", "drug", "--y", "outcome", "--count", "m"), "no column 'm'"),
         (
             '"age, years",y\n1,2\n',
             ("--x", "age, years", "--y", "y"),
-            """no column 'age'; the columns are "age, years", y""",
+            """no column 'age'; expected one of '"age, years"', 'y'""",
         ),
         (TABLE, ("--x", "n", "--y", "outcome", "--count", "drug"), "'a' where a number is expected"),
         (TABLE, ("--x", "drug", "--y", "outcome", "--smoothing", "-1"), "smoothing"),
@@ -100,7 +100,7 @@ def test_matrices(run, write, tmp_path):
         ("x,y,n\n1,2,nan\n", ("--x", "x", "--y", "y", "--count", "n"), "line 2 has the count nan"),
         ("x,y,n\n1,2,0\n", ("--x", "x", "--y", "y", "--count", "n"), "only zeros"),
         ("x,y\n", ("--x", "x", "--y", "y"), "at least one row"),
-        ("", ("--x", "x", "--y", "y"), "the columns are none"),
+        ("", ("--x", "x", "--y", "y"), "expected some, and there are none"),
         ('x,y\n"1,2\n', ("--x", "x", "--y", "y"), "cannot be read as csv"),
         ("0.5,0.2\n0.1,0.1\n", ("--matrix",), "found the sum 0.9. For counts"),
         ("0.5,0.2\n0.3\n", ("--matrix",), "line 2 has 1 numbers, the first has 2"),

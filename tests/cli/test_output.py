@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 
-from infoplane.files import to_json
+from infoplane.storage.files import to_json
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")
 

@@ -21,7 +21,7 @@ def test_verified_is_zero_with_a_line_a_run(run, answer):
     lines = said.out.splitlines()
     assert lines[0].startswith("run 0, bottleneck at 0.2: VERIFIED; loss -0.240760")
     assert "no encoder is better by more than" in lines[0]
-    assert lines[-1] == "2 of 2 runs with an encoder verified"
+    assert lines[-1] == "2 of 2 runs verified"
 
 
 def test_json_has_every_finding(run, answer):

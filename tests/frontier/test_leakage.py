@@ -7,11 +7,14 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel import generation
-from infoplane.certificate.funnel.privacy import perfect_privacy
+from infoplane.certificate.funnel import generation, privacy
+from infoplane.certificate.funnel import leakage as certificate
+from infoplane.certificate.funnel.privacy import perfect_privacy, private_encoder
 from infoplane.certificate.merge_path import merge_two
 from infoplane.frontier import leakage
 from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
+from infoplane.information import plane_point
+from infoplane.joint.support import Support
 from infoplane.solvers.columns import Columns
 from strategies import joints
 
@@ -151,9 +154,42 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, -0.1, np.inf, np.nan, "0.1", True])
-def test_a_cap_is_a_positive_number(eps):
-    with pytest.raises(ip.InvalidOptionError, match="perfect_privacy"):
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-20, 1e-15, 1e-11, 1e-8])
+def test_no_cap_is_worse_than_perfect_privacy(eps):
+    """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
+    joint = ip.datasets.heart()
+    hidden = perfect_privacy(joint)
+    found = funnel_at_leakage(joint, eps, max_cells=50)
+    assert found.ixz >= hidden.ixz - 1e-9
+    assert found.ixz <= found.upper_bound
+    assert found.iyz <= max(eps, 1e-29)
+
+
+def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
+    """Y hears one bit of X and not the other; what leaks too much is mixed with what tells the other bit."""
+    joint = ip.Joint.from_counts([[9, 1], [9, 1], [1, 9], [1, 9]])
+    support = Support(joint)
+    private = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
+    cap = 0.25 * joint.mutual_information
+    W = certificate._within(support, np.eye(4), cap, private)
+    point = plane_point(joint, W)
+    assert cap * (1.0 - 1e-9) < point.iyz <= cap
+    assert point.ixz == pytest.approx(0.25 * 2.0 * BIT + 0.75 * BIT, abs=1e-9)
+    assert certificate._within(support, np.eye(4), 2.0, private) is not private
+    np.testing.assert_array_equal(certificate._within(support, np.ones((1, 4)), 0.0, private), private)
+
+
+def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
+    monkeypatch.setattr(privacy, "CHUNK", 1000)
+    support = Support(ip.datasets.heart())
+    whole, cut = (plane_point(support.joint, private_encoder(support, 5_000, until)) for until in (np.inf, 0.0))
+    assert 0.0 < cut.ixz < whole.ixz
+    assert max(cut.iyz, whole.iyz) < 1e-25
+
+
+@pytest.mark.parametrize("eps", [-0.1, np.inf, np.nan, "0.1", True])
+def test_a_cap_is_a_number_from_0_on(eps):
+    with pytest.raises(ip.InvalidOptionError, match="0 or more"):
         funnel_at_leakage(ip.datasets.paper_uniform(), eps)
 
 

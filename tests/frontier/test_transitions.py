@@ -99,5 +99,6 @@ def test_transitions_of_the_papers_data():
 def test_ranges_are_checked():
     with pytest.raises(ip.InvalidOptionError, match="low"):
         transitions(ip.datasets.paper_uniform(), 0.5, 0.4)
-    with pytest.raises(ip.InvalidOptionError, match="points"):
-        transitions(ip.datasets.paper_uniform(), points=1)
+    for points in (1, 100_001, 10**9):
+        with pytest.raises(ip.InvalidOptionError, match="from 2 to 100,000 points"):
+            transitions(ip.datasets.paper_uniform(), points=points)

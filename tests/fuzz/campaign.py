@@ -11,10 +11,17 @@ from pathlib import Path
 
 import numpy as np
 
-from . import calls, files, kills, known
+from . import arguments, calls, caps, files, forgeries, kills, known
 
-ATTACKS = {"calls": calls.attack, "files": files.attack, "kills": kills.attack}
-SECONDS = {"calls": 60, "files": 20, "kills": 600}
+ATTACKS = {
+    "calls": calls.attack,
+    "arguments": arguments.attack,
+    "caps": caps.attack,
+    "files": files.attack,
+    "forgeries": forgeries.attack,
+    "kills": kills.attack,
+}
+SECONDS = {"calls": 60, "arguments": 20, "caps": 30, "files": 20, "forgeries": 120, "kills": 600}
 """An attack that takes longer has found something."""
 
 MEMORY = 6 * 2**30

@@ -19,7 +19,7 @@ from click.testing import CliRunner
 
 import infoplane as ip
 from infoplane.cli.app import infoplane
-from infoplane.sweep.store.reader import read_store, store_status
+from infoplane.storage.reader import read_store, store_status
 
 from .calls import Broken
 
@@ -34,6 +34,9 @@ HOSTILE_TEXTS = (
     "\r",
     "NaN",
     "inf",
+    "1_0",
+    "=1+1",
+    "+2+cmd|x",
     "1e999",
     "-1",
     "\U0001f600",
@@ -255,6 +258,9 @@ def attack(rng):
                 spoiled_store(rng, path)
             else:
                 path.write_bytes(spoiled_bytes(rng, good.read_bytes()))
+            if rng.random() < 0.3:  # by another name
+                path = Path(folder) / "link.db"
+                path.symlink_to(good.name)
             read, options = read_database, ()
         elif kind == 4:
             path.write_bytes(spoiled_bytes(rng, good.read_bytes()))

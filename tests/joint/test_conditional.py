@@ -86,3 +86,43 @@ def test_the_callers_arrays_stay_as_they_are():
     Joint.from_conditional(prior, table)
     assert np.array_equal(prior, PRIOR)
     assert np.array_equal(table, T)
+
+
+LABELLED = Joint.from_counts([[3, 1], [1, 1], [2, 5]], x_labels=["a", "b", "c"])
+
+
+def test_a_prior_with_labels_is_matched_by_them():
+    wanted = [0.2, 0.3, 0.5]
+    for prior in (
+        wanted,
+        pd.Series(wanted),
+        pd.Series([0.5, 0.2, 0.3], index=["c", "a", "b"]),
+        {"b": 0.3, "a": 0.2, "c": 0.5},
+    ):
+        np.testing.assert_allclose(LABELLED.with_prior(prior).p_x, wanted, rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("prior", "message"),
+    [
+        ({"a": 0.5, "b": 0.5}, "prior: .*nothing is said of x = 'c'"),
+        (pd.Series([0.2, 0.3, 0.5], index=["a", "b", "d"]), "the joint has no x 'd', and nothing is said of x = 'c'"),
+        (pd.Series([0.2, 0.3, 0.5], index=["a", "b", "b"]), "found 'b' twice"),
+        (pd.DataFrame({"p": [0.2, 0.3, 0.5]}), "one column; found a frame"),
+    ],
+)
+def test_a_prior_with_other_labels_is_refused(prior, message):
+    with pytest.raises(InvalidJointError, match=message):
+        LABELLED.with_prior(prior)
+
+
+def test_a_prior_with_labels_needs_a_conditional_with_labels():
+    with pytest.raises(InvalidJointError, match="the joint has no x 'a'"):
+        Joint.from_conditional({"a": 0.5, "b": 0.5}, [[0.5, 0.5], [0.1, 0.9]])
+
+
+def test_series_of_samples_must_have_the_same_rows():
+    x, y = pd.Series(list("aab"), index=[3, 4, 5]), pd.Series(list("uvv"), index=[3, 4, 5])
+    assert Joint.from_samples(x, y).shape == (2, 2)
+    with pytest.raises(InvalidJointError, match="rows have different labels"):
+        Joint.from_samples(x, y.iloc[::-1])

@@ -221,3 +221,18 @@ def test_arrow_columns_that_cannot_be_grouped_are_refused_by_name_and_type():
         with pytest.raises(InvalidJointError, match=r"'a' of type .*Convert it to text or numbers"):
             Joint.from_frame(frame, x="a", y="b")
         assert Joint.from_frame(frame.append_column("c", pa.array([1, 2, 3])), x="c", y="b").shape == (3, 2)
+
+
+def test_intervals_of_polars_are_refused_in_a_sentence():
+    """What pandas calls intervals arrives there as an extension type, whose values are dictionaries."""
+    pandas = pd.DataFrame({"x": pd.arrays.IntervalArray.from_tuples([(0, 1), (1, 2), (0, 1)]), "y": list("aba")})
+    assert Joint.from_frame(pandas, "x", "y").x_labels == (pd.Interval(0, 1), pd.Interval(1, 2))
+    with pytest.raises(InvalidJointError, match=r"(grouped by them|hashable values).*[Cc]onvert it to text|Turn"):
+        Joint.from_frame(pl.from_pandas(pandas), "x", "y")
+
+
+def test_a_mistyped_column_of_many_is_answered_with_the_nearest():
+    frame = pd.DataFrame(np.zeros((1, 2000)), columns=[f"gene{number}" for number in range(2000)])
+    with pytest.raises(InvalidJointError, match=r"one of 2,000 names; the nearest are 'gene\d+'") as refused:
+        Joint.from_frame(frame, "gene12O", "gene1")
+    assert len(str(refused.value)) < 300

@@ -152,6 +152,13 @@ def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
     assert max(cells) <= 10.0 * estimate_cells(letters, hard=True)
 
 
+def test_letters_beyond_any_estimate_are_announced_too():
+    """1.5^702 cells and more are beyond floats: the estimate is infinite, and no traceback."""
+    assert estimate_cells(10_000) == estimate_cells(10_000, hard=True) == np.inf
+    wide = ip.Joint.from_counts(np.random.default_rng(0).random((3, 2000)))
+    assert "|Y| = 2000 is hopeless" in Envelope().caution(Support(wide), ip.bottleneck(0.2), np.ones((1, 3)))
+
+
 def test_refuses_other_problems_and_bad_limits():
     with pytest.raises(ip.UnsupportedProblemError, match="rho"):
         ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.0), Envelope())

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 import infoplane as ip
 from infoplane.solvers.starts import near_identity
@@ -28,3 +29,9 @@ def test_init_by_the_user_is_used_and_left_alone():
     stacked = ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", init=np.stack([W, W]))
     assert [start.loss for start in stacked.starts] == [found.loss] * 2
     assert len(ip.solve(UNIFORM, ip.bottleneck(0.2), "drs", init="identity").starts) == 1
+
+
+@pytest.mark.parametrize("asked", [{"clusters": 10**9}, {"starts": 10**9}])
+def test_starts_that_no_memory_holds_are_refused_before_it_is_asked_for(asked):
+    with pytest.raises(ip.InvalidOptionError, match=r"would take [\d,]+ GB, more than 4: ask for fewer"):
+        ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "blahut-arimoto", rng=0, **asked)

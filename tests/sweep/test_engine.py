@@ -21,10 +21,10 @@ from hypothesis import strategies as st
 import infoplane as ip
 from infoplane.options import RunOptions
 from infoplane.runtime.threads import cores
+from infoplane.storage.reader import store_status
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
 from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
-from infoplane.sweep.store.reader import store_status
 from infoplane.sweep.worker import identity
 from sweeping import assert_same_runs
 
@@ -244,7 +244,7 @@ def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
     distributed = pytest.importorskip("distributed")
     package = tmp_path / "site" / "infoplane"
     shutil.copytree(Path(ip.__file__).parent, package, ignore=shutil.ignore_patterns("*.nb?"))
-    source = package / "words.py"
+    source = package / "formatting.py"
     source.write_text(f"{source.read_text(encoding='utf-8')}# edited\n", encoding="utf-8")
     named = rf"{ip.__version__} \(sources \w+\)"
     with distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster:

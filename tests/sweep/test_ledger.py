@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoplane.status import Status
+from infoplane.storage.record import RunRecord
 from infoplane.sweep.ledger import Tally
-from infoplane.sweep.record import RunRecord
 
 records = st.builds(
     RunRecord,

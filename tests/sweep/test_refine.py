@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.frontier.enclosure import Line
+from infoplane.storage.reader import read_store, store_status
 from infoplane.sweep.refine import FINEST, enclosing, inserted
-from infoplane.sweep.store.reader import read_store, store_status
 from sweeping import Warm, assert_same_runs
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -52,3 +52,21 @@ def test_records_are_kept_in_stores_and_archives(tmp_path):
     found.save(tmp_path / "f.npz")
     loaded = ip.Frontier.load(tmp_path / "f.npz").joint
     assert (loaded.records, loaded.caution) == (8, joint.caution)
+
+
+def test_a_sweep_of_something_else_than_the_parameter_keeps_its_problems(tmp_path):
+    def older(beta):
+        return ip.bottleneck(beta=beta)
+
+    ip.sweep(
+        JOINT,
+        older,
+        [3.0, 7.0],
+        starts=2,
+        rng=5,
+        store=tmp_path / "s.db",
+        progress=interrupt_after(1),
+        chunk_seconds=1e-3,
+    )
+    found = ip.resume(tmp_path / "s.db")
+    assert {(run.parameter, run.problem) for run in found.runs} == {(beta, older(beta)) for beta in (3.0, 7.0)}

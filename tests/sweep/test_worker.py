@@ -7,7 +7,8 @@ import infoplane as ip
 from infoplane.options import RunOptions
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import is_path
-from infoplane.sweep import record, worker
+from infoplane.storage import record
+from infoplane.sweep import worker
 from infoplane.sweep.plan import Chunk
 from infoplane.sweep.worker import BUDGETS, run_chunk
 from sweeping import planned

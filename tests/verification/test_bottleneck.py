@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.verification.search import Cells
-from verification_cases import JOINTS, boxes_of, posteriors
+from checker_cases import JOINTS, boxes_of, posteriors
+from infoplane_verify.search import Cells
 
 cases = pytest.mark.parametrize(
     ("name", "gamma"), [("heart", 0.05), ("heart", 0.3), ("paper", 0.2), ("zeros", 0.1), ("nearly deterministic", 0.5)]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.verification.bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
-from verification_cases import JOINTS, boxes_of, posteriors
+from checker_cases import JOINTS, boxes_of, posteriors
+from infoplane_verify.bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
 
 
 @pytest.mark.parametrize("name", JOINTS)

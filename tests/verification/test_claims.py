@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.errors import InvalidAnswerError
-from infoplane.verification.claims import read_claims
+from infoplane_verify import UnreadableAnswerError
+from infoplane_verify.claims import read_claims
 
 
 @pytest.fixture(scope="module")
@@ -31,11 +31,14 @@ def test_every_run_is_read_as_it_was_saved(good):
     assert len(claims) == len(frontier)
     for claim, run in zip(claims, frontier.runs, strict=True):
         assert claim.rho == run.problem.rho
-        assert (claim.family, claim.parameter, claim.status) == ("bottleneck", run.parameter, run.status.name)
-        assert (claim.lower_bound, claim.plane) == (run.lower_bound, (run.loss, run.ixz, run.iyz))
+        assert (claim.family, claim.parameter, claim.varied) == ("bottleneck", run.problem.parameter, run.parameter)
+        assert (claim.status, claim.lower_bound) == (run.status.name, run.lower_bound)
+        assert (claim.loss, claim.ixz, claim.iyz) == (run.loss, run.ixz, run.iyz)
         np.testing.assert_array_equal(claim.encoder, run.encoder)
         np.testing.assert_array_equal(claim.multipliers, run.multipliers)
 
+
+LISTS = ("families", "problem_parameters", "statuses", "lower_bounds", "cluster_caps")
 
 BAD = {
     "format": lambda meta, arrays: meta.update(format=99),
@@ -57,6 +60,38 @@ BAD = {
     "integers for numbers": lambda meta, arrays: arrays.update(rho=arrays["rho"].astype(int)),
     "no clusters": lambda meta, arrays: arrays.update(counts=arrays["counts"] * 0),
     "multipliers": lambda meta, arrays: arrays.update(multipliers=arrays["multipliers"][:, :-1]),
+    "format of another type": lambda meta, arrays: meta.update(format=1.0),
+    "shape of other types": lambda meta, arrays: meta.update(shape=[3.0, True]),
+    "text for a bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, "-0.5"),
+    "truth for a bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, False),
+    "NaN for a bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, float("nan")),
+    "huge bound": lambda meta, arrays: meta["lower_bounds"].__setitem__(0, -(10**400)),
+    "status": lambda meta, arrays: meta["statuses"].__setitem__(0, "certified"),
+    "another family": lambda meta, arrays: meta["families"].__setitem__(0, "funnel"),
+    "a family of nobody": lambda meta, arrays: meta["families"].__setitem__(0, "bottleneck "),
+    "another parameter": lambda meta, arrays: meta["problem_parameters"].__setitem__(0, 0.02),
+    "no parameter": lambda meta, arrays: meta["problem_parameters"].__setitem__(0, None),
+    "cap": lambda meta, arrays: meta["cluster_caps"].__setitem__(0, 1),
+    "rho": lambda meta, arrays: arrays["rho"].__setitem__((0, 1), -0.3),
+    "tiny rho": lambda meta, arrays: arrays.update(rho=arrays["rho"] * 1e-200),
+    "plane": lambda meta, arrays: arrays["plane"].__setitem__((0, 0), np.inf),
+    "no plane": lambda meta, arrays: arrays.pop("plane"),
+    "no kept": lambda meta, arrays: arrays.pop("kept"),
+    "no multipliers": lambda meta, arrays: arrays.pop("multipliers"),
+    "huge multipliers": lambda meta, arrays: arrays.update(multipliers=arrays["multipliers"] * 1e307),
+    "short numbers": lambda meta, arrays: arrays.update(multipliers=arrays["multipliers"].astype("f4")),
+    "objects": lambda meta, arrays: arrays.update(encoders=arrays["encoders"].astype(object)),
+    "column off by 1e-9": lambda meta, arrays: arrays["encoders"].__setitem__(0, arrays["encoders"][0] + 1e-9),
+    "mass off by 1e-9": lambda meta, arrays: arrays["p_value"].__setitem__(0, arrays["p_value"][0] + 1e-9),
+    "no runs": lambda meta, arrays: (
+        meta.update({name: [] for name in LISTS}),
+        arrays.update(
+            {
+                name: arrays[name][:0]
+                for name in ("counts", "rho", "plane", "numbers", "kept", "encoders", "multiplier_rows")
+            }
+        ),
+    ),
     "multiplier rows": lambda meta, arrays: arrays.update(multiplier_rows=arrays["multiplier_rows"] + 5),
 }
 
@@ -66,14 +101,14 @@ def test_a_file_that_makes_no_sense_is_refused(good, spoil, tmp_path):
     meta, arrays = parts(good)
     spoil(meta, arrays)
     np.savez(tmp_path / "bad.npz", meta=np.array(json.dumps(meta)), **arrays)
-    with pytest.raises(InvalidAnswerError, match="no file of answers that can be verified"):
+    with pytest.raises(UnreadableAnswerError, match="no file of answers that can be verified"):
         read_claims(tmp_path / "bad.npz")
 
 
 def test_deep_json_is_refused(good, tmp_path):
     _, arrays = parts(good)
     np.savez(tmp_path / "bad.npz", meta=np.array("[" * 100_000), **arrays)
-    with pytest.raises(InvalidAnswerError):
+    with pytest.raises(UnreadableAnswerError):
         read_claims(tmp_path / "bad.npz")
 
 
@@ -87,6 +122,6 @@ def test_damaged_bytes_are_refused_or_harmless(good, tmp_path):
         path.write_bytes(bytes(spoiled[: choose.choice([len(spoiled), choose.randrange(len(spoiled))])]))
         try:
             read_claims(path)
-        except InvalidAnswerError:
+        except UnreadableAnswerError:
             refused += 1
     assert refused > 200

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from checker_cases import JOINTS, boxes_of
 from exact_boxes import bound as mpmath_bound
 from exact_boxes import channel
-from infoplane.verification.exact import bottleneck_bound, funnel_bound
-from infoplane.verification.search import Closed, search
-from verification_cases import JOINTS, boxes_of
+from infoplane_verify.exact import bottleneck_bound, funnel_bound
+from infoplane_verify.search import Closed, search
 
 LIMITS = {"max_cells": 300, "max_seconds": 60.0, "firm": True}
 

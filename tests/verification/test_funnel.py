@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.verification.search import Cells
-from verification_cases import JOINTS, boxes_of, posteriors
+from checker_cases import JOINTS, boxes_of, posteriors
+from infoplane_verify.search import Cells
 
 cases = pytest.mark.parametrize(
     ("name", "beta"), [("heart", 1.5), ("heart", 10.0), ("paper", 4.0), ("zeros", 2.5), ("nearly deterministic", 3.0)]

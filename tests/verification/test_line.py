@@ -1,15 +1,16 @@
 """The line below -t log t."""
 
 import numpy as np
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoplane.verification.line import below
-from infoplane.verification.numbers import h
+from infoplane_verify.line import below
+from infoplane_verify.numbers import h
 
 ENDS = st.one_of(st.just(0.0), st.floats(1e-300, 1.0), st.floats(-40, 0).map(lambda e: 10.0**e))
 
 
+@settings(deadline=None)
 @given(ENDS, ENDS)
 def test_it_is_nowhere_above(one, other):
     low, high = np.array([min(one, other)]), np.array([max(one, other)])

@@ -6,7 +6,7 @@ from hypothesis import given
 
 import strategies
 import verify
-from infoplane.verification.numbers import entropy, recomputed
+from infoplane_verify.numbers import entropy, recomputed
 
 RHO = (-0.8, -0.2, 1.0)
 

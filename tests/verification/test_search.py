@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.verification.search import search
-from verification_cases import JOINTS, boxes_of
+from checker_cases import JOINTS, boxes_of
+from infoplane_verify.search import search
 
 PROBLEMS = [ip.bottleneck(0.1), ip.funnel(3.5)]
 LIMITS = {"max_cells": 10_000, "max_seconds": 60.0, "firm": True}

@@ -1,13 +1,15 @@
 """Files that were tampered with are caught; honest ones are verified; what cannot be checked is said."""
 
 import json
+import os
 
 import numpy as np
 import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidAnswerError, InvalidOptionError
-from infoplane.verification.verify import CheckVerdict
+from infoplane_verify import CheckVerdict, passed
+from infoplane_verify.__main__ import main
 
 HEART, PAPER = ip.datasets.heart(), ip.datasets.paper_nonuniform()
 PROBLEMS = {"bottleneck": ip.bottleneck(0.1), "funnel": ip.funnel(3.5)}
@@ -74,11 +76,16 @@ def other_multipliers(_meta, arrays):
 
 
 def other_joint(_meta, arrays):
-    arrays["p_value"][:2] += [1e-4, -1e-4]
+    arrays["p_value"][:2] += [2.0**-13, -(2.0**-13)]
 
 
-def other_parameter(_meta, arrays):
-    arrays["rho"] = arrays["rho"] * [0.99, 1.0, 1.0] + [0.0, 0.0, 0.01] * arrays["rho"][:, :1]
+def other_parameter(meta, arrays):
+    family, parameter = (
+        {"bottleneck": ip.bottleneck, "funnel": ip.funnel}[meta["families"][0]],
+        meta["problem_parameters"][0],
+    )
+    arrays["rho"] = np.array([family(0.99 * parameter).rho])
+    meta["problem_parameters"][0] = arrays["numbers"][0, 0] = 0.99 * parameter
 
 
 def no_bound(meta, _arrays):
@@ -135,16 +142,15 @@ def test_a_proof_that_does_not_end_says_what_it_has(answer):
 def test_without_multipliers_the_encoders_own_are_tried(tmp_path):
     found = ip.solve(PAPER, ip.bottleneck(0.2), "accelerated", certify=True, rng=0, tol=1e-12)
     meta, arrays = parts(saved(tmp_path / "new.npz", found))
-    for name in ("multipliers", "multiplier_rows"):
-        del arrays[name]
-    (old,) = ip.verify(written(tmp_path / "old.npz", {**meta, "format": 3}, arrays))
-    assert old.verdict is CheckVerdict.VERIFIED
+    arrays["multiplier_rows"][0] = -1
+    (own,) = ip.verify(written(tmp_path / "own.npz", meta, arrays))
+    assert own.verdict is CheckVerdict.VERIFIED
     meta["lower_bounds"][0] -= 1e-3
     arrays["encoders"] = np.ones((1, 3))
     arrays["counts"][0, 3] = 1
     arrays["plane"][:] = 0.0
     meta["statuses"] = ["STATIONARY"]
-    (constant,) = ip.verify(written(tmp_path / "constant.npz", {**meta, "format": 3}, arrays))
+    (constant,) = ip.verify(written(tmp_path / "constant.npz", meta, arrays))
     assert constant.verdict is CheckVerdict.PROVEN_TO
     assert constant.proven_bound <= found.loss
 
@@ -178,6 +184,114 @@ def test_what_cannot_be_checked_is_said(tmp_path):
     (found,) = ip.verify(saved(tmp_path / "hard.npz", hard))
     assert found.verdict is CheckVerdict.UNCHECKED
     assert "no posterior form" in found.reason
+
+
+# -- forgeries that once passed; tests/fuzz/forgeries.py makes more of them ------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [1e307, -1e307, 9e99, -9e99])
+def test_multipliers_that_overflow_prove_nothing(answer, size, tmp_path):
+    meta, arrays = parts(answer)
+    arrays["encoders"][:] = 0.0
+    arrays["encoders"][0] = 1.0
+    arrays["plane"][:] = 0.0
+    meta["lower_bounds"][0] = -5e-7
+    arrays["multipliers"][:] = size
+    path = written(tmp_path / "huge.npz", meta, arrays)
+    if abs(size) > 1e100:
+        with pytest.raises(InvalidAnswerError, match="not finite, or beyond 1e\\+100"):
+            ip.verify(path)
+    else:
+        assert not passed(ip.verify(path, max_cells=300))
+
+
+def test_a_run_without_an_encoder_is_not_verified(answer, tmp_path):
+    meta, arrays = parts(answer)
+    arrays["kept"][:] = False
+    arrays["encoders"] = arrays["encoders"][:0]
+    (found,) = ip.verify(written(tmp_path / "honest.npz", meta, arrays))
+    assert found.verdict is CheckVerdict.UNCHECKED
+    assert "its encoder is not in the file" in found.reason
+    assert found.proven_bound == found.claimed_bound
+    meta["lower_bounds"][0] = 5.0
+    (found,) = ip.verify(written(tmp_path / "bound.npz", meta, arrays))
+    assert found.verdict is CheckVerdict.REFUTED
+    assert not passed([found])
+
+
+@pytest.fixture(scope="module")
+def stored(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("stored")
+    grid, options = [0.1, 0.4], {"starts": 3, "rng": 0, "certify": True, "store": folder / "runs.db"}
+    ip.sweep(PAPER, ip.bottleneck, grid, "blahut-arimoto", **options).save(folder / "stored.npz")
+    return folder / "stored.npz"
+
+
+def test_a_store_keeps_the_best_encoders_and_the_others_are_left_out(stored, tmp_path):
+    meta, arrays = parts(stored)
+    found = ip.verify(stored)
+    assert [one.verdict.good for one in found] == arrays["kept"].tolist()
+    assert {one.verdict for one in found} == {CheckVerdict.VERIFIED, CheckVerdict.LEFT_OUT}
+    assert passed(found)
+    # A run without an encoder that claims to be better than those with one matters, and cannot be checked.
+    lost = int(np.flatnonzero(~arrays["kept"])[0])
+    arrays["plane"][lost, 0] -= 1e-7
+    meta["statuses"][lost] = "STATIONARY"
+    better = ip.verify(written(tmp_path / "better.npz", meta, arrays))
+    assert better[lost].verdict is CheckVerdict.UNCHECKED
+    assert not passed(better)
+
+
+@pytest.mark.parametrize(
+    ("family", "parameter"), [("bottleneck", 0.02), ("funnel", 0.1), ("deterministic_bottleneck", 0.1)]
+)
+def test_another_name_is_refused_by_the_checker_and_by_load(family, parameter, tmp_path):
+    meta, arrays = parts(saved(tmp_path / "good.npz", ip.solve(PAPER, ip.bottleneck(0.1), certify=True)))
+    meta["families"][0], meta["problem_parameters"][0], arrays["numbers"][0, 0] = family, parameter, parameter
+    path = written(tmp_path / "other.npz", meta, arrays)
+    with pytest.raises(InvalidAnswerError, match=f"a {family} with parameter"):
+        ip.verify(path)
+    with pytest.raises(InvalidOptionError, match=f"a {family} with parameter"):
+        ip.Frontier.load(path)
+
+
+def test_a_parameter_that_is_shown_beside_a_name_is_its_own(tmp_path):
+    older = ip.sweep(PAPER, lambda beta: ip.bottleneck(beta=beta), [4.0], certify=True)
+    older.save(tmp_path / "older.npz")
+    (found,) = ip.verify(tmp_path / "older.npz")
+    assert (found.verdict, found.parameter) == (CheckVerdict.VERIFIED, 0.25)
+    meta, arrays = parts(tmp_path / "older.npz")
+    arrays["numbers"][0, 0] = 0.02
+    (found,) = ip.verify(written(tmp_path / "other.npz", meta, arrays))
+    assert found.verdict is CheckVerdict.UNCHECKED
+    assert found.reason == "its parameter is said to be 0.02, that of its bottleneck is 0.25"
+
+
+def test_at_a_large_beta_an_encoder_sums_to_1_or_is_refused(tmp_path):
+    meta, arrays = parts(saved(tmp_path / "good.npz", ip.solve(PAPER, ip.funnel(1e6), rng=0)))
+    assert passed(ip.verify(tmp_path / "good.npz"))
+    arrays["encoders"][0] += 1e-12
+    with pytest.raises(InvalidAnswerError, match="columns that are no distributions"):
+        ip.verify(written(tmp_path / "off.npz", meta, arrays))
+
+
+def test_a_pipe_is_refused_at_once(tmp_path):
+    os.mkfifo(tmp_path / "pipe.npz")
+    with pytest.raises(InvalidAnswerError, match="expected an ordinary file"):
+        ip.verify(tmp_path / "pipe.npz")
+
+
+def test_nothing_verified_is_nothing_passed():
+    assert not passed([])
+
+
+def test_the_checker_has_a_command_of_its_own(answer, tmp_path, capsys, monkeypatch):
+    for path, code in ((answer, 0), (tmp_path / "none.npz", 3)):
+        monkeypatch.setattr("sys.argv", ["infoplane_verify", str(path)])
+        assert main() == code
+    said = capsys.readouterr()
+    assert ": VERIFIED; loss -" in said.out
+    assert "No such file" in said.err
 
 
 @pytest.mark.parametrize("options", [{"gap": 0.0}, {"max_cells": 0}, {"max_seconds": -1.0}])

@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 
 from .. import markup
 from ..checks import PYTHON_ONLY, positive_number, whole_number
+from ..formatting import counted, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
-from ..words import counted, rounded
+from ..results import Result
 
 
 @dataclass(frozen=True)
@@ -35,9 +36,9 @@ class Limits:
         object.__setattr__(self, "max_seconds", positive_number("max_seconds", self.max_seconds, finite=False))
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """lower_bound <= L(W) for every encoder W of the joint; nats."""
+@dataclass(frozen=True, eq=False)
+class Certificate(Result):
+    """lower_bound <= L(W) for every encoder W of the joint; nats. Its arrays are read-only, and it is equal to itself only."""
 
     problem: MarkovLagrangian
     loss: float

@@ -23,21 +23,20 @@ The whole path is kept, from one cluster per letter of positive mass down to one
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
 
+from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
+from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
-
-if TYPE_CHECKING:
-    from ..joint.joint import Joint
+from ..results import Result
 
 Callback = Callable[[int, int], object]
 
@@ -46,8 +45,8 @@ BLOCK = 64
 
 
 @dataclass(frozen=True, eq=False)
-class MergePath:
-    """Every partition that a greedy merging passes through, with its place on the information plane.
+class MergePath(Result):
+    """Every partition that a greedy merging passes through, with its place on the information plane; arrays are read-only.
 
     Attributes
     ----------
@@ -146,10 +145,17 @@ def merge_path(
     >>> path.labels_at(2)
     array([ 0,  1, -1,  0])
     """
-    a, b = float(iyz_weight), float(ixz_weight)
-    if not (math.isfinite(a) and math.isfinite(b)) or a == b == 0:
+    check_joint(joint)
+    memory_limit = whole_number("memory_limit", memory_limit, least=0)
+    if callback is not None:
+        check_callable("callback", callback)
+    a, b = (
+        number(name, weight, lambda _: True, "a finite number")
+        for name, weight in (("iyz_weight", iyz_weight), ("ixz_weight", ixz_weight))
+    )
+    if a == b == 0:
         raise InvalidOptionError(
-            f"iyz_weight and ixz_weight must be finite and not both zero, found {iyz_weight!r} and {ixz_weight!r}."
+            f"iyz_weight and ixz_weight must not both be zero, found {iyz_weight!r} and {ixz_weight!r}."
         )
     # Only the ratio of the weights matters, and costs that cannot overflow can always be compared.
     scale = max(abs(a), abs(b))
@@ -173,10 +179,7 @@ def merge_path(
 
     # Both informations vanish with one cluster; summed from there, no difference of large numbers is ever taken.
     iyz, ixz = np.cumsum(np.vstack([falls, np.zeros(2)])[::-1], axis=0)[::-1].T
-    fields = (letters[pairs], np.arange(n, 0, -1), ixz.copy(), iyz.copy(), np.array(joint.p_x, dtype=float))
-    for field in fields:
-        field.flags.writeable = False
-    return MergePath(*fields)
+    return MergePath(letters[pairs], np.arange(n, 0, -1), ixz, iyz, joint.p_x)
 
 
 def agglomerative_bottleneck(
@@ -203,8 +206,7 @@ def agglomerative_bottleneck(
     >>> path.best(deterministic_bottleneck(gamma=0.5))
     2
     """
-    if not gamma >= 0:
-        raise InvalidOptionError(f"gamma must be 0 or positive; found {gamma!r}.")
+    gamma = number("gamma", gamma, lambda value: value >= 0.0, "a finite number, 0 or positive")
     return merge_path(joint, iyz_weight=1.0, ixz_weight=-gamma, memory_limit=memory_limit, callback=callback)
 
 
@@ -237,6 +239,7 @@ def merge_two(
     >>> path.iyz.round(4)  # nats; two clusters still tell half of H(X), and nothing of y
     array([0.4429, 0.0964, 0.    , 0.    ])
     """
+    check_one_of("criterion", criterion, ("leakage", "lagrangian"))
     if criterion == "leakage" and beta is None:
         weights = (-1.0, 0.0)
     elif criterion == "lagrangian" and beta is not None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from .. import __version__
-from .exits import Commands, documented
+from .exit_codes import Commands, documented
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
@@ -18,7 +18,7 @@ def infoplane() -> None:
 
     \b
     Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged or certified,
-    130 interrupted and, with --store, resumable, 1 a bug.
+    5 cannot write, 130 interrupted and, with --store, resumable, 1 a bug.
 
     \b
     infoplane demo                                  both problems on built-in data, with a picture

@@ -12,14 +12,14 @@ import numpy as np
 
 from ..compare import bounded, candidates, compared, run_each
 from ..errors import InvalidOptionError
+from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
-from ..words import counted, rounded
 from . import options, output
-from .exits import INTERRUPTED, interruptible
+from .exit_codes import INTERRUPTED, interruptible
 from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
 

@@ -17,7 +17,7 @@ from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
 from . import options, output
-from .exits import INTERRUPTED, interruptible
+from .exit_codes import INTERRUPTED, interruptible
 from .frontier import EXPENDABLE, as_table
 
 PICTURE = "infoplane-heart.png"
@@ -102,7 +102,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
             if not complete:
                 break
     if planes:
-        from ..plot import plot_planes
+        from ..view.plot import plot_planes
 
         plot_planes(planes, target)
         output.say(f"wrote {target}")

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..files import write_whole
+from ..capacity import capacity_prior
+from ..formatting import alternatives, label_text
 from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..problem import Notation
+from ..storage.files import write_whole
 from ..systems import read_systems, systems_of
-from ..words import label_text
 from . import options, output
-from .exits import NOT_CONVERGED, interruptible
+from .csv_files import escape_formulas, write_csv
+from .exit_codes import NOT_CONVERGED, interruptible
 from .frontier import check_report
-from .inputs import Source, header_of, joint_options
+from .inputs import CAPACITY, Source, header_of, joint_options
+from .numerals import Number, Whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -53,14 +57,14 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 )
 @click.option(
     "--max-solves",
-    type=click.IntRange(min=0),
+    type=Whole(min=0),
     default=MAX_SOLVES,
     show_default=True,
     metavar="N",
     help="Most parameters solved for a system.",
 )
 @click.option(
-    "--accuracy", type=float, default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
+    "--accuracy", type=Number(), default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
 )
 @options.certify
 @click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")
@@ -68,6 +72,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
     "--plot", type=click.Path(path_type=Path), help="Picture of the systems over the frontier: .png, .svg or .pdf."
 )
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
+@escape_formulas
 @options.notation
 @options.as_json
 @click.pass_context
@@ -101,15 +106,19 @@ def efficiency(
 
     \b
     Examples:
-      infoplane efficiency colours naming.csv --plot systems.png
+      infoplane efficiency colours naming.csv --prior capacity --plot systems.png
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
     proof = options.make_proof(certify, rest)
     output.check_target(out, "--out", (".csv", ".parquet"))
     output.check_picture(plot)
     check_report(report)
-    joint = source.load()
-    read = read_systems(joint, namings(joint, systems, system, item, word, weight))
+    by_capacity = source.prior == CAPACITY
+    joint = (replace(source, prior=None) if by_capacity else source).load()
+    named = namings(joint, systems, system, item, word, weight)
+    if by_capacity:
+        joint = joint.with_prior(capacity_prior(named))
+    read = read_systems(joint, named)
     family = options.PROBLEMS[problem]
     with interruptible(), output.one_line_warnings():
         placed = place(KnownCurve(joint, family.problem), read, tol=accuracy, max_solves=max_solves, **proof)
@@ -117,9 +126,12 @@ def efficiency(
     write(placed, source, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
-        output.print_json({"problem": problem, **output.joint_record(joint), "systems": rows})
+        output.print_json(
+            {"problem": problem, "prior": source.prior_said(joint), **output.joint_record(joint), "systems": rows}
+        )
     else:
-        output.print_table(as_table(placed, f"{problem} efficiency on {source.title}", written), EXPENDABLE)
+        title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
+        output.print_table(as_table(placed, title, written), EXPENDABLE)
     exit_unless_proven(context, placed, certify)
 
 
@@ -134,9 +146,7 @@ def namings(
         for role, given in (("system", system), ("word", word), ("weight", weight))
     }
     if chosen["word"] is None:
-        raise click.UsageError(
-            f"{path.name}: name the column of words with --word; the columns are {', '.join(header)}."
-        )
+        raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"], None, False, False).read()
     return systems_of(table, bool(by))
@@ -185,14 +195,14 @@ def write(
     frame = placed.to_frame()
     numbers = frame.drop(columns="optimum")
     if out is not None:
-        parquet = out.suffix.lower() == ".parquet"
-        write_whole(
-            out, numbers.to_parquet if parquet else lambda file: file.write(numbers.to_csv(index=False).encode())
-        )
+        if out.suffix.lower() == ".parquet":
+            write_whole(out, numbers.to_parquet)
+        else:
+            write_csv(numbers, out)
         output.note(f"wrote {out}")
     family = placed.curve.family.title.capitalize()
     if plot is not None:
-        from ..plot import plot_planes
+        from ..view.plot import plot_planes
 
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
         output.note(f"wrote {plot}")

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import click
 
-from ..sweep.store.reader import read_store, store_status
-from ..words import counted
+from ..formatting import counted
+from ..storage.reader import read_store, store_status
 from . import output
 
 

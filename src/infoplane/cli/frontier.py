@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ..errors import StoreWriteError
+from ..formatting import counted, rounded
 from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
@@ -20,12 +22,11 @@ from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
 from ..sweep.range import default_grid
-from ..sweep.store.database import StoreError
 from ..sweep.sweep import sweep
-from ..words import counted, rounded
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, Interrupted, interruptible
+from .exit_codes import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
+from .numerals import Number, Whole
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +58,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @options.certify
 @click.option(
     "--points",
-    type=click.IntRange(min=2),
+    type=Whole(min=2),
     metavar="N",
     help="Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
 )
@@ -71,7 +72,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     metavar="NAME",
     help="Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
 )
-@click.option("--chunk-seconds", type=float, default=CHUNK_SECONDS, hidden=True)
+@click.option("--chunk-seconds", type=Number(), default=CHUNK_SECONDS, hidden=True)
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
 @click.option(
@@ -217,20 +218,21 @@ def check_report(path: Path | None) -> None:
     """A usage error, before any work, if no report can be written there."""
     output.check_target(path, "--report", (".html",))
     if path is not None:
-        from ..report.page import vega_library
+        from ..view.report.page import vega_library
 
         vega_library()
 
 
 @contextmanager
 def resumable(store: Path | None) -> Iterator[None]:
-    """With a store, a full disk or lost workers end the command as Ctrl-C does: repeated, it continues."""
+    """With a store, lost workers end the command as Ctrl-C does, and a full disk with its own code: repeated, it continues."""
     try:
         yield
-    except (EngineError, StoreError) as error:
+    except (EngineError, StoreWriteError) as error:
         if store is None or not error.resumable:
             raise
-        raise Interrupted(f"{error} All runs finished before are in {store}.") from error
+        end = CannotWrite if isinstance(error, StoreWriteError) else Interrupted
+        raise end(f"{error} All runs finished before are in {store}.") from error
 
 
 def write(
@@ -247,7 +249,7 @@ def write(
         output.write_frontier(found, out)
         output.note(f"wrote {out}")
     if plot is not None:
-        from ..plot import plot_planes
+        from ..view.plot import plot_planes
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)

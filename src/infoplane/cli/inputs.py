@@ -3,7 +3,7 @@
 In a text table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
 value, which is an error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers;
 any other keeps its text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row,
-and counts everywhere else. How files are opened and split into cells is in `texts`.
+and counts everywhere else. How files are opened and split into cells is in `text_files`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import importlib
 import math
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -23,12 +24,13 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError, MissingExtraError
+from ..formatting import alternatives, counted
 from ..joint.binning import MISSING
 from ..joint.joint import Joint
-from ..npz import read_npy
-from ..words import counted
-from .speech import note
-from .texts import STDIN, TEXTS, kind_of, rows_of
+from ..storage.npz import read_npy
+from .numerals import Number, number_of, whole_number_of
+from .printing import note
+from .text_files import STDIN, TEXTS, kind_of, rows_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,6 +49,7 @@ class Source:
     wide: bool = False
     bins: tuple[tuple[str, int], ...] = ()
     missing: str | None = None
+    prior: str | None = None
 
     @property
     def title(self) -> str:
@@ -64,7 +67,26 @@ class Source:
         if joint.caution is not None:
             numbers = len(self.x) == 1 and all(isinstance(label, Real) for label in joint.x_labels)
             note(f"Warning: {joint.caution}{f', e.g. --bin {self.x[0]}:5' if numbers else ''}.")
-        return joint
+        return self._with_prior(joint)
+
+    def _with_prior(self, joint: Joint) -> Joint:
+        if self.prior is None:
+            return joint
+        if self.prior == CAPACITY:
+            raise click.UsageError("--prior capacity is that of given systems: it goes with infoplane efficiency.")
+        if self.prior == UNIFORM:
+            return joint.with_prior("uniform")
+        path = Path(self.prior)
+        with _readable(path):
+            return joint.with_prior(_read_prior(path, len(joint.x_names)))
+
+    def prior_said(self, joint: Joint) -> str:
+        """Which p(x) the joint has, in words."""
+        if self.prior is not None and self.prior not in (UNIFORM, CAPACITY):
+            return f"from {Path(self.prior).name}"
+        if self.prior == CAPACITY:
+            return "the mean of the systems' capacity-achieving ones"
+        return "uniform" if np.ptp(joint.p_x) <= 1e-12 else "that of JOINT"
 
     def read(self) -> Joint:
         """The same without a word on its sample size."""
@@ -163,7 +185,10 @@ class Source:
         return [*self.x, *self.y, *([self.count] if self.count else [])]
 
 
-FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing")
+FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing", "prior")
+
+UNIFORM, CAPACITY = "uniform", "capacity"
+"""Words that ``--prior`` takes, besides files."""
 
 
 def joint_options(command: F) -> F:
@@ -203,7 +228,7 @@ def joint_options(command: F) -> F:
                 help="What to do with an empty cell: refuse it, leave its row out, or call it 'missing'.  [default: error]",
             ),
             click.option(
-                "--smoothing", type=float, metavar="S", help="Add S to every count, also to those that are 0."
+                "--smoothing", type=Number(), metavar="S", help="Add S to every count, also to those that are 0."
             ),
             click.option(
                 "--wide",
@@ -215,6 +240,12 @@ def joint_options(command: F) -> F:
                 "--matrix",
                 is_flag=True,
                 help="JOINT is the matrix p(x,y), one row per x: .csv without a header, or .npy.",
+            ),
+            click.option(
+                "--prior",
+                metavar="uniform|capacity|FILE",
+                help="Another p(x), with the same p(y|x): uniform; that of a table with the labels of x and their probabilities, one row "
+                "each; or, for efficiency, the mean of the systems' capacity-achieving ones.  [default: that of JOINT]",
             ),
             click.option("--counts", is_flag=True, help="With --matrix: it holds counts, which are normalised."),
         )
@@ -239,7 +270,7 @@ def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> t
     for value in values:
         name, _, count = value.rpartition(":")
         name = name.strip().strip('"')
-        if not name or not count.strip().isdecimal() or int(count) < 1:
+        if not name or not (count.strip().isdecimal() and count.isascii()) or int(count) < 1:
             raise click.BadParameter(f"expected COLUMN:N such as age:5, found {value!r}.", param=parameter)
         if name in found:
             raise click.BadParameter(f"the column {name!r} is binned twice.", param=parameter)
@@ -351,6 +382,27 @@ def _read_wide(rows: Iterator[tuple[int, list[str]]], smoothing: float, least: i
     )
 
 
+def _read_prior(path: Path, names: int) -> dict[Any, float]:
+    """p(x) by label, from a table whose last column has the probabilities, below a header."""
+    rows = _parquet_rows(path) if kind_of(path) == ".parquet" else rows_of(path)
+    _, header = next(rows, (0, []))
+    if len(header) != names + 1:
+        raise InvalidJointError(
+            f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(len(header), 'column')}."
+        )
+    cells, masses = [], []
+    for line, row in rows:
+        _check_length(line, row, header)
+        cells.append(row[:-1])
+        masses.append(_number(row[-1], line, f"column {header[-1]!r}"))
+    columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
+    labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
+    label, often = Counter(labels).most_common(1)[0] if labels else (None, 0)
+    if often > 1:
+        raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
+    return dict(zip(labels, masses, strict=True))
+
+
 def _count(cell: str, line: int, column: str) -> float:
     amount = _number(cell, line, f"column {column!r}")
     if not 0.0 <= amount < math.inf:
@@ -369,14 +421,15 @@ def _place(header: list[str], name: str) -> int:
     if header.count(name) > 1:
         raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
     if name not in header:
+        # As they are typed: a name with a comma in double quotes.
         names = [f'"{one}"' if "," in one else one for one in header]
-        raise InvalidJointError(f"there is no column {name!r}; the columns are {', '.join(names) or 'none'}.")
+        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
     return header.index(name)
 
 
 def _number(cell: str, line: int, where: str) -> float:
     try:
-        return float(cell)
+        return number_of(cell)
     except ValueError:
         raise InvalidJointError(f"line {line}, {where}: found {cell!r} where a number is expected.") from None
 
@@ -384,7 +437,7 @@ def _number(cell: str, line: int, where: str) -> float:
 def _whole_numbers(cells: list[str]) -> list[Any]:
     """The cells as whole numbers if that loses nothing, else as they are."""
     try:
-        numbers = {cell: int(cell) for cell in set(cells)}
+        numbers = {cell: whole_number_of(cell) for cell in set(cells)}
     except ValueError:
         return cells
     return [numbers[cell] for cell in cells] if all(str(n) == cell for cell, n in numbers.items()) else cells

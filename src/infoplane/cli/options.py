@@ -27,6 +27,7 @@ from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
 from ..solvers.base import Solver
 from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
+from .numerals import Number, Whole, number_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -84,7 +85,7 @@ class Grid(click.ParamType[tuple[float, float, int]]):
         low, high = (_number(part, self, param, ctx) for part in parts[:2])
         if not 0.0 < low <= high:
             self.fail(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.", param, ctx)
-        if not parts[2].strip().isdecimal() or int(parts[2]) < 1:
+        if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
             self.fail(f"COUNT must be a positive whole number, found {parts[2]!r}.", param, ctx)
         return low, high, int(parts[2])
 
@@ -117,7 +118,7 @@ class SolverNames(click.ParamType[tuple[str, ...]]):
 
 def _number(text: str, kind: click.ParamType[Any], param: click.Parameter | None, ctx: click.Context | None) -> float:
     try:
-        number = float(text)
+        number = number_of(text)
     except ValueError:
         number = math.nan
     if not math.isfinite(number):
@@ -159,7 +160,7 @@ _problem = click.option(
 )
 _fixed = several(
     *(
-        click.option(flag_of(name), type=float, metavar="NUMBER", help=f"For {_takers(name)}: 0 <= {name} <= 1.")
+        click.option(flag_of(name), type=Number(), metavar="NUMBER", help=f"For {_takers(name)}: 0 <= {name} <= 1.")
         for name in FIXED
     )
 )
@@ -167,7 +168,7 @@ _fixed = several(
 one_problem = several(
     _problem,
     *(
-        click.option(flag_of(name), type=float, metavar="NUMBER", help=f"For {_takers(name)}: {_range(name)}.")
+        click.option(flag_of(name), type=Number(), metavar="NUMBER", help=f"For {_takers(name)}: {_range(name)}.")
         for name in PARAMETERS
     ),
     _fixed,
@@ -325,10 +326,10 @@ def _click_type(hint: Any) -> Any:
         return click.Choice(get_args(hint))
     parts = [part for part in get_args(hint) if part is not type(None)] or [hint]
     words = tuple(word for part in parts if get_origin(part) is Literal for word in get_args(part))
-    return NumberOr(words) if words else parts[0]
+    return NumberOr(words) if words else {int: Whole(min=0), float: Number()}.get(parts[0], parts[0])
 
 
-METAVARS = {bool: "true|false", int: "N", float: "NUMBER"}
+METAVARS = {bool: "true|false", Whole: "N", Number: "NUMBER"}
 
 
 def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
@@ -337,7 +338,9 @@ def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
     options: dict[str, Decorator[Any]] = {}
     for field in filter(_has_flag, _fields(cls)):
         kind = _click_type(hints[field.name])
-        metavar = kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind)
+        metavar = (
+            kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
+        )
         text = described.get(field.name, "")  # python -OO leaves docstrings out
         text = f"For {whose}: {text[:1].lower()}{text[1:]}"
         options[field.name] = click.option(flag_of(field.name), type=kind, metavar=metavar, help=text)
@@ -451,7 +454,7 @@ def choose(name: str | None, options: dict[str, Any]) -> Solver | None:
 
 # -- the runs ----------------------------------------------------------------------------------------------------------
 
-_count = click.IntRange(min=1)
+_count = Whole(min=1)
 
 
 run_options = several(
@@ -468,7 +471,7 @@ run_options = several(
     ),
     click.option(
         "--seed",
-        type=click.IntRange(min=0),
+        type=Whole(min=0),
         metavar="N",
         default=0,
         show_default=True,
@@ -484,7 +487,7 @@ run_options = several(
     ),
     click.option(
         "--tol",
-        type=float,
+        type=Number(),
         metavar="NUMBER",
         default=RunOptions.tol,
         show_default=True,
@@ -500,7 +503,7 @@ run_options = several(
 certify = several(
     click.option(
         "--certify",
-        type=float,
+        type=Number(),
         is_flag=False,
         flag_value=Limits.tol,
         metavar="[NATS]",

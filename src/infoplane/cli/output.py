@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..datasets import paper_uniform
-from ..files import to_json, write_whole
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
+from ..storage.files import to_json, write_whole
+from .csv_files import write_csv
 from .inputs import require_parquet
-from .speech import note as note
-from .speech import say as say
+from .printing import note as note
+from .printing import say as say
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
     from ..solution import Solution
     from ..solvers.base import Solver
-    from .exits import Interruption
+    from .exit_codes import Interruption
 
 
 def console() -> Console:
@@ -156,7 +157,7 @@ def check_picture(path: Path | None, flag: str = "--plot") -> None:
     """As `check_target`, for pictures, which need matplotlib."""
     check_target(path, flag, (".png", ".svg", ".pdf"))
     if path is not None:
-        from ..plot import require_matplotlib
+        from ..view.plot import require_matplotlib
 
         require_matplotlib()
 
@@ -169,7 +170,7 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
     elif kind == ".parquet":
         write_whole(path, lambda file: frontier.to_frame().to_parquet(file))
     else:
-        write_whole(path, lambda file: file.write(frontier.to_frame().to_csv().encode()))
+        write_csv(frontier.to_frame(), path, index=True)
 
 
 def write_encoder(found: Solution, path: Path) -> None:
@@ -182,7 +183,7 @@ def write_encoder(found: Solution, path: Path) -> None:
     if kind == ".parquet":
         write_whole(path, frame.to_parquet)
     else:
-        write_whole(path, lambda file: file.write(frame.to_csv(index=False).encode("utf-8", "backslashreplace")))
+        write_csv(frame, path)
 
 
 # -- while it runs -----------------------------------------------------------------------------------------------------

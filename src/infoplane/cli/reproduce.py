@@ -12,11 +12,11 @@ import click
 
 from infoplane_paper import FIGURES, FULL, QUICK, Job, Reproduction, write_figure, write_report
 
-from ..plot import require_matplotlib
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
+from ..view.plot import require_matplotlib
 from . import output
-from .exits import INTERRUPTED, Interruption, interruptible
+from .exit_codes import INTERRUPTED, Interruption, interruptible
 
 NAMES = ", ".join(FIGURES)
 

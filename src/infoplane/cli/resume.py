@@ -6,11 +6,11 @@ from pathlib import Path
 
 import click
 
+from ..storage.reader import store_status
 from ..sweep.progress import bar
 from ..sweep.resume import resume as go_on
-from ..sweep.store.reader import store_status
 from . import options, output
-from .exits import INTERRUPTED, interruptible
+from .exit_codes import INTERRUPTED, interruptible
 from .frontier import (
     check_report,
     exit_unless_certified,

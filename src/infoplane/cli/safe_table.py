@@ -6,7 +6,7 @@ from typing import Any
 
 from rich.table import Table
 
-from ..words import shown_lines
+from ..formatting import shown_lines
 
 
 class SafeTable(Table):

@@ -10,6 +10,7 @@ import click
 from ..certificate.certificate import Limits
 from ..clusters import by_mass, predicted
 from ..datasets import paper_uniform
+from ..formatting import counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..problem import FUNNEL, NOTATIONS, MarkovLagrangian, family_of
@@ -17,10 +18,11 @@ from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
-from ..words import counted, label_text, rounded
 from . import options, output
-from .exits import INTERRUPTED, NOT_CONVERGED, interruptible
+from .csv_files import escape_formulas
+from .exit_codes import INTERRUPTED, NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
+from .numerals import Number
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,7 +39,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @options.certify
 @click.option(
     "--max-leakage-bits",
-    type=float,
+    type=Number(),
     metavar="BITS",
     help="For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
 )
@@ -46,6 +48,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
     type=click.Path(path_type=Path),
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
 )
+@escape_formulas
 @options.as_json
 @click.pass_context
 def solve(

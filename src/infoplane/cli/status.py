@@ -7,10 +7,10 @@ from pathlib import Path
 
 import click
 
-from ..sweep.ledger import readable
+from ..formatting import counted, rounded
+from ..storage.manifest import readable
+from ..storage.reader import StoreStatus, store_status
 from ..sweep.progress import duration
-from ..sweep.store.reader import StoreStatus, store_status
-from ..words import counted, rounded
 from . import options, output
 
 

@@ -2,35 +2,35 @@
 
 from __future__ import annotations
 
-import math
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ..information import bits
-from ..verification.verify import CheckVerdict, RunCheck
-from ..verification.verify import verify as check
-from ..words import counted, rounded
-from . import options, output
-from .exits import NOT_CONVERGED
+from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 
-SHOWN = 6
-"""Letters of a posterior that refutes a bound, largest first."""
+from ..formatting import counted
+from ..frontier.verify import verify as check
+from ..information import bits
+from . import options, output
+from .exit_codes import NOT_CONVERGED
+from .numerals import Number, Whole
 
 
 @click.command()
 @click.argument("answer", type=click.Path(path_type=Path))
 @click.option(
     "--gap",
-    type=float,
+    type=Number(),
     default=1e-6,
     show_default=True,
     metavar="NATS",
     help="What counts as certified: the largest distance of a loss to its bound.",
 )
-@click.option("--max-cells", type=int, default=1_000_000, show_default=True, help="Cells that one proof may take.")
-@click.option("--max-seconds", type=float, default=60.0, show_default=True, help="Seconds that one proof may take.")
+@click.option(
+    "--max-cells", type=Whole(min=1), default=1_000_000, show_default=True, help="Cells that one proof may take."
+)
+@click.option("--max-seconds", type=Number(), default=60.0, show_default=True, help="Seconds that one proof may take.")
 @options.as_json
 @click.pass_context
 def verify(
@@ -41,7 +41,7 @@ def verify(
     The checker shares no code with the solvers and proofs that made the file, and uses NumPy only; it needs p(x,y), the
     encoder, the bound and the multipliers that the file has. A bound is VERIFIED, PROVEN TO a weaker one within the
     limits, or REFUTED, with what contradicts it. Exit code 4 means that not all that is claimed was verified, 3 that the
-    file is no file of answers.
+    file is no file of answers. The same check without infoplane: python -m infoplane_verify ANSWER.
 
     \b
     Examples:
@@ -49,38 +49,17 @@ def verify(
       infoplane verify answer.npz
     """
     found = check(answer, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
-    good = all(one.verdict.good for one in found)
+    good = passed(found)
     if as_json:
         output.print_json({"verified": good, "findings": [record(one) for one in found]})
     else:
         for one in found:
-            output.say(line(one))
-        output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} with an encoder verified")
+            output.say(sentence(one))
+        left_out = sum(one.verdict is CheckVerdict.LEFT_OUT for one in found)
+        others = f"; {left_out} without an encoder left out" if left_out else ""
+        output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} verified{others}")
     if not good:
         context.exit(NOT_CONVERGED)
-
-
-def line(one: RunCheck) -> str:
-    """A finding as a sentence."""
-    parameter = "" if math.isnan(one.parameter) else f" at {one.parameter:g}"
-    head = f"run {one.run}, {one.family.replace('_', ' ')}{parameter}: {one.verdict.name.replace('_', ' ')}"
-    numbers = (
-        f"loss {rounded(one.loss, 9)} nats, I(X;Z) {rounded(bits(one.ixz))} bits, I(Y;Z) {rounded(bits(one.iyz))} bits"
-    )
-    if one.verdict is CheckVerdict.NUMBERS:
-        return f"{head}; {numbers}; no bound is claimed"
-    if one.proven_bound is not None and one.verdict is not CheckVerdict.REFUTED:
-        numbers += f"; no encoder is better by more than {one.gap:.2e} nats"
-    work = (
-        f" ({counted(one.cells, 'cell')}, {one.seconds:.1f} s, {one.digits_checked} of them again with 50 digits)"
-        if one.cells
-        else ""
-    )
-    said = f"; {one.reason}" if one.reason else ""
-    if one.posterior is not None:
-        largest = (-one.posterior).argsort(kind="stable")[:SHOWN]
-        said += "; q = " + ", ".join(f"{one.posterior[x]:.6g} at x {x}" for x in largest if one.posterior[x] > 0.0)
-    return f"{head}; {numbers}{work}{said}"
 
 
 def record(one: RunCheck) -> dict[str, Any]:
@@ -89,6 +68,7 @@ def record(one: RunCheck) -> dict[str, Any]:
         "run": one.run,
         "family": one.family,
         "parameter": one.parameter,
+        "rho": one.rho,
         "verdict": one.verdict.name,
         "reason": one.reason,
         "loss_nats": one.loss,

@@ -19,7 +19,7 @@ import math
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from ..checks import positive_number, whole_number
 from ..errors import FarSideWarning, UnsupportedProblemError
@@ -154,6 +154,7 @@ def efficiency(
     family: Callable[[float], MarkovLagrangian] = bottleneck,
     *,
     counts: bool = False,
+    axes: Literal["zx", "xz"] | None = None,
     tol: float = TOL,
     max_solves: int = MAX_SOLVES,
     certify: bool | float = False,
@@ -173,6 +174,9 @@ def efficiency(
         `bottleneck`, or `funnel`: then epsilon is the excess leakage at equal I(X;Z).
     counts
         Whether tables hold counts of words per item, p(z|x) being their shares.
+    axes
+        Of arrays, which axis is which: ``"zx"`` for a row per z and a column per x, ``"xz"`` for a row per x. It must be said where neither
+        the shape nor the sums tell, as of a square array of counts; frames have a row per x, and are matched by its labels.
     tol
         Nats to which epsilon is found, if the optima that were solved are optimal.
     max_solves
@@ -199,7 +203,7 @@ def efficiency(
     check_family(family)
     return place(
         KnownCurve(joint, checked(family)),
-        read_systems(joint, encoders, counts),
+        read_systems(joint, encoders, counts, axes),
         tol=tol,
         max_solves=max_solves,
         certify=certify,

@@ -29,6 +29,7 @@ from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
 from ..kernels.bottleneck_proof.cell_bound import UNIT
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..results import Result
 from .hull import concave_hull
 
 if TYPE_CHECKING:
@@ -105,8 +106,8 @@ def lowest(lines: Sequence[Line], end: float) -> Array:
         kinks.append(place)
 
 
-@dataclass(frozen=True)
-class Enclosure:
+@dataclass(frozen=True, eq=False)
+class Enclosure(Result):
     """The frontier lies between two curves, straight between their corners; bits.
 
     Of the bottleneck it is the most I(Y;Z) that an encoder with at most so much I(X;Z) has, of the funnel (``hides_y``) the least that

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
+from ..formatting import counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
 from ..solution import Solution, best_of
-from ..words import counted, rounded
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ class Frontier:
     """Runs on the information plane of one joint.
 
     Every run is there with its status (`to_frame`); `best` has the lowest loss of each parameter, `pareto` the runs that no
-    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number.
+    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number. A frontier is equal to itself only.
     """
 
     def __init__(
@@ -161,7 +161,7 @@ class Frontier:
         shows between which curves the frontier lies (`enclosure`). ``options`` are those of `plot_plane`: ``labels``, ``colours``,
         ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``. In a notebook the Axes is shown as its picture.
         """
-        from ..plot import plot_plane
+        from ..view.plot import plot_plane
 
         return plot_plane(self, ax, transitions, **options)
 
@@ -193,7 +193,7 @@ class Frontier:
 
     def _picture(self) -> str:
         """The plane as an HTML image; nothing without matplotlib or runs."""
-        from ..plot import picture, plot_plane
+        from ..view.plot import picture, plot_plane
 
         try:
             return markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
@@ -269,6 +269,7 @@ class Frontier:
         encoders: Any,
         *,
         counts: bool = False,
+        axes: Literal["zx", "xz"] | None = None,
         tol: float = 1e-7,
         max_solves: int = 30,
         certify: bool | float = False,
@@ -291,7 +292,7 @@ class Frontier:
 
         return place(
             known(self),
-            read_systems(self.joint, encoders, counts),
+            read_systems(self.joint, encoders, counts, axes),
             tol=tol,
             max_solves=max_solves,
             certify=certify,
@@ -321,19 +322,19 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..report import write_report
+        from ..view.report import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write everything to one .npz file, without pickle; the file appears only once it is whole."""
-        from .archive import save
+        from ..storage.archive import save
 
         save(self, path)
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Frontier:
         """Read what `save` wrote; opening a file never executes anything."""
-        from .archive import load
+        from ..storage.archive import load
 
         return load(path)

@@ -81,7 +81,7 @@ def at(
     make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis[0] == "iyz"
     search = TargetSearch(frontier.joint, axis[0], target, is_cap, make, solver, max_iter, tol, deadline)
     if there := [point.run for point in curve if search.met(point)]:
-        return replace(there[0], encoder=there[0].encoder.copy())
+        return there[0]
     found = search.along(curve, frontier.hides_y)
     found = replace(found, iterations=search.iterations, seconds=time.perf_counter() - began)
     bound = proven_bound(frontier, found)

@@ -40,6 +40,10 @@ SMALLEST_SHARE = 0.05
 """The grid begins at this share of the critical gamma unless told otherwise."""
 
 
+MOST_POINTS = 100_000
+"""Points of the grid, at most: each is an optimum that has to be certified, which takes a millisecond or more."""
+
+
 @dataclass(frozen=True)
 class Transition:
     """Between gamma = low and gamma = high the certified optimum changes its number of clusters; nats."""
@@ -79,6 +83,7 @@ def critical_gamma(joint: Joint) -> float:
     >>> round(critical_gamma(ip.datasets.paper_uniform()), 6)
     0.660967
     """
+    check_joint(joint)
     return _critical(Support(joint))
 
 
@@ -103,6 +108,7 @@ def onset_gamma(joint: Joint, tol: float = 1e-9) -> float:
     >>> round(critical_gamma(joint), 4), round(onset_gamma(joint), 4)
     (0.2305, 0.3043)
     """
+    check_joint(joint)
     support = Support(joint)
     constant = Mixture(np.ones(1), support.p_y[None])
     gamma = 0.0
@@ -156,7 +162,7 @@ def transitions(
     low, high
         The range of gamma; low is a twentieth of the critical gamma by default.
     points
-        Optima certified on a geometric grid first; two changes that cancel between neighbours of the grid go unseen.
+        Optima certified on a geometric grid first, from 2 to 100,000; two changes that cancel between neighbours of the grid go unseen.
     width
         Relative width to which each is bracketed.
     tol
@@ -169,8 +175,10 @@ def transitions(
     high, points, width = positive_number("high", high), whole_number("points", points), positive_number("width", width)
     if not 0.0 < low < high <= 1.0:
         raise InvalidOptionError(f"expected 0 < low < high <= 1, found low = {low!r}, high = {high!r}.")
-    if points < 2:
-        raise InvalidOptionError(f"expected at least 2 points, found {points!r}.")
+    if not 2 <= points <= MOST_POINTS:
+        raise InvalidOptionError(
+            f"expected from 2 to {MOST_POINTS:,} points, each an optimum to certify; found {points:,}."
+        )
     search = _CertifiedPath(Support(joint), Envelope(tol=tol), width, critical)
     grid = np.geomspace(low, high, points)
     grid[-1] = high

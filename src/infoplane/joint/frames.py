@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import narwhals as nw
 
 from ..errors import InvalidJointError
+from ..formatting import alternatives
 from .labels import listed
 from .tables import check_amounts, exact_sum
 
@@ -40,10 +41,10 @@ def frame_cells(df: Any, x: tuple[str, ...], y: tuple[str, ...], weight: Any) ->
     with _types_refused(frame, *x, *y):
         groups = rows.group_by(*keys, "w").agg(nw.len().alias("n"), nw.col("row").min()).sort("row")
         values = [groups[key].to_list() for key in (*keys, "w", "n")]
-    xs, ys = _together(values[: len(x)]), _together(values[len(x) : -2])
-    cells: dict[tuple[Hashable, Hashable], list[float]] = {}
-    for x_label, y_label, w, n in zip(xs, ys, *values[-2:], strict=True):
-        cells.setdefault((x_label, y_label), []).append(w * n)
+        xs, ys = _together(values[: len(x)]), _together(values[len(x) : -2])
+        cells: dict[tuple[Hashable, Hashable], list[float]] = {}
+        for x_label, y_label, w, n in zip(xs, ys, *values[-2:], strict=True):
+            cells.setdefault((x_label, y_label), []).append(w * n)
     return {cell: exact_sum(amounts) for cell, amounts in cells.items()}
 
 
@@ -84,8 +85,8 @@ def _check_columns(frame: nw.DataFrame[Any], uses: dict[str, tuple[str, ...]]) -
     named: dict[str, str] = {}
     for role, name in ((role, name) for role, names in uses.items() for name in names):
         if name not in frame.columns:
-            known = ", ".join(map(repr, frame.columns[:20]))
-            raise InvalidJointError(f"{role} must name columns of the frame; found {name!r}, expected one of {known}.")
+            known = alternatives(name, frame.columns)
+            raise InvalidJointError(f"{role} must name columns of the frame; found {name!r}, expected {known}.")
         if name in named:
             raise InvalidJointError(f"a column can be used once; found {name!r} in {named[name]} and again in {role}.")
         named[name] = role

@@ -19,10 +19,10 @@ from scipy import sparse
 
 from .. import markup
 from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
-from ..words import counted, rounded
 from .conditional import joint_table, reweighted, rows_for_x
-from .labels import checked_labels, checked_names, sample_cells, table_labels, tabulated
+from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
 from .sampling import expected_information, largest_expected_information
 from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
 
@@ -217,7 +217,7 @@ class Joint:
     @classmethod
     def from_conditional(
         cls,
-        prior: ArrayLike | Literal["uniform"],
+        prior: ArrayLike | Mapping[Any, float] | Literal["uniform"],
         p_y_given_x: Matrix,
         *,
         axes: Literal["xy", "yx"] = "xy",
@@ -231,7 +231,8 @@ class Joint:
         Parameters
         ----------
         prior
-            p(x), which must sum to 1 within 1e-9; or ``"uniform"``.
+            p(x), which must sum to 1 within 1e-9: an array, in the order of x; a Series or a mapping, matched by the labels of x; or
+            ``"uniform"``.
         p_y_given_x
             A 2-D table, dense, ``scipy.sparse`` or a pandas frame, in which every x has a distribution over y.
         axes
@@ -248,11 +249,14 @@ class Joint:
         True
         """
         turned = rows_for_x(p_y_given_x, axes)
-        labelling = table_labels(turned, x_labels, y_labels, x_names, y_names)
-        return cls(joint_table(prior, turned, axes), *labelling)
+        labels, *others = table_labels(turned, x_labels, y_labels, x_names, y_names)
+        labels = None if labels is None else listed(labels, "x_labels")
+        return cls(joint_table(prior, turned, axes, labels), labels, *others)
 
-    def with_prior(self, prior: ArrayLike | Literal["uniform"]) -> Self:
-        """The joint with the same p(y|x) and another p(x), an array or ``"uniform"``; it is no table of records any more.
+    def with_prior(self, prior: ArrayLike | Mapping[Any, float] | Literal["uniform"]) -> Self:
+        """The joint with the same p(y|x) and another p(x); it is no table of records any more.
+
+        The prior is an array, in the order of x; a Series or a mapping, matched by the labels of x; or ``"uniform"``.
 
         Examples
         --------

@@ -97,8 +97,49 @@ def listed(values: Any, role: str) -> list[Hashable]:
     return plain
 
 
+NAMED = 5
+"""Labels that an error lists before it says how many more there are."""
+
+
+def own_labels(given: Any) -> Labels | None:
+    """The labels that a thing brings: the keys of a mapping, or a pandas index; None for one without, or whose index only counts rows."""
+    if isinstance(given, Mapping):
+        return tuple(given)
+    index: Any = getattr(given, "index", None)
+    if not hasattr(index, "nlevels") or type(index).__name__ == "RangeIndex":
+        return None
+    return tuple(index.tolist())
+
+
+def aligned(given: Labels, wanted: Labels, what: str) -> list[int]:
+    """For each label wanted, its place among those given; an error unless they are the same labels, each once."""
+    place: dict[Hashable, int] = {}
+    for at, label in enumerate(given):
+        if place.setdefault(label, at) != at:
+            raise InvalidJointError(f"each x must be there once; found {label!r} twice, at {place[label]} and at {at}.")
+    there = set(wanted)
+    unknown = [label for label in place if label not in there]
+    missing = [label for label in wanted if label not in place]
+    if unknown or missing:
+        said = [f"{what} has no x {_some(unknown)}"] if unknown else []
+        said += [f"nothing is said of x = {_some(missing)}"] if missing else []
+        raise InvalidJointError(f"the labels of x must be those of {what}; {', and '.join(said)}.")
+    return [place[label] for label in wanted]
+
+
+def _some(labels: list[Hashable]) -> str:
+    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
+    return ", ".join(repr(label) for label in labels[:NAMED]) + more
+
+
 def sample_cells(x: Any, y: Any) -> Cells:
     """(x, y) -> how many samples, in order of first appearance."""
+    rows = own_labels(x), own_labels(y)
+    if None not in rows and rows[0] != rows[1]:
+        raise InvalidJointError(
+            "x and y are series whose rows have different labels, or the same ones in another order: take both from one frame, or say "
+            "x.to_numpy() and y.to_numpy() if they are meant in this order."
+        )
     xs, ys = listed(x, "x"), listed(y, "y")
     if len(xs) != len(ys) or not xs:
         raise InvalidJointError(

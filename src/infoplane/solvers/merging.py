@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from ..errors import InvalidOptionError
+from ..checks import check_one_of
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from .base import Solver
@@ -42,8 +42,7 @@ class Merging(Solver):
     criterion: Literal["information", "lagrangian"] = "information"
 
     def __post_init__(self) -> None:
-        if self.criterion not in ("information", "lagrangian"):
-            raise InvalidOptionError(f"criterion must be 'information' or 'lagrangian', found {self.criterion!r}.")
+        check_one_of("criterion", self.criterion, ("information", "lagrangian"))
 
     def run(self, job: Job) -> list[Run]:
         """The best partition of the path, whatever the starts."""

@@ -34,6 +34,9 @@ ENCODER_BYTES = 2**28
 """Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here (1,031
 clusters for 32,537 letters). A few encoders are held at a time, so that all stays below 2 GB. ``clusters`` asks for more."""
 
+STARTS_BYTES = 2**32
+"""Memory that all starts of a call may take together: beyond it they are refused, since solvers hold several times as much."""
+
 KINDS = ("mixed", "random", "identity", "spread")
 """One near-identity and the others random; all random (the paper's); the near-identity one; anything between the two."""
 
@@ -108,12 +111,17 @@ def make_starts(
     clusters = (
         default_clusters(letters, int(outcomes.sum())) if clusters is None else whole_number("clusters", clusters)
     )
+    made = 1 if first_only or kind == "identity" else starts
+    if 8 * made * clusters * letters > STARTS_BYTES:
+        raise InvalidOptionError(
+            f"{made:,} starts of {clusters:,} clusters and {letters:,} letters would take {8 * made * clusters * letters / 2**30:,.0f} GB, "
+            f"more than {STARTS_BYTES // 2**30}: ask for fewer starts or clusters."
+        )
     groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":
         return near_identity(clusters, letters, groups)[None]
-    starts = 1 if first_only else starts
-    W = np.empty((starts, clusters, letters))
-    for row, child in zip(W, seed.spawn(starts), strict=True):
+    W = np.empty((made, clusters, letters))
+    for row, child in zip(W, seed.spawn(made), strict=True):
         rng = np.random.default_rng(child)
         row[:] = between(clusters, letters, rng, groups) if kind == "spread" else random_encoder(clusters, letters, rng)
     if kind == "mixed":
@@ -141,6 +149,10 @@ def _given(joint: Joint, seen: np.ndarray[tuple[int, ...], np.dtype[np.bool_]], 
 
 def _stack(init: object) -> Array:
     """What the user brings as encoders, as numbers."""
+    if hasattr(init, "columns"):
+        raise InvalidOptionError(
+            "init must be an array W[z, x] = p(z|x); found a frame, whose rows would be taken for z. Give frame.to_numpy().T."
+        )
     try:
         given = np.asarray(init)
         if given.dtype.kind in "biuf":

@@ -182,7 +182,7 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
             raise InvalidOptionError(f"executor must be a concurrent.futures.Executor, found {executor!r}.")
         size = int(getattr(executor, "_max_workers", None) or cores())
         yield Engine(type(executor).__name__, executor, lambda: size)
-    elif engine in (None, "threads"):
+    elif engine is None or (isinstance(engine, str) and engine == "threads"):
         with all_cores() as pool:
             yield Engine("threads", pool, cores)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):

@@ -1,18 +1,20 @@
-"""Where the runs of a sweep are written down: in memory here, on disk in `store`."""
+"""Where the runs of a sweep are written down: in memory, or in a store on disk."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Protocol
 
 from ..frontier.frontier import Frontier
 from ..solution import Solution, Trace, finished
+from ..storage.manifest import Manifest, readable
+from ..storage.record import Key, RunRecord, contending
+from ..storage.store import Store
 from ..version import __version__
 from .plan import ParameterGrid, Plan, Unit
-from .record import RunRecord, contending
 from .worker import ChunkResult
 
 
@@ -38,7 +40,7 @@ class Tally:
         by_solver = self._contenders[record.index]
         by_solver[record.solver] = contending([*by_solver.get(record.solver, ()), record.without_run()])
 
-    def kept(self, index: int) -> set[tuple[int, int, int]]:
+    def kept(self, index: int) -> set[Key]:
         """Keys of the runs at a parameter that are, or may yet be, the best of their solver."""
         return {one.key for one in self._at(index)}
 
@@ -59,53 +61,62 @@ class Tally:
         return [one for records in self._contenders[index].values() for one in records]
 
 
-class Ledger(Protocol):
-    """What a sweep needs of the place where its runs are written down."""
-
-    tally: Tally
-    """Of every run recorded, by this call or by an earlier one."""
-
-    def has(self, unit: Unit) -> bool:
-        """Whether the runs of a unit are there."""
-
-    def begin(self, units: Sequence[Unit]) -> int:
-        """A chunk goes to a worker; the number that it gets."""
-
-    def record(self, number: int, result: ChunkResult) -> None:
-        """The chunk's runs; when this returns, they are safe."""
-
-    def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are finished."""
-
-
 def finished_indices(plan: Plan, grid: ParameterGrid, runs_at: Mapping[int, int]) -> list[int]:
     """The parameters that have all their runs, by the number of runs that each has; in the order of rows."""
     return [index for index in grid.order if runs_at.get(index, 0) == plan.runs_per_parameter]
 
 
-def provenance(plan: Plan, grid: ParameterGrid) -> dict[str, Any]:
-    """What was run, for people and reports: all parameters by index, those that refinement added too."""
-    return readable({"version": __version__, **grid.described(), **plan.described()}, grid.values)
+def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
+    """What is run, as JSON values: what two calls must share to be calls of the same sweep; and how clusters were asked for."""
+    return {
+        "version": __version__,
+        **grid.described(),
+        **plan.described(),
+        "runs_a_place": plan.runs_per_parameter,
+        "asked": {"clusters": plan.clusters},
+    }
 
 
-def readable(manifest: Mapping[str, Any], values: Sequence[float]) -> dict[str, Any]:
-    """A manifest as people read it: without what follows from the rest."""
-    hidden = ("rho", "runs_a_place", "joint", "asked")
-    return {key: value for key, value in manifest.items() if key not in hidden} | {"grid": list(values)}
-
-
-class MemoryLedger:
-    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
+class Ledger(ABC):
+    """Where the runs of a sweep are written down."""
 
     def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
-        self.plan, self.grid, self.tally = plan, grid, Tally()
-        self.runs: dict[tuple[int, int, int], Solution] = {}
-        self.traces: defaultdict[int, dict[tuple[int, int, int], Trace]] = defaultdict(dict)
-        """By the parameter's index, then by run."""
+        self.plan, self.grid = plan, grid
+        self.tally = Tally()
+        """Of every run recorded, by this call or by an earlier one."""
+        self.done: set[Key] = set()
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
-        return (unit.indices[0], unit.solver, unit.start) in self.runs
+        return (unit.indices[0], unit.solver, unit.start) in self.done
+
+    def count(self, records: Sequence[RunRecord]) -> None:
+        """Take note of runs that are, or are about to be, written down."""
+        for one in records:
+            self.tally.add(one)
+            self.done.add(one.key)
+
+    @abstractmethod
+    def begin(self, units: Sequence[Unit]) -> int:
+        """A chunk goes to a worker; the number that it gets."""
+
+    @abstractmethod
+    def record(self, number: int, result: ChunkResult) -> None:
+        """The chunk's runs; when this returns, they are safe."""
+
+    @abstractmethod
+    def frontier(self, complete: bool) -> Frontier:
+        """All runs of the parameters that are finished."""
+
+
+class MemoryLedger(Ledger):
+    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
+
+    def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
+        super().__init__(plan, grid)
+        self.runs: dict[Key, Solution] = {}
+        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
+        """By the parameter's index, then by run."""
 
     def begin(self, units: Sequence[Unit]) -> int:
         """Chunks need no numbers."""
@@ -113,8 +124,8 @@ class MemoryLedger:
 
     def record(self, _number: int, result: ChunkResult) -> None:
         """The chunk's runs."""
+        self.count(result.records)
         for one in result.records:
-            self.tally.add(one)
             if one.trace is not None:
                 self.traces[one.index][one.key] = one.trace
             self.runs[one.key] = finished(
@@ -146,4 +157,27 @@ class MemoryLedger:
                 bound, multipliers = max(bounds, key=lambda one: one[0], default=(None, None))
                 found[index] = [run.bounded(bound, gap, multipliers) for run in runs]
         runs = [run for index in found for run in found[index]]
-        return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance(self.plan, self.grid))
+        provenance = readable(manifest_of(self.plan, self.grid), self.grid.values)
+        return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
+
+
+class StoreLedger(Ledger):
+    """The same in an open `Store`: what is recorded survives whatever ends the process."""
+
+    def __init__(self, store: Store, plan: Plan, grid: ParameterGrid) -> None:
+        super().__init__(plan, grid)
+        self.store = store
+        self.count(store.records)
+
+    def begin(self, units: Sequence[Unit]) -> int:
+        """A chunk goes to a worker: noted, so that `store_status` can say what is under way."""
+        return self.store.begin(units, self.grid.values, self.grid.problems)
+
+    def record(self, number: int, result: ChunkResult) -> None:
+        """The chunk's runs; once this returns, they are on the disk."""
+        self.count(result.records)
+        self.store.record(number, result.seconds, result.records, self.tally.kept)
+
+    def frontier(self, complete: bool) -> Frontier:
+        """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that the tally knows."""
+        return self.store.frontier(complete)

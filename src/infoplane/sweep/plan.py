@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..files import to_json
 from ..frontier.enclosure import has_plane, supporting_line
 from ..information import Array
 from ..joint.joint import Joint
@@ -28,6 +27,7 @@ from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.job import Job
 from ..solvers.starts import KINDS, make_starts
+from ..storage.files import to_json
 from .refine import enclosing, inserted
 
 Problems = Mapping[int, MarkovLagrangian]

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..words import counted, shown
+from ..formatting import counted, shown
 
 
 @dataclass(frozen=True)

@@ -17,8 +17,8 @@ from ..problem import FAMILIES, MarkovLagrangian, siblings
 from ..solvers.base import Solver
 from ..solvers.registry import SOLVERS
 from ..solvers.starts import KINDS
+from ..storage.reader import read_manifest
 from .progress import ProgressCallback
-from .store.reader import read_manifest
 from .sweep import sweep
 
 
@@ -54,13 +54,12 @@ def resume(
         raise InvalidOptionError(
             f"{os.fspath(store)} was begun from encoders of its own, of which it keeps no copy: repeat the call that made it."
         )
-    asked = manifest.get("asked", {"clusters": manifest["clusters"]})
     return sweep(
         joint,
         family_of_manifest(manifest),
         np.array(manifest["grid"]),
         _solver(manifest),
-        clusters=asked["clusters"],
+        clusters=manifest["asked"]["clusters"],
         starts=manifest["starts"],
         max_iter=manifest["max_iter"],
         tol=manifest["tol"],
@@ -83,6 +82,9 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovL
         for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
     }
     make = siblings(problems[grid[0]]).make
+    if named and not all(FAMILIES[name].has(problem) for problem in problems.values()):
+        # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
+        make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
 
     def family(parameter: float) -> MarkovLagrangian:
         if parameter not in problems and make is None:
@@ -90,6 +92,12 @@ def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovL
         return problems[parameter] if make is None or parameter in problems else make(parameter)
 
     return family
+
+
+def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
+    """The problem with its own parameter: gamma is -rho_zx or rho_z + 1, beta is -rho_zy."""
+    candidates = (replace(problem, parameter=p) for p in (-problem.rho_zx, -problem.rho_zy, problem.rho_z + 1.0))
+    return next((one for one in candidates if FAMILIES[problem.family].has(one)), problem)
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:

@@ -22,13 +22,14 @@ from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
+from ..storage.files import path_of
+from ..storage.reader import read_manifest
+from ..storage.store import Store
 from .engine import CHUNK_SECONDS, Engine, completed, opened
-from .ledger import Ledger, MemoryLedger, finished_indices
+from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar
 from .range import default_grid
-from .store.reader import seed_of
-from .store.writer import Store
 from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
@@ -145,7 +146,7 @@ def sweep(
         joint=joint,
         solvers=solvers,
         options=RunOptions(tol=tol, max_iter=max_iter, clusters=most),
-        seed=(seed_of(store) if store is not None and rng is None else None) or RootSeed.of(seed_sequence(rng)),
+        seed=_seed(store, rng),
         starts=int(starts),
         clusters=None if clusters is None else int(clusters),
         init=init,
@@ -157,7 +158,8 @@ def sweep(
         workers = stack.enter_context(opened(executor, engine))
         ledger: Ledger = MemoryLedger(plan, grid)
         if store is not None:
-            ledger = stack.enter_context(Store(store, plan, grid, workers.name))
+            opened_store = Store(store, manifest_of(plan, grid), plan.support, workers.name)
+            ledger = StoreLedger(stack.enter_context(opened_store), plan, grid)
         stack.enter_context(one_blas_thread())
         callback = stack.enter_context(_callback(progress, grid.total))
         complete = True
@@ -166,6 +168,15 @@ def sweep(
         except KeyboardInterrupt:
             complete = False
         return ledger.frontier(complete)
+
+
+def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> RootSeed:
+    """The seed that was given; without one, that of a store which is there already, else a new one."""
+    if store is None or rng is not None or not path_of("store", store).exists():
+        return RootSeed.of(seed_sequence(rng))
+    manifest, _ = read_manifest(store)
+    entropy = manifest["seed"]
+    return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
 
 
 def _default_points(family: Family) -> int:

@@ -27,9 +27,9 @@ from ..solution import TIE, Run, Trace
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
 from ..solvers.soundness import sound
+from ..storage.record import RunRecord, contending
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
-from .record import RunRecord, contending
 
 BUDGETS: dict[str, Budget] = {}
 """Budgets by name. A worker that is a thread of the sweep's process finds its own here; one elsewhere does not, and ends its chunk."""

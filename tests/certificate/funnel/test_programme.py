@@ -1,11 +1,12 @@
 import numpy as np
+import pytest
 
 import infoplane as ip
 import verify
 from infoplane.certificate.funnel import programme as module
 from infoplane.certificate.funnel.linear import linear_programme
 from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.certificate.funnel.programme import Programme
+from infoplane.certificate.funnel.programme import ALIKE, Programme, encoder_of
 from infoplane.joint.support import Support
 from infoplane.solvers.columns import Columns
 
@@ -46,3 +47,41 @@ def test_perturbed_duals_never_prove_more_than_is_true():
         while search.advance(1000):
             pass
         assert spoilt @ support.p_x + search.least() + constant <= optimum + 1e-12
+
+
+def joined_slowly(Q, weights):
+    """Every column with every cluster so far."""
+    clusters = []
+    for q, weight in zip(Q.T, weights, strict=True):
+        if weight > 0.0:
+            for known, masses in clusters:
+                if np.abs(known - q).sum() < ALIKE:
+                    masses += weight * q
+                    break
+            else:
+                clusters.append((q, weight * q))
+    W = np.array([masses for _, masses in clusters])
+    return W / W.sum(axis=0)
+
+
+def test_columns_that_are_alike_are_one_cluster():
+    rng = np.random.default_rng(0)
+    Q = rng.dirichlet(np.ones(7), size=40).T
+    Q = np.column_stack([Q, Q[:, ::3] + 1e-9, np.eye(7), Q[:, :5]])
+    weights = rng.random(Q.shape[1]) * (rng.random(Q.shape[1]) < 0.8)
+    np.testing.assert_allclose(encoder_of(Q, weights), joined_slowly(Q, weights), rtol=1e-12)
+
+
+def test_many_letters_are_not_compared_each_with_each(monkeypatch):
+    """Of Z = X, as of 20,000 letters, no two columns are near."""
+    compared = []
+    near = module._distance
+    monkeypatch.setattr(module, "_distance", lambda *pair: compared.append(1) or near(*pair))
+    np.testing.assert_array_equal(encoder_of(np.eye(1500), np.full(1500, 1 / 1500)), np.eye(1500))
+    assert len(compared) < 1500
+
+
+def test_letters_that_no_programme_can_hold_are_refused_before_memory_is_asked_for():
+    joint = ip.Joint.from_counts(np.ones((100_000, 2)) + np.eye(100_000, 2))
+    with pytest.raises(ip.InvalidJointError, match=r"25,000 letters at most; found\n?.*100,000"):
+        ip.certify(joint, ip.funnel(2.0), np.ones((1, 100_000)))

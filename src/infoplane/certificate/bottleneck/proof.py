@@ -264,6 +264,9 @@ def estimate_cells(letters: int, hard: bool = False) -> float:
     """Cells that a proof to 1e-6 nats takes for so many letters of Y, to an order of magnitude: in the median, or for a hard joint.
 
     The growth that `benchmarks/bench_certificate.py` measures on random joints with 20 letters of X. One problem may take ten times as
-    many, or none; gammas in the middle take most, a finer tolerance little more.
+    many, or none; gammas in the middle take most, a finer tolerance little more. Infinite, if no float is as large.
     """
-    return float(CELLS_AT_TWO * (CELLS_A_LETTER_HARD if hard else CELLS_A_LETTER) ** (letters - 2))
+    try:
+        return float(CELLS_AT_TWO * (CELLS_A_LETTER_HARD if hard else CELLS_A_LETTER) ** (letters - 2))
+    except OverflowError:
+        return math.inf

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from ...joint.joint import Joint
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ConstrainedFunnel(EncoderView):
-    """An encoder that satisfies the constraint, and a bound that no other such encoder exceeds; nats."""
+    """An encoder that satisfies the constraint, and a bound that no other such encoder exceeds; nats. It is equal to itself only."""
 
     solution: Solution
     """The encoder as a solution of an unconstrained problem."""

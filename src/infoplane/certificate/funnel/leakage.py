@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
-from ...solution import Run, finished
+from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
@@ -28,8 +28,12 @@ from .constrained import ConstrainedFunnel
 from .generation import Meter, Outcome, finish, generate
 from .programme import Programme
 
+ATTEMPTS = 8
+"""Corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what
+I(Y;Z) can be computed to, about 1e-30 nats."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
 class CappedFunnel(ConstrainedFunnel):
     """The encoder of largest I(X;Z) with I(Y;Z) <= max_iyz; nats.
 
@@ -61,22 +65,30 @@ def first_programme(support: Support) -> Programme:
 
 
 def capped_curve(
-    support: Support, programme: Programme, caps: Sequence[float], limits: Limits, *, interrupted: bool = False
+    support: Support,
+    programme: Programme,
+    caps: Sequence[float],
+    limits: Limits,
+    *,
+    private: Array | None = None,
+    interrupted: bool = False,
 ) -> list[CappedFunnel]:
     """The largest I(X;Z) with I(Y;Z) <= eps for each cap eps in nats, in the order given, with upper bounds that prove it.
 
     The caps share the columns of the programme; the limits are for each. No answer is worse than an encoder within the cap whose posteriors
-    are columns from the beginning, or than any time sharing of such encoders. After Ctrl-C, or if ``interrupted``, the caps that are left
+    are columns from the beginning, or than any time sharing of such encoders, or than ``private``, an encoder with I(Y;Z) = 0 (a constant Z
+    if there is none). After Ctrl-C, or if ``interrupted``, the caps that are left
     get the best mixture of the columns met so far.
     """
     found: dict[float, CappedFunnel] = {}
+    private = np.ones((1, len(support.p_x))) if private is None else private
     # Always: I(X;Z) <= H(X), and <= I(Y;Z) + H(X|Y).
     no_prices = np.zeros(len(support.p_x))
     lines = [LeakageLine(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
         meter = Meter(limits, interrupted=interrupted)
-        found[eps] = _capped(support, programme, eps, meter, lines)
+        found[eps] = _capped(support, programme, private, eps, meter, lines)
         interrupted = meter.interrupted
     return [found[eps] for eps in caps]
 
@@ -99,8 +111,10 @@ class LeakageLine(NamedTuple):
         return funnel(self.beta) if self.beta > 0.0 else MarkovLagrangian(-1.0, 1.0, 0.0, "funnel", 0.0)
 
 
-def _capped(support: Support, programme: Programme, eps: float, meter: Meter, lines: list[LeakageLine]) -> CappedFunnel:
-    """One cap; lines are those of the caps before, and this one's is added.
+def _capped(
+    support: Support, programme: Programme, private: Array, eps: float, meter: Meter, lines: list[LeakageLine]
+) -> CappedFunnel:
+    """One cap; lines are those of the caps before, and this one's is added. ``private`` is an encoder that leaks nothing.
 
     The answer is a solution of the Lagrangian whose line is lowest here: its gap there is that of the cap, or less.
     """
@@ -108,7 +122,7 @@ def _capped(support: Support, programme: Programme, eps: float, meter: Meter, li
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
     outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter, H_x - known))
-    W = _within(support, outcome.point.encoder, eps)
+    W = _within(support, outcome.point.encoder, eps, private)
     lines.append(_line(support, programme, outcome, eps))
     best = min(reversed(lines), key=lambda line: line.at(eps))
     upper = min(best.at(eps), H_x - outcome.lower)
@@ -135,12 +149,31 @@ def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) 
     return LeakageLine(beta, max(lower, simple_bound(support, beta)), outcome.proof.lam)
 
 
-def _within(support: Support, W: Array, eps: float) -> Array:
-    """The encoder if its I(Y;Z), recomputed, is at most eps; else its mixture with one cluster that is independent of X, so that it is."""
-    share = 1.0
-    mixed = W
-    while (iyz := plane_point(support.joint, support.lift(mixed)).iyz) > eps:
-        # I(Y;Z) is linear in the share; the factor makes up for rounding.
+def _within(support: Support, W: Array, eps: float, private: Array) -> Array:
+    """An encoder whose I(Y;Z), recomputed, is at most eps: W if it is one; else W time-shared with a release that leaks nothing.
+
+    That release is a cluster which is independent of X, or perfect privacy, which may be the better one by itself: of equal ones the first
+    counts, which has fewer clusters. Perfect privacy is within every cap, whatever rounding makes of its 0.
+    """
+    if plane_point(support.joint, support.lift(W)).iyz <= eps:
+        found = [W, private]
+    else:
+        nothing = np.ones((1, W.shape[1]))
+        found = [_shared(support, W, nothing, eps), _shared(support, W, private, eps), private]
+    ixz = np.array([plane_point(support.joint, support.lift(one)).ixz for one in found])
+    return found[int(np.flatnonzero(ixz >= ixz.max() - TIE)[0])]
+
+
+def _shared(support: Support, W: Array, other: Array, eps: float) -> Array:
+    """(w W, (1 - w) other), the other leaking nothing, for the largest w with I(Y;Z) <= eps; the other alone if rounding allows no w.
+
+    I(Y;Z) = w I_W(Y;Z) + (1 - w) I_other(Y;Z).
+    """
+    share, mixed = 1.0, W
+    for _ in range(ATTEMPTS):
+        iyz = plane_point(support.joint, support.lift(mixed)).iyz
+        if iyz <= eps:
+            return mixed
         share *= (eps / iyz) * (1.0 - 1e-12)
-        mixed = np.vstack([share * W, np.full((1, W.shape[1]), 1.0 - share)])
-    return mixed
+        mixed = np.vstack([share * W, (1.0 - share) * other])
+    return other

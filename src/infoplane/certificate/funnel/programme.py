@@ -13,9 +13,10 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from scipy import sparse
 
-from ...errors import InfoplaneError
-from ...information import Array, entr
+from ...errors import InfoplaneError, InvalidJointError
+from ...information import Array, IntArray, entr
 from ...joint.support import Support
 from .linear import TIGHTEST, linear_programme, repaired
 from .pricing import EPS, Channel
@@ -26,6 +27,11 @@ PLAIN_BETA = 16.0
 SMALLEST_UNIT = 1e-6
 """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
 
+MOST_LETTERS = 25_000
+"""Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
+
+ALIKE = 1e-6
+"""Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
 
 LOWEST = 1e3
 """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
@@ -78,6 +84,11 @@ class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
     def __init__(self, support: Support) -> None:
+        if len(support.p_x) > MOST_LETTERS:
+            raise InvalidJointError(
+                f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
+                f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
+            )
         self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
         self.channel = Channel(support.T)
         self.H_y = float(entr(support.p_y).sum())
@@ -168,16 +179,37 @@ class Programme:
 
 
 def encoder_of(Q: Array, weights: Array) -> Array:
-    """p(z|x) = p_k q_k(x) / p(x); posteriors that agree to 1e-6 are one cluster."""
+    """p(z|x) = p_k q_k(x) / p(x); posteriors that are `ALIKE` are one cluster."""
     kept = np.flatnonzero(weights > 0.0)
-    clusters: list[tuple[Array, Array]] = []
-    for q, weight in zip(Q.T[kept], weights[kept], strict=True):
-        for known, joint in clusters:
-            if np.abs(known - q).max() < 1e-6:
-                joint += weight * q
-                break
-        else:
-            clusters.append((q, weight * q))
-    W = np.array([joint for _, joint in clusters])
-    encoder: Array = W / W.sum(axis=0)
-    return encoder
+    owner = _alike(Q, kept)
+    W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
+    if owner.max() + 1 < len(kept):
+        W = np.asarray(sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept))))) @ W)
+    W /= W.sum(axis=0)
+    return W
+
+
+def _alike(Q: Array, kept: IntArray) -> IntArray:
+    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `ALIKE` to the first of its cluster.
+
+    Columns that are alike have projections u.q, 0 <= u <= 1, that are as near: sorted by them, each is compared with a few before it.
+    """
+    at = np.random.default_rng(0).random(len(Q)) @ Q[:, kept]
+    first = np.arange(len(kept))
+    known: list[int] = []
+    """The first of every cluster so far, in the order of the projections; those that are too far away are dropped."""
+    for k in np.argsort(at, kind="stable"):
+        known = [other for other in known if at[other] > at[k] - ALIKE]
+        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < ALIKE)
+        first[k] = next(near, k)
+        if first[k] == k:
+            known.append(int(k))
+    # A cluster is named by the earliest of its columns.
+    earliest = np.full(len(kept), len(kept))
+    np.minimum.at(earliest, first, np.arange(len(kept)))
+    return np.unique(earliest[first], return_inverse=True)[1]
+
+
+def _distance(q: Array, other: Array) -> float:
+    """sum_x |q - q'|."""
+    return float(np.abs(q - other).sum())

@@ -159,8 +159,8 @@ def choose(problem: MarkovLagrangian, name: str = "auto") -> Formulation:
             f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
             "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
         )
-    if name != "auto":
-        if name not in FORMULATIONS:
+    if not isinstance(name, str) or name != "auto":
+        if not isinstance(name, str) or name not in FORMULATIONS:
             raise InvalidOptionError(f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {name!r}.")
         if reason := FORMULATIONS[name].refusal(problem):
             allowed = [f.name for f in FORMULATIONS.values() if f.refusal(problem) is None]

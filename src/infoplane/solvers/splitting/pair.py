@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Literal, Protocol
 
 import numpy as np
+from scipy import sparse
 
-from ...checks import number
+from ...checks import check_one_of, number, real_array
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
 from ...options import RunOptions
+from ...results import Result
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status, judge
 from .descent import over_relaxed
@@ -31,8 +33,8 @@ class Block(Protocol):
         """F(u)."""
 
 
-@dataclass(frozen=True)
-class PairSolution:
+@dataclass(frozen=True, eq=False)
+class PairSolution(Result):
     """The last iterate, with F(p) + G(q) there as ``objective``.
 
     ``losses``, ``augmented`` and ``gradients`` are F + G, L_c and |grad L_c| at every iteration.
@@ -126,14 +128,14 @@ def douglas_rachford(
     (True, array([2.]))
     """
     options = RunOptions(tol=tol, max_iter=max_iter)
-    if order not in ("I", "II"):
-        raise InvalidOptionError(f"order must be 'I' or 'II', found {order!r}.")
-    c = np.array(penalty, dtype=float)
+    check_one_of("order", order, ("I", "II"))
+    c = real_array("penalty", penalty)
     if not np.all((c > 0) & np.isfinite(c)):
         raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
     relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
+    p, q = real_array("p0", p0), real_array("q0", q0)
+    A, B = _matrix("A", A, p), _matrix("B", B, q)
     apply_A, apply_B = _linear_map(A), _linear_map(B)
-    p, q = np.array(p0, dtype=float), np.array(q0, dtype=float)
     nu = np.zeros_like(apply_A(None, p))
     if apply_B(None, q).shape != nu.shape:
         raise InvalidOptionError(f"Ap0 has shape {nu.shape} and Bq0 {apply_B(None, q).shape}; they must agree.")
@@ -191,6 +193,18 @@ def _relaxation(
 def _back(matrix: Array | None, rows: Array) -> Array:
     """L' rows, the map of a block applied backwards."""
     return rows if matrix is None else matrix.T @ rows
+
+
+def _matrix(name: str, given: Array | None, block: Array) -> Array | None:
+    """A matrix that a block can be multiplied by, or None for the identity."""
+    if given is None or sparse.issparse(given):
+        return given
+    matrix = real_array(name, given)
+    if matrix.ndim != 2 or block.ndim == 0 or matrix.shape[1] != len(block):
+        raise InvalidOptionError(
+            f"{name} must be a matrix with as many columns as its block has rows, or None; found shapes {matrix.shape} and {block.shape}."
+        )
+    return matrix
 
 
 def _linear_map(matrix: Array | None) -> Callable[[Any, Array], Array]:

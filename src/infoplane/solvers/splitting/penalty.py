@@ -15,14 +15,18 @@ kappa > 2/(2 - alpha), as the descent theorem does; Theorem 1 asks for kappa > 2
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
+from ...checks import check_one_of, number
 from ...encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array
-from ...problem import MarkovLagrangian
+from ...joint.joint import Joint, check_joint
+from ...problem import MarkovLagrangian, check_problem
+from ...results import Result
 from .formulations import Formulation, choose
 
 if TYPE_CHECKING:
@@ -70,7 +74,8 @@ def _covered(alpha: float, ok: bool, what: str) -> None:
         raise InvalidOptionError(f"{what}; found alpha = {alpha!r}.")
 
 
-class Threshold(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Threshold(Result):
     """The smallest penalty that a theorem asks for, its name, and the constants from which it was computed."""
 
     c: float
@@ -108,13 +113,15 @@ def penalty_threshold(
     >>> t.theorem, round(t.c, 6)
     ('Theorem 5', 1.2)
     """
+    check_joint(joint)
+    check_problem(problem)
+    relaxation = number("relaxation", relaxation, lambda _: True, "a finite number")
+    check_one_of("omega_G", omega_G, ("lemma", "theorem", "inequality"))
     split = choose(problem, formulation)
     if split.theorem is None:
         raise InvalidOptionError(
             f"the paper has no theorem for {split.name}; theorem_threshold gives what is proven for it."
         )
-    if omega_G not in ("lemma", "theorem", "inequality"):
-        raise InvalidOptionError(f"omega_G must be 'lemma', 'theorem' or 'inequality', found {omega_G!r}.")
     seen_x, seen_y = joint.support()
     W = check_encoder(joint, encoder)[:, seen_x]
     p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy

@@ -27,7 +27,7 @@ TOLERANCE = 1e-13
 
 def checked_place(name: str, place: Place) -> Place:
     """The place itself, its numbers as floats; an error says what it may be."""
-    if place is None or place == "simplex":
+    if place is None or (isinstance(place, str) and place == "simplex"):
         return place
     if not isinstance(place, tuple) or len(place) != 2:
         raise InvalidOptionError(f"{name} must be 'simplex', a pair (low, high) or None, found {place!r}.")

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from ...checks import PYTHON_ONLY, number, whole_number
+from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
 from ...joint.support import Support
@@ -85,8 +85,7 @@ class DouglasRachford(Solver):
             raise InvalidOptionError(
                 f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
             )
-        if self.step not in ("exact", "gradient"):
-            raise InvalidOptionError(f"step must be 'exact' or 'gradient', found {self.step!r}.")
+        check_one_of("step", self.step, ("exact", "gradient"))
         if not isinstance(self.penalty, str) or self.penalty != "auto":
             penalty = number("penalty", self.penalty, lambda c: c > 0.0, "'auto' or a positive number")
             object.__setattr__(self, "penalty", penalty)
@@ -98,10 +97,8 @@ class DouglasRachford(Solver):
         object.__setattr__(self, "proximal", proximal)
         first_step = number("first_step", self.first_step, lambda xi: xi > 0.0, "a positive number")
         object.__setattr__(self, "first_step", first_step)
-        if self.order not in (None, "I", "II"):
-            raise InvalidOptionError(
-                f"order must be 'I', 'II' or None for the formulation's own, found {self.order!r}."
-            )
+        check_flag("acceleration", self.acceleration)
+        check_one_of("order", self.order, ("I", "II", None))
 
     @property
     def name(self) -> str:

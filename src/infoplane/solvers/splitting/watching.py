@@ -11,11 +11,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...joint.joint import Joint
+from ...joint.joint import Joint, check_joint
 from ...joint.support import Support
 from ...kernels.common.outcomes import AUGMENTED
 from ...options import RunOptions
-from ...problem import MarkovLagrangian
+from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
 from ..driver import advanced
 from ..job import Job
@@ -71,6 +71,8 @@ def iterates(
     >>> bool((run[0].W == start).all()), run[-1].v.shape, round(run[-1].augmented, 4)
     (True, (2, 1), -0.2246)
     """
+    check_joint(joint)
+    check_problem(problem)
     options, given = RunOptions(tol=tol, max_iter=max_iter), make_starts(joint, None, 1, seed_sequence(0), start)
     budget = Budget(iterations=options.max_iter)
     iteration = solver.begin(Job(Support(joint), problem, given, options.tol, record=True, budget=budget))

@@ -1,0 +1,190 @@
+"""Exit codes, and how an error or a Ctrl-C becomes one.
+
+0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write, 130 interrupted; 1 is a bug, and shows its traceback.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from importlib import import_module
+from types import FrameType
+from typing import Any
+
+import click
+
+from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError, StoreWriteError
+from ..formatting import shown_lines
+
+USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
+"""Exit codes that are no bug; 130 is what a shell reports of a process that Ctrl-C has ended."""
+
+
+class Refused(click.ClickException):
+    """An option that infoplane refuses."""
+
+    exit_code = USAGE
+
+
+class BadData(click.ClickException):
+    """Data that is not a joint."""
+
+    exit_code = BAD_DATA
+
+
+class CannotWrite(click.ClickException):
+    """A disk that is full, or a place where nothing may be written."""
+
+    exit_code = CANNOT_WRITE
+
+
+class Interrupted(click.ClickException):
+    """Ctrl-C before there was a result, or another end of a command that can be continued."""
+
+    exit_code = INTERRUPTED
+
+
+COMMANDS = (
+    "solve",
+    "frontier",
+    "compare",
+    "efficiency",
+    "verify",
+    "resume",
+    "status",
+    "export",
+    "reproduce",
+    "datasets",
+    "demo",
+)
+"""In the order that the help lists them; each command is in the module of its name."""
+
+
+def documented(command: click.Command) -> str:
+    r"""The help of a command, where ``\b`` as written in a raw docstring is the character with which click keeps a paragraph's lines."""
+    return (command.help or "").replace("\\b", "\b")
+
+
+class Commands(click.Group):
+    """A group that imports each command only when it is called, and turns infoplane's errors into exit codes."""
+
+    def list_commands(self, _ctx: click.Context) -> list[str]:
+        """All of them."""
+        return list(COMMANDS)
+
+    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
+        """The command of that name."""
+        if name not in COMMANDS:
+            return None
+        if name not in self.commands:
+            command: click.Command = getattr(import_module(f"{__package__}.{name}"), name)
+            command.help = documented(command)
+            self.add_command(command)
+        return self.commands[name]
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
+        with _said_safely(), _printed():
+            return self._with_exit_codes(ctx)
+
+    def _with_exit_codes(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except click.NoSuchOption as error:
+            raise _explained(error) from None
+        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError) as error:
+            raise BadData(str(error)) from error
+        except StoreWriteError as error:
+            raise CannotWrite(str(error)) from error
+        except InfoplaneError as error:
+            raise Refused(str(error)) from error
+        except MemoryError as error:
+            raise Refused("there is not enough memory for this; try fewer --starts or --clusters.") from error
+        except KeyboardInterrupt as error:
+            raise Interrupted("interrupted before there was a result.") from error
+
+    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
+        """Parse the command line."""
+        with _said_safely(), _printed():
+            return super().make_context(*arguments, **options)
+
+
+@contextmanager
+def _printed() -> Iterator[None]:
+    """What was printed inside is out at the end, or an OSError says why not."""
+    try:
+        yield
+    finally:
+        try:
+            sys.stdout.flush()
+        except OSError:
+            _discard_output()
+            raise
+
+
+def _discard_output() -> None:
+    """What is left of stdout goes nowhere: Python would try to write it once more at its end, and complain."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextmanager
+def _said_safely() -> Iterator[None]:
+    """Errors are printed as `printing` does, whatever the data or the command line put into them; a full disk is one of them."""
+    try:
+        try:
+            yield
+        except BrokenPipeError:
+            raise  # the reader of the output has seen enough, which click answers without a word
+        except OSError as error:
+            where = error.filename or "standard output"
+            raise CannotWrite(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
+    except click.ClickException as error:
+        error.__dict__["message"] = shown_lines(error.message)
+        raise
+
+
+def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
+    """The error, with what to do if Python has the option and the command line has not."""
+    from .options import IN_PYTHON
+
+    said = IN_PYTHON.get(error.option_name)
+    if said is None:
+        return error
+    message = f"{error.message} It is an option of a solver in Python only: {said}."
+    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
+
+
+class Interruption:
+    """Whether Ctrl-C was pressed. The command then counts as interrupted, even if the library returned a converged run."""
+
+    seen = False
+
+    def check(self) -> None:
+        """Raise KeyboardInterrupt if Ctrl-C was pressed, also if the library has handled it."""
+        if self.seen:
+            raise KeyboardInterrupt
+
+
+@contextmanager
+def interruptible() -> Iterator[Interruption]:
+    """Remember SIGINT and raise KeyboardInterrupt; where SIGINT is ignored, as in a process started with ``&``, it stays ignored."""
+    interruption = Interruption()
+    before = signal.getsignal(signal.SIGINT)
+    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
+        yield interruption
+        return
+
+    def note(_signal: int, _frame: FrameType | None) -> None:
+        interruption.seen = True
+        raise KeyboardInterrupt
+
+    signal.signal(signal.SIGINT, note)
+    try:
+        yield interruption
+    finally:
+        signal.signal(signal.SIGINT, before)

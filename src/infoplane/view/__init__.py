@@ -1,0 +1,1 @@
+"""Results to look at: pictures with matplotlib, and one HTML page that needs no network."""

@@ -1,0 +1,128 @@
+"""Systems of colour terms drawn on the chart of chips: 8 rows of 40 hues, and the greys to their left.
+
+A cluster z has the colour of its centroid sum_x p(x|z) lab_x, a chip x the mixture sum_z p(z|x) of them, so that a hard system is a map of
+flat regions and a soft one fades between them. Thin lines are where the most probable z changes. This is the picture that the field
+publishes, after Zaslavsky, Kemp, Regier, Tishby (PNAS 2018).
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..chips import chips, cielab, srgb
+from ..datasets import colours
+from ..errors import InvalidOptionError
+from ..information import Array, IntArray
+from ..systems import read_systems
+from .plot import INK, TITLE, new_axes, new_figure, save_figure
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+ROWS = "ABCDEFGHIJ"
+GAP = 1
+"""Empty columns between the greys and the hues."""
+WIDTH = 40 + 1 + GAP
+EMPTY = -1
+"""What stands in the chart where no chip is."""
+
+
+def plot_chart(system: Any = None, ax: Axes | None = None, *, title: str | None = None, counts: bool = False) -> Axes:
+    """One system on the chart; the chips' own colours without one.
+
+    Parameters
+    ----------
+    system
+        A `Solution`, an encoder (|Z|, 330), a frame with the chips' labels, hard labels, or counts of words per chip, as `efficiency` takes
+        them; None draws the chips themselves.
+    ax
+        Where to draw; a new figure by default.
+    title
+        Above the chart.
+    counts
+        Whether a table holds counts.
+
+    Examples
+    --------
+    >>> ax = plot_chart(["light" if label < "F" else "dark" for label in colours().x_labels], title="two terms")
+    >>> ax.get_title(loc="left")
+    'two terms'
+    """
+    if ax is None:
+        ax = new_axes(7.2, 1.9)
+    place = _places()
+    shades, modal = srgb(cielab()), np.arange(len(chips()))
+    if system is not None:
+        joint = getattr(system, "joint", None) or colours()
+        (read,) = read_systems(joint, {"of the chart": system}, counts)
+        shades, modal = _shades(read.encoder, joint.p_x), read.encoder.argmax(axis=0)
+    picture = np.ones((len(ROWS), WIDTH, 3))
+    picture[place >= 0] = shades[place[place >= 0]]
+    ax.imshow(picture, interpolation="nearest", aspect="auto", extent=(0.0, WIDTH, len(ROWS), 0.0))
+    if system is not None:
+        for x, y in _borders(np.where(place >= 0, modal[place], EMPTY)):
+            ax.plot(x, y, color=INK, linewidth=0.5, solid_capstyle="butt")
+    _letter(ax)
+    if title is not None:
+        ax.set_title(title, **TITLE)
+    return ax
+
+
+def plot_charts(
+    systems: Sequence[tuple[str, Any]],
+    path: str | os.PathLike[str] | None = None,
+    *,
+    columns: int = 2,
+    counts: bool = False,
+) -> Figure:
+    """Several charts with their titles, ``columns`` side by side; written to ``path`` if given (.png, .svg, .pdf)."""
+    if not systems:
+        raise InvalidOptionError("there is no system to draw.")
+    rows = math.ceil(len(systems) / columns)
+    figure = new_figure(5.2 * columns, 1.55 * rows)
+    for number, (title, system) in enumerate(systems):
+        plot_chart(system, figure.add_subplot(rows, columns, number + 1), title=title, counts=counts)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def _places() -> IntArray:
+    """The chip of each cell of the chart, row by row; `EMPTY` where there is none."""
+    place = np.full((len(ROWS), WIDTH), EMPTY)
+    for number, chip in enumerate(chips()):
+        place[ROWS.index(chip.row), chip.column + (GAP if chip.column else 0)] = number
+    return place
+
+
+def _shades(W: Array, p_x: Array) -> Array:
+    """(330, 3): the colour of each chip under an encoder."""
+    p_zx = W * p_x
+    p_z = p_zx.sum(axis=1, keepdims=True)
+    centroids = p_zx @ cielab() / np.where(p_z > 0.0, p_z, 1.0)
+    return srgb(W.T @ centroids)
+
+
+def _borders(modal: IntArray) -> list[tuple[tuple[float, float], tuple[float, float]]]:
+    """The sides between neighbouring chips that have different z."""
+    found: list[tuple[tuple[float, float], tuple[float, float]]] = []
+    beside = (modal[:, 1:] != modal[:, :-1]) & (modal[:, 1:] >= 0) & (modal[:, :-1] >= 0)
+    below = (modal[1:] != modal[:-1]) & (modal[1:] >= 0) & (modal[:-1] >= 0)
+    found += [((x + 1.0, x + 1.0), (y, y + 1.0)) for y, x in np.argwhere(beside).tolist()]
+    found += [((x, x + 1.0), (y + 1.0, y + 1.0)) for y, x in np.argwhere(below).tolist()]
+    return found
+
+
+def _letter(ax: Axes) -> None:
+    """Rows by letter, every fifth column by number."""
+    ax.set_yticks(np.arange(len(ROWS)) + 0.5, list(ROWS))
+    hues = [1, *range(5, 41, 5)]
+    ax.set_xticks([0.5, *(hue + GAP + 0.5 for hue in hues)], ["0", *map(str, hues)])
+    ax.tick_params(length=0, labelsize="x-small", pad=1, colors=INK)
+    ax.spines[:].set_visible(False)

@@ -1,0 +1,445 @@
+"""The information plane and the trace of a run, in matplotlib: Axes in, Axes out.
+
+Figures are made without pyplot, so that nothing global is touched: they work without a display and in threads.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import os
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..checks import positive_number
+from ..errors import InvalidOptionError, MissingExtraError
+from ..formatting import label_text
+from ..frontier.enclosure import Enclosure, is_enclosed
+from ..frontier.frontier import Frontier
+from ..frontier.knee import transitions_on_the_grid
+from ..information import NATS_PER_BIT, Array, bits
+from ..problem import BOTTLENECK, named_family
+from ..solution import Solution
+from ..storage.files import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..frontier.transitions import Transition
+
+# Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY = "#8a8a8a"
+INK = "#333333"
+
+
+SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
+"""Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
+
+NAMED = 40
+"""Systems up to which each is called by its name."""
+
+MARKED = 12
+"""Phase transitions up to which each has its letters."""
+
+MANY = 200
+"""Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
+
+
+def plot_plane(
+    frontier: Frontier,
+    ax: Axes | None = None,
+    transitions: Sequence[Transition] | Literal["grid"] = (),
+    *,
+    labels: Mapping[str, str] | None = None,
+    colours: Sequence[str] | Mapping[str, str] | None = None,
+    legend: Literal["inside", "outside"] | None = "inside",
+    title: str | None = None,
+    size: str | tuple[float, float] = "page",
+    enclosure: bool | None = None,
+    systems: Any = None,
+    notation: str = "gamma",
+) -> Axes:
+    """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
+
+    A filled marker is a run that converged, a hollow one a run that did not. Several solvers on one plane
+    (``frontier + frontier``) get a colour and a marker each. Grey lines are I(Y;Z) <= min(I(X;Z), I(X;Y)).
+
+    Parameters
+    ----------
+    frontier
+        At least one run.
+    ax
+        Where to draw; a new figure, ``ax.figure``, by default.
+    transitions
+        What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma. Or
+        ``"grid"``: every change in the number of clusters between neighbouring parameters. Many have no letters.
+    labels
+        What the legend calls a solver, by the solver's name.
+    colours
+        One colour per solver, in order or by the solver's name; a palette for all kinds of colour vision by default.
+    legend
+        ``"inside"`` the axes, ``"outside"`` to the right of them, or None.
+    title
+        Above the axes; ``""`` for none.
+    size
+        Of a new figure: ``"page"``, ``"column"`` (3.4 inches, small letters), or its width and height in inches.
+    enclosure
+        Whether to draw the band between which the frontier is proven to lie (`Frontier.enclosure`); by default, if it can be.
+    systems
+        What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point, joined to its nearest optimum by a thin line.
+    notation
+        ``"beta"`` calls a transition by beta = 1/gamma.
+
+    With more than 200 parameters the best runs are a line instead of markers. In a notebook the Axes is shown as its picture.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], starts=2, rng=0)
+    >>> plot_plane(f).get_xlabel()
+    'I(X;Z)  [bits]'
+    """
+    if not frontier.runs:
+        raise InvalidOptionError("a frontier without runs cannot be drawn.")
+    if legend not in ("inside", "outside", None):
+        raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
+    if ax is None:
+        width, height = _inches(size)
+        ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+    scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
+    ixz = np.array([bits(run.ixz) for run in frontier.runs])
+    iyz = np.array([bits(run.iyz) for run in frontier.runs])
+    _frame(ax, frontier, ixz)
+    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
+        _band(ax, frontier.enclosure())
+
+    by_solver: dict[str, list[int]] = {}
+    for row, run in enumerate(frontier.runs):
+        by_solver.setdefault(run.solver, []).append(row)
+    alone, bests = len(by_solver) == 1, []
+    palette = _palette(list(by_solver), colours)
+    for index, (solver, rows) in enumerate(by_solver.items()):
+        colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
+        own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+        best = [rows[row] for row in own.best_rows()]
+        bests.append(best)
+        called = (labels or {}).get(solver, solver)
+        label = f"{called}: best of each parameter" if alone else called
+        if len(best) > MANY:
+            others = [row for row in rows if row not in set(best)]
+            _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
+            along = sorted(best, key=lambda row: (ixz[row], iyz[row]))
+            ax.plot(ixz[along], iyz[along], color=colour, linewidth=1.8 * scale, zorder=4 + index, label=label)
+            continue
+        _scatter(ax, frontier, ixz, iyz, rows, colour, marker, size=12 * scale, alpha=0.45, zorder=2)
+        # Solvers that end at the same point are drawn one inside the other, so that none is hidden.
+        area = (40.0 if alone else max(90.0 * 0.7**index, 14.0)) * scale
+        _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=area, alpha=1.0, zorder=4 + index)
+        _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
+    pareto = frontier.pareto_rows()
+    ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
+    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
+    if systems is not None:
+        _place(ax, systems, scale, (float(ixz.max()), float(iyz.max())))
+    colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
+    if len(ixz) > sum(len(best) for best in bests):
+        _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
+    if not all(run.status.converged for run in frontier.runs):
+        _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
+    if title is not None:
+        ax.set_title(title, **TITLE)
+    if legend is not None:
+        place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
+        if legend == "outside":
+            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        text = "x-small" if size == "column" else "small"
+        ax.legend(
+            **place,
+            title=None if alone else "best of each parameter",
+            title_fontsize=text,
+            alignment="left",
+            fontsize=text,
+            frameon=False,
+        )
+    if size == "column":
+        ax.tick_params(labelsize="small")
+        ax.xaxis.label.set_fontsize("small")
+        ax.yaxis.label.set_fontsize("small")
+    return ax
+
+
+def picture(drawn: Figure | Axes) -> bytes:
+    """A figure, or that of an Axes, as PNG, on white whatever page shows it."""
+    held = io.BytesIO()
+    figure: Any = drawn.get_figure(root=True)
+    figure.savefig(held, format="png", dpi=110, facecolor="white")
+    return held.getvalue()
+
+
+def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
+    if isinstance(size, str):
+        if size not in SIZES:
+            raise InvalidOptionError(
+                f"size must be {' or '.join(map(repr, SIZES))}, or two numbers of inches; found {size!r}."
+            )
+        return SIZES[size]
+    width, height = size
+    return positive_number("the width", width), positive_number("the height", height)
+
+
+def _palette(solvers: list[str], colours: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
+    """The colour of each solver."""
+    own = {solver: COLOURS[index % len(COLOURS)] for index, solver in enumerate(solvers)}
+    if isinstance(colours, Mapping):
+        return {solver: colours.get(solver, colour) for solver, colour in own.items()}
+    return own if not colours else {solver: colours[index % len(colours)] for index, solver in enumerate(solvers)}
+
+
+def plot_planes(
+    planes: Sequence[tuple[str, Frontier]],
+    path: str | os.PathLike[str] | None = None,
+    transitions: Sequence[Transition] | Literal["grid"] = (),
+    **options: Any,
+) -> Figure:
+    """Several information planes side by side, each with its title; written to ``path`` if given (.png, .svg, .pdf).
+
+    ``options`` are those of `plot_plane`.
+    """
+    if not planes:
+        raise InvalidOptionError("there is no plane to draw.")
+    figure = new_figure(6.2 * len(planes), 4.6)
+    for index, (title, frontier) in enumerate(planes):
+        ax = figure.add_subplot(1, len(planes), index + 1)
+        plot_plane(frontier, ax, transitions, **options).set_title(title, **TITLE)
+    if path is not None:
+        save_figure(figure, path)
+    return figure
+
+
+def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
+    """|loss - final loss| in nats and the residuals against the iteration, on a logarithmic scale.
+
+    A straight line is linear convergence; `Solution.rate` fits it.
+    """
+    if solution.trace is None:
+        raise InvalidOptionError("this run kept no trace; solve() records one, sweep() those of the best runs only.")
+    if ax is None:
+        ax = new_axes(6.4, 4.2)
+    trace = solution.trace
+    iterations = np.arange(1, len(trace) + 1) if trace.iteration is None else trace.iteration
+    lines: tuple[tuple[str, Array, str, float], ...] = (
+        ("|loss − final loss|, nats", np.abs(trace.loss - trace.loss[-1]), COLOURS[0], 1.8),
+        ("primal residual", trace.primal, COLOURS[1], 1.0),
+        ("dual residual", trace.dual, COLOURS[2], 1.0),
+        ("stationarity residual", trace.stationarity, COLOURS[3], 1.0),
+    )
+    for label, values, colour, width in lines:
+        # A method that splits nothing has residuals 0, which a logarithm cannot show.
+        seen = np.isfinite(values) & (values > 0)
+        if seen.any():
+            ax.plot(iterations, np.where(seen, values, np.nan), color=colour, linewidth=width, label=label)
+    ax.set_yscale("log")
+    ax.set_xlabel("iteration")
+    ax.set_ylabel("distance to the end  [loss in nats]")
+    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
+    _tidy(ax)
+    ax.grid(axis="y", color="#ececec", linewidth=0.8)
+    ax.set_axisbelow(True)
+    if ax.lines:
+        ax.legend(fontsize="small", frameon=False)
+    return ax
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the path's extension; the file appears only once it is whole."""
+    target = Path(path)
+    kind = target.suffix.lstrip(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
+    write_whole(target, lambda file: figure.savefig(file, format=kind, dpi=160))
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtraError` unless matplotlib can be imported."""
+    try:
+        import matplotlib.figure  # noqa: F401
+    except ImportError as error:
+        raise MissingExtraError('plots need matplotlib: pip install "infoplane[plot]".') from error
+
+
+# -- drawing -----------------------------------------------------------------------------------------------------------
+
+TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, which a notebook shows as its picture."""
+    require_matplotlib()
+    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    return made
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of so many inches."""
+    figure = new_figure(width, height)
+    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    return made
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    return ShownFigure, ShownAxes
+
+
+def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
+    """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y))."""
+    bound = bits(frontier.joint.mutual_information)
+    # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
+    right = max(float(ixz.max()), bound, 1e-3) * 1.06
+    # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
+    left = float(ixz.min()) - 0.3 * float(np.ptp(ixz))
+    if left < 0.4 * right or np.ptp(ixz) < 1e-3 * right:
+        left = 0.0
+    top = max(bound, 1e-3) * 1.14
+    ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+    # Above the bounds there is nothing to cover.
+    style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
+    ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
+    along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
+    ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
+    ax.set_xlim(left - 0.02 * (right - left), right)
+    ax.set_ylim(-0.03 * top, top)
+    ax.set_xlabel("I(X;Z)  [bits]")
+    ax.set_ylabel("I(Y;Z)  [bits]")
+    families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
+    ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
+    _tidy(ax)
+
+
+def _band(ax: Axes, found: Enclosure) -> None:
+    """The frontier lies in it. Its proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel."""
+    proven = found.low_bits if found.hides_y else found.high_bits
+    ax.fill_between(
+        found.ixz_bits, found.low_bits, found.high_bits, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5
+    )
+    label = f"proven to {found.gap_bits:.1g} bits"
+    ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
+
+
+def _tidy(ax: Axes) -> None:
+    ax.spines[["top", "right"]].set_visible(False)
+
+
+def _scatter(
+    ax: Axes,
+    frontier: Frontier,
+    ixz: Array,
+    iyz: Array,
+    rows: list[int],
+    colour: str,
+    marker: str,
+    *,
+    size: float,
+    alpha: float,
+    zorder: float,
+) -> None:
+    """Markers of runs: filled where converged, hollow elsewhere."""
+    for converged in (True, False):
+        some = [row for row in rows if frontier.runs[row].status.converged is converged]
+        ax.scatter(
+            ixz[some],
+            iyz[some],
+            s=size,
+            marker=marker,
+            facecolors=colour if converged else "white",
+            edgecolors=colour,
+            linewidths=max(math.sqrt(size) / 6, 0.8),
+            alpha=alpha,
+            zorder=zorder,
+        )
+
+
+def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
+    """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
+    if isinstance(transitions, str):
+        raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
+    middle, written = sum(ax.get_ylim()) / 2, BOTTLENECK.notation(notation)
+    few = len(transitions) <= MARKED
+    for transition in transitions:
+        ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
+        x, y = ends.mean(axis=0)
+        if not few:
+            ax.plot(x, y, color=COLOURS[4], linestyle="none", marker="|", markersize=7, zorder=30, label="_transition")
+            continue
+        ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
+        # Upright, since several may be close; towards the middle, where there is room.
+        ax.annotate(
+            f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
+            (x, y),
+            xytext=(0, -9 if y > middle else 9),
+            textcoords="offset points",
+            rotation=90,
+            ha="center",
+            va="top" if y > middle else "bottom",
+            fontsize="x-small",
+            color=INK,
+            zorder=31,
+        )
+    if transitions:
+        _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
+
+
+def _place(ax: Axes, systems: Any, scale: float, reach: tuple[float, float]) -> None:
+    """Systems with their names, each joined to its nearest optimum; the axes reach as far as systems and runs do."""
+    x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
+    ends = systems["optimum_ixz_bits"].to_numpy(), systems["optimum_iyz_bits"].to_numpy()
+    colour = COLOURS[1]
+    for at in range(len(x)):
+        ax.plot((x[at], ends[0][at]), (y[at], ends[1][at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
+    ax.scatter(*ends, s=8 * scale, color=colour, zorder=21, linewidths=0.0)
+    ax.scatter(x, y, s=26 * scale, marker="D", facecolors=colour, edgecolors="white", linewidths=0.6, zorder=22)
+    if len(x) <= NAMED:
+        for at, name in enumerate(systems["system"]):
+            # Beside its line, which is all but upright.
+            ax.annotate(
+                label_text(name, 24),
+                (x[at], y[at]),
+                xytext=(5, 0),
+                textcoords="offset points",
+                ha="left",
+                va="center",
+                fontsize="x-small",
+                color=INK,
+                zorder=23,
+            )
+    right, top = (
+        max(1.12 * reached, 1.12 * float(given.max()), 1e-3) for reached, given in zip(reach, (x, y), strict=True)
+    )
+    # An axis that does not begin at 0 keeps its beginning, as long as no system lies before it.
+    ax.set_xlim(-0.02 * right if ax.get_xlim()[0] <= 0.0 else min(ax.get_xlim()[0], 0.98 * float(x.min())), right)
+    ax.set_ylim(-0.03 * top, top)
+    _legend_entry(ax, "given, with its nearest optimum", color=colour, marker="D", markersize=5 * scale)
+
+
+def _legend_entry(ax: Axes, label: str, **style: Any) -> None:
+    ax.plot([], [], linestyle="none", label=label, **style)

@@ -1,0 +1,293 @@
+"""What a page shows of a frontier, as plain JSON values: a table of runs, encoders of the best, traces, and where it all came from.
+
+A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ...encoder import SAME_POSTERIOR
+from ...errors import InfoplaneError
+from ...formatting import counted, label_text, shortened
+from ...frontier.enclosure import Enclosure, is_enclosed
+from ...frontier.frontier import Frontier
+from ...information import Array, bits
+from ...joint.joint import Joint
+from ...problem import FAMILIES, named_family
+from ...solution import Trace
+from ...status import Status
+from ...storage.files import to_json
+from .encoders import encoder_columns, largest, typical_rows
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """How much of each kind a page may hold."""
+
+    runs: int = 4000
+    encoders: int = 400
+    letters: int = 60
+    outcomes: int = 30
+    clusters: int = 40
+    traces: int = 100
+    points: int = 120
+    """Of a trace."""
+
+    def smaller(self) -> Allowance:
+        """Three quarters of each, but at least a few."""
+        return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
+
+
+def contents(
+    frontier: Frontier, title: str, traces: bool, allowance: Allowance, notation: str = "gamma"
+) -> dict[str, Any]:
+    """The page of a frontier, with the traces of its runs or without."""
+    joint, best = frontier.joint, _best_of_each_solver(frontier)
+    rows = _thinned_rows(frontier, best, allowance.runs)
+    at = {row: index for index, row in enumerate(rows)}
+    outcomes = largest(joint.p_y, allowance.outcomes)
+    encoders, letters = _encoders(frontier, best, outcomes, allowance)
+    recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
+    suggestion = frontier.suggest(notation)
+    written = named_family(frontier.runs[0].problem).notation(notation)
+    enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
+    return {
+        "title": title,
+        "symbol": written.symbol,
+        "inverse": written.inverse,
+        "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
+        "complete": frontier.complete,
+        "joint": {
+            "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
+            "y": _axis(joint.y_names, joint.y_labels, joint.p_y, outcomes),
+            "ixy_bits": bits(joint.mutual_information),
+        },
+        "statuses": {status.name: status.value for status in Status},
+        "converged": [status.name for status in Status if status.converged],
+        "table": _table(frontier, rows),
+        "residuals": to_json([frontier.runs[row].residuals for row in rows]),
+        "best": [at[row] for row in frontier.best_rows()],
+        "best_of_solver": [at[row] for row in best],
+        "enclosure": [] if enclosure is None else _band(enclosure),
+        "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
+        "encoders": {at[row]: encoder for row, encoder in encoders.items()},
+        "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
+        "knee": None if suggestion.knee is None else at.get(suggestion.knee.row),
+        "suggestion": list(suggestion.sentences),
+        "provenance": {"joint": _identity(joint), **_shown_provenance(frontier.provenance)},
+        "notes": [
+            *_omissions(frontier, rows, best, encoders, letters, outcomes, allowance),
+            *(_trace_notes(best, recorded) if traces else ()),
+        ],
+    }
+
+
+def _summary(frontier: Frontier) -> str:
+    joint, runs = frontier.joint, frontier.runs
+    families = ", ".join(dict.fromkeys(named_family(run.problem).title for run in runs))
+    parameters = len({run.parameter for run in runs})
+    converged = sum(run.status.converged for run in runs)
+    return (
+        f"{families.capitalize()}: {counted(parameters, 'parameter')}, {counted(len(runs), 'run')}, "
+        f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
+        f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
+        f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
+        + ("" if joint.caution is None else f" Caution: {joint.caution}.")
+        + ("" if frontier.held_back is None else f" {frontier.held_back}")
+    )
+
+
+def _band(enclosure: Enclosure) -> list[dict[str, float]]:
+    """The two curves that enclose the frontier, corner by corner."""
+    corners = np.column_stack([enclosure.ixz_bits, enclosure.low_bits, enclosure.high_bits]).round(7)
+    return [{"x": x, "y": low, "y2": high} for x, low, high in corners.tolist()]
+
+
+# -- runs --------------------------------------------------------------------------------------------------------------
+
+
+def _best_of_each_solver(frontier: Frontier) -> list[int]:
+    """The best rows, and beside them those of every solver on its own."""
+    by_solver: dict[str, list[int]] = {}
+    for row, run in enumerate(frontier.runs):
+        by_solver.setdefault(run.solver, []).append(row)
+    best = list(frontier.best_rows())
+    if len(by_solver) > 1:
+        for rows in by_solver.values():
+            own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
+            best += [rows[row] for row in own.best_rows()]
+    return list(dict.fromkeys(best))
+
+
+def _thinned_rows(frontier: Frontier, best: list[int], most: int) -> list[int]:
+    """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
+    chosen = dict.fromkeys(frontier.best_rows())
+    for more in (best, frontier.pareto_rows(), range(len(frontier))):
+        others = [row for row in more if row not in chosen]
+        chosen.update(dict.fromkeys(_evenly(others, most - len(chosen))))
+    return sorted(chosen)
+
+
+def _evenly(items: Sequence[int], most: int) -> list[int]:
+    """At most so many of them, the first and the last among them."""
+    if len(items) <= most:
+        return list(items)
+    if most <= 0:
+        return []
+    return [items[index] for index in np.unique(np.linspace(0, len(items) - 1, most).round().astype(int))]
+
+
+def _table(frontier: Frontier, rows: list[int]) -> dict[str, Any]:
+    """The frame of these rows by columns, every digit kept; a column of texts as numbers into the list of its values."""
+    frame = frontier.to_frame(rows).reset_index()
+    columns: dict[str, Any] = {}
+    for name in frame.columns:
+        values = frame[name].tolist()
+        if any(isinstance(value, str) for value in values):
+            names = list(dict.fromkeys(values))
+            columns[name] = {"names": names, "values": [names.index(value) for value in values]}
+        else:
+            columns[name] = to_json(values)
+    return columns
+
+
+def _recorded(frontier: Frontier, best: list[int], rows: list[int], most: int) -> dict[int, Trace]:
+    """Traces by row: of the best runs first, then of the others on the page that kept one, as many as there is room for."""
+    found: dict[int, Trace] = {}
+    for group in (best, [row for row in rows if row not in set(best)]):
+        kept = {row: trace for row in group if (trace := frontier.runs[row].trace) is not None}
+        found |= {row: kept[row] for row in _evenly(list(kept), most - len(found))}
+    return found
+
+
+def _trace_notes(best: list[int], recorded: dict[int, Trace]) -> list[str]:
+    """For how many of the best runs a trace is shown, and whether all of it."""
+    shown = [recorded[row] for row in best if row in recorded]
+    notes = [f"How they converged is shown for {len(shown):,} of {len(best):,} best runs."]
+    if any(trace.iteration is not None for trace in shown):
+        notes.append(f"Of long traces {max(map(len, shown)):,} iterations were kept, spaced evenly.")
+    return notes
+
+
+def _trace(trace: Trace, most: int) -> dict[str, Any]:
+    """At most so many iterations, evenly; |loss - final loss| and the residuals to three digits."""
+    kept = np.array(_evenly(range(len(trace)), most), dtype=int)
+    numbers = kept + 1 if trace.iteration is None else trace.iteration[kept].astype(int)
+    lines = {
+        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
+        "primal residual": trace.primal,
+        "dual residual": trace.dual,
+        "stationarity residual": trace.stationarity,
+    }
+    # A method that splits nothing has residuals 0, which a logarithm cannot show.
+    shown = {
+        name: [float(f"{v:.3g}") if math.isfinite(v) and v > 0 else None for v in values[kept]]
+        for name, values in lines.items()
+    }
+    return {
+        "iterations": numbers.tolist(),
+        "lines": {name: values for name, values in shown.items() if any(v is not None for v in values)},
+    }
+
+
+# -- encoders and labels ------------------------------------------------------------------------------------------------
+
+
+def _encoders(
+    frontier: Frontier, best: list[int], outcomes: Array, allowance: Allowance
+) -> tuple[dict[int, dict[str, Any]], Array]:
+    """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
+
+    And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its ``rows``
+    are then the places of its letters among all that are shown.
+    """
+    first = frontier.best_rows()
+    rows = _evenly(first, allowance.encoders)
+    rows += _evenly([row for row in best if row not in set(first)], allowance.encoders - len(rows))
+    everything = frontier.joint.shape[0] <= allowance.letters
+    found: dict[int, dict[str, Any]] = {}
+    pool: dict[int, int] = {x: x for x in range(frontier.joint.shape[0])} if everything else {}
+    for row in rows:
+        try:
+            run = frontier.runs[row]
+            letters = np.arange(len(pool)) if everything else typical_rows(run, allowance.letters)
+            found[row] = encoder_columns(run, letters, outcomes, allowance.clusters)
+        except InfoplaneError:  # a store keeps the encoders of the best runs only
+            continue
+        if not everything:
+            found[row]["rows"] = [pool.setdefault(x, len(pool)) for x in letters.tolist()]
+    return found, np.array(list(pool), dtype=int)
+
+
+def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown: Array) -> dict[str, Any]:
+    return {
+        "name": shortened(", ".join(names)),
+        "labels": [label_text(labels[int(i)]) for i in shown],
+        "mass": [float(f"{p[int(i)]:.4g}") for i in shown],
+    }
+
+
+# -- where it came from, and what was left out ---------------------------------------------------------------------------
+
+
+def _identity(joint: Joint) -> dict[str, Any]:
+    return {
+        "X": shortened(", ".join(joint.x_names)),
+        "Y": shortened(", ".join(joint.y_names)),
+        "shape": list(joint.shape),
+        "fingerprint": joint.fingerprint,
+    }
+
+
+def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
+    """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
+    known = {"joint_sha256", "shape", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
+    shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
+    return {**shown, "parts": [_shown_provenance(part) for part in shown["parts"]]} if "parts" in shown else shown
+
+
+def _omissions(
+    frontier: Frontier,
+    rows: list[int],
+    best: list[int],
+    encoders: dict[int, dict[str, Any]],
+    letters: Array,
+    outcomes: Array,
+    allowance: Allowance,
+) -> list[str]:
+    """A sentence for everything of the frontier that is not on the page."""
+    joint = frontier.joint
+    said = [
+        f"Encoders are rounded to 0.001 and shown for {len(encoders):,} of {len(best):,} best runs; "
+        f"clusters whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation share a column (z4×3: three of them)."
+    ]
+    if len(rows) < len(frontier):
+        said.append(
+            f"{len(rows):,} of {len(frontier):,} runs are on this page, the best of each parameter first, the others evenly; "
+            "Frontier.to_frame() has all."
+        )
+    if joint.shape[0] > allowance.letters:
+        said.append(
+            f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
+            f"which add most to D(p(x|z) || p(x)). {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
+        )
+    if len(outcomes) < joint.shape[1]:
+        said.append(
+            f"Of the {joint.shape[1]:,} values of y the {len(outcomes)} most probable are shown, "
+            f"{joint.p_y[outcomes].sum():.1%} of the mass."
+        )
+    if any(run["clusters"][-1].endswith("others") for run in encoders.values()):
+        said.append(f"Beyond {allowance.clusters - 1} columns, the smallest clusters are added up in one.")
+    return said
+
+
+def _names_its_rho(name: object) -> bool:
+    """Whether a family's name and parameter say what rho is."""
+    family = FAMILIES.get(str(name))
+    return family is not None and family.parameter is not None and not family.options

@@ -1,0 +1,171 @@
+"""Does a claimed bound hold for every encoder?
+
+With p(z) and posteriors q_z = p(x|z), sum_z p(z) q_z = p_x, and if rho_z + rho_zx + rho_zy = 0
+
+    L(W) = -rho_zx H(X) - rho_zy H(Y) + sum_z p(z) f(q_z),    f(q) = rho_zx H(q) + rho_zy H(Tq).
+
+So for any lambda every encoder has L >= -rho_zx H(X) - rho_zy H(Y) + lambda.p_x + min_q (f(q) - lambda.q). A file has lambda and the bound;
+what is left to prove is that the minimum is no less than what the bound needs.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from decimal import Decimal
+
+import numpy as np
+
+from .bottleneck import BottleneckBoxes
+from .bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
+from .claims import ClaimedRun
+from .exact import bottleneck_bound, funnel_bound
+from .families import CONSTRAINED, Rho
+from .funnel import FunnelBoxes
+from .numbers import UNIT, Array, above, at_most, entropy
+from .search import Searched, search
+
+BALANCED = 1e-14
+"""rho_z + rho_zx + rho_zy, relative to the largest, that counts as 0; what it can do to a loss is part of the bound."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """How long to try, for each bound."""
+
+    max_cells: int
+    max_seconds: float
+
+
+@dataclass(frozen=True)
+class Proof:
+    """What a bound came to; the verdict is the name of a `CheckVerdict`."""
+
+    verdict: str
+    reason: str = ""
+    bound: float | None = None
+    """What was proven."""
+    searched: Searched | None = None
+    digits_checked: int = 0
+    posterior: Array | None = None
+
+    @property
+    def holds(self) -> bool:
+        """Whether the claimed bound was proven."""
+        return self.verdict == "VERIFIED"
+
+
+def prove(P: Array, claim: ClaimedRun, limits: Limits) -> Proof:
+    """Whether the claimed bound holds: without a search, with the file's multipliers, or with those of its encoder."""
+    if claim.family == CONSTRAINED:
+        return Proof("UNCHECKED", "its bound holds under I(Y;Z) = 0, which this checker knows nothing of")
+    rho_z, rho_zx, rho_zy = rho = _balanced(claim.rho)
+    if sum(rho) < -BALANCED * max(map(abs, rho)) or not (rho_zx < 0.0 < rho_zy or rho_zx > 0.0 >= rho_zy):
+        rho_z, rho_zx, rho_zy = claim.rho
+        reason = f"a bound for rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g}) has no posterior form that could prove it"
+        return Proof("UNCHECKED", reason)
+    return _Claim(P, claim, rho).proof(limits)
+
+
+def _balanced(rho: Rho) -> Rho:
+    """Coefficients that add up to 0: if the sum S is above 0, L >= L - S H(Z|X), so that a bound of that is a bound of L."""
+    if sum(rho) <= BALANCED * max(map(abs, rho)):
+        return rho
+    return rho[0], -rho[0] - rho[2], rho[2]
+
+
+class _Claim:
+    """One claimed bound, on the letters of positive mass; divided by ``scale``, that of a bottleneck or a funnel with ``parameter``."""
+
+    def __init__(self, P: Array, claim: ClaimedRun, rho: Rho) -> None:
+        assert claim.lower_bound is not None
+        self.bound = claim.lower_bound
+        self.x = P.sum(axis=1) > 0.0
+        self.P = P[self.x][:, P.sum(axis=0) > 0.0]
+        self.W = None if claim.encoder is None else claim.encoder[:, self.x]
+        self.multipliers = claim.multipliers
+        _, self.rho_zx, self.rho_zy = rho
+        self.is_bottleneck = self.rho_zx < 0.0
+        self.scale = self.rho_zy if self.is_bottleneck else self.rho_zx
+        self.parameter = (-self.rho_zx if self.is_bottleneck else -self.rho_zy) / self.scale
+        # |sum of rho| H(Z), which rounding may leave, with |Z| <= |X|.
+        self.imbalance = abs(sum(rho)) * math.log(max(len(self.P), 2))
+
+    def proof(self, limits: Limits) -> Proof:
+        """The proof, or how far it came."""
+        simple = contraction(self.P, self.parameter) if self.is_bottleneck else at_most_all(self.P, self.parameter)
+        simple = self.scale * simple * (1.0 + math.copysign(4.0 * UNIT, -simple)) - self.imbalance
+        if at_most(self.bound, simple):
+            return Proof("VERIFIED", bound=self.bound)
+        lam = self._multipliers()
+        if lam is None:
+            return Proof(
+                "UNCHECKED", "there are neither multipliers nor an encoder that its bound could be proven from"
+            )
+        if not np.isfinite(lam).all():
+            return Proof("UNCHECKED", "the multipliers that its encoder implies are not finite")
+        value, rounding = self._value(lam)
+        target = (self.bound + self.imbalance) / self.scale - value + rounding
+        firm = self.multipliers is not None
+        searched = self._searched(lam, target, limits, firm)
+        if firm and above(target - searched.rounding - 2.0 * rounding, searched.lowest):
+            posterior = np.zeros(len(self.x))
+            posterior[self.x] = searched.posterior
+            reason = (
+                f"the bound needs f(q) - lambda.q >= {self.scale * target:.6e} for every q; at one q it is "
+                f"{self.scale * searched.lowest:.6e}"
+            )
+            return Proof("REFUTED", reason, simple, searched, posterior=posterior)
+        checked, failed = self._digits(lam, searched)
+        if failed:
+            reason = f"{failed} of {checked} cells do not have their bounds when computed with 50 digits"
+            return Proof("PROVEN_TO", reason, simple, searched, checked)
+        if not searched.left and at_most(target, searched.proven):
+            return Proof("VERIFIED", bound=self.bound, searched=searched, digits_checked=checked)
+        reached = self.scale * (value - rounding + searched.proven) - self.imbalance
+        how = (
+            f"{searched.left:,} cells were open at the limit" if searched.left else "with the encoder's own multipliers"
+        )
+        return Proof("PROVEN_TO", how, reached if above(reached, simple) else simple, searched, checked)
+
+    def _multipliers(self) -> Array | None:
+        """lambda on the letters of positive mass: the file's, else those that its encoder implies."""
+        if self.multipliers is not None:
+            lam: Array = self.multipliers[self.x] / self.scale
+            return lam
+        if self.W is None:
+            return None
+        own = bottleneck_multipliers if self.is_bottleneck else funnel_multipliers
+        return own(self.P, self.W, self.parameter)
+
+    def _value(self, lam: Array) -> tuple[float, float]:
+        """-rho_zx H(X) - rho_zy H(Y) + lambda.p_x, in units of the scale, and what rounding may have done to it and to the bound.
+
+        p(x, y) sums to 1 up to 16 units: the 24 and 16 have room for them.
+        """
+        p_x, p_y = self.P.sum(axis=1), self.P.sum(axis=0)
+        parts = (-self.rho_zx / self.scale * entropy(p_x), -self.rho_zy / self.scale * entropy(p_y))
+        products = (lam * p_x).tolist()
+        of_entropies = (sum(self.P.shape) + 24.0) * (sum(map(abs, parts)) + 1.0 + self.parameter)
+        of_products = (self.P.shape[1] + 24.0) * math.fsum(map(abs, products))
+        of_bound = (abs(self.bound) + self.imbalance) / self.scale
+        return math.fsum([*parts, *products]), 4.0 * UNIT * (of_entropies + of_products + of_bound)
+
+    def _searched(self, lam: Array, target: float, limits: Limits, firm: bool) -> Searched:
+        p_x = self.P.sum(axis=1)
+        seeds = [np.eye(len(p_x)), p_x[None] / p_x.sum()]
+        if self.W is not None:
+            mass = self.W * p_x
+            mass = mass[mass.sum(axis=1) > 0.0]
+            seeds.append(mass / mass.sum(axis=1, keepdims=True))
+        boxes = (BottleneckBoxes if self.is_bottleneck else FunnelBoxes)(self.P / p_x[:, None], lam, self.parameter)
+        return search(
+            boxes, target, np.vstack(seeds), max_cells=limits.max_cells, max_seconds=limits.max_seconds, firm=firm
+        )
+
+    def _digits(self, lam: Array, searched: Searched) -> tuple[int, int]:
+        """How many closed cells were computed with many digits, and how many of them are not closed then."""
+        again = bottleneck_bound if self.is_bottleneck else funnel_bound
+        floor = Decimal(searched.proven)
+        exact = [again(self.P, lam, self.parameter, cell) for cell in searched.closed]
+        return len(exact), sum(not one >= floor for one in exact)

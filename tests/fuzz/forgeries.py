@@ -1,0 +1,191 @@
+"""Forged files of answers: what `infoplane verify` passes must be true, whatever was done to the file.
+
+A true answer (bottleneck, funnel, under a cap on clusters or on leakage, a frontier, the export of a store without its lesser encoders) is
+tampered with once or twice. A verdict VERIFIED or NUMBERS is then compared with what this module finds out for itself, from the arrays as
+plain numpy reads them: the name is that of the coefficients, the encoder is one, the numbers are those of `tests/verify.py`, and no encoder
+that any solver finds for that joint and those coefficients has a loss below the bound.
+"""
+
+import io
+import json
+import math
+import tempfile
+import warnings
+import zipfile
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+
+import infoplane as ip
+import verify
+from infoplane_verify import passed
+
+from .calls import Broken
+from .files import spoiled_bytes
+from .tampering import WAYS, one
+
+LIMITS = {"max_cells": 3_000, "max_seconds": 5.0}
+"""For each bound. A proof that does not end within them has proven less than is claimed."""
+
+CERTIFIED = 1e-6
+"""What `verify` means by certified, in nats."""
+
+
+@cache
+def originals():
+    """True files, made once."""
+    folder = Path(tempfile.mkdtemp(prefix="infoplane-forgeries-"))
+    paper, faint = (
+        ip.datasets.paper_nonuniform(),
+        ip.Joint.from_counts([[4, 0, 0, 1], [0, 0, 0, 0], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5]]),
+    )
+    certify = {"certify": True, "rng": 0}
+    for name, runs in {
+        "bottleneck": [ip.solve(paper, ip.bottleneck(0.25), **certify)],
+        "funnel": [ip.solve(paper, ip.funnel(3.5), **certify)],
+        "large beta": [ip.solve(paper, ip.funnel(1e6), rng=0)],
+        "capped": [ip.solve(faint, ip.bottleneck(0.1), clusters=2, **certify)],
+        "leakage": [ip.funnel_at_leakage(faint, 0.05).solution],
+        "private": [ip.perfect_privacy(faint).solution],
+        "others": [
+            ip.solve(faint, ip.MarkovLagrangian(-2.4, -0.6, 3.0), **certify),
+            ip.solve(faint, ip.deterministic_bottleneck(0.2), **certify),
+            ip.solve(faint, ip.generalised_bottleneck(0.2, a=0.5), **certify),
+            ip.solve(faint, ip.funnel(2.0), "pooling", rng=0),
+        ],
+        "frontier": ip.sweep(faint, ip.funnel, [0.7, 1.5, 6.0], "merging", certify=True).runs,
+        "stored": ip.sweep(
+            paper, ip.bottleneck, [0.1, 0.4], "blahut-arimoto", starts=3, rng=0, certify=True, store=folder / "runs.db"
+        ).runs,
+    }.items():
+        ip.Frontier(runs[0].joint, runs).save(folder / f"{name}.npz")
+    return sorted(folder.glob("*.npz"))
+
+
+def parts(path):
+    """The description and the arrays, as plain numpy reads them."""
+    with np.load(path, allow_pickle=False) as archive:
+        arrays = {name: archive[name] for name in archive.files}
+    return json.loads(str(arrays.pop("meta"))), arrays
+
+
+def forged(rng, path):
+    """The bytes of a file that was tampered with, and how."""
+    if rng.random() < 0.08:
+        return spoiled_bytes(rng, path.read_bytes()), "bytes"
+    meta, arrays = parts(path)
+    done = []
+    for way in rng.choice(WAYS, size=rng.choice([1, 1, 2])):
+        try:
+            way(rng, meta, arrays)
+            done.append(way.__name__)
+        except (
+            LookupError,
+            TypeError,
+            ValueError,
+            AttributeError,
+            ArithmeticError,
+        ):  # there is nothing left that it could change
+            done.append(f"no {way.__name__}")
+    file = io.BytesIO()
+    np.savez(file, meta=np.array(json.dumps(meta)), **arrays)
+    if rng.random() < 0.04:
+        done.append("a member twice")
+        with zipfile.ZipFile(file, "a") as archive:
+            name = one(rng, archive.namelist())
+            archive.writestr(name, archive.read(name))
+    return file.getvalue(), ", ".join(done)
+
+
+def untrue(path, check):
+    """What is not true of a run that was passed, as far as it can be found out; "" if nothing."""
+    meta, arrays = parts(path)
+    run = check.run
+    x, y = meta["shape"]
+    P = np.zeros((x, y))
+    np.add.at(P, (arrays["p_row"], arrays["p_column"]), arrays["p_value"])
+    counts = np.where(arrays["kept"], arrays["counts"][:, 3], 0)
+    W = arrays["encoders"][counts[:run].sum() : counts[: run + 1].sum()]
+    rho, bound = arrays["rho"][run].tolist(), meta["lower_bounds"][run]
+    if not (P.min() >= 0.0 and abs(math.fsum(P.ravel()) - 1.0) < 1e-14 and len(W) and W.min() >= 0.0):
+        return "p(x, y) or the encoder is none"
+    if not max(abs(math.fsum(column) - 1.0) for column in W.T) < 1e-14 * len(W):
+        return "a column of the encoder does not sum to 1"
+    name, parameter = meta["families"][run], meta["problem_parameters"][run]
+    family = ip.problem.FAMILIES[name]
+    if family.parameter is not None:
+        a = {"a": -rho[1] / parameter} if family.options else {}
+        if (
+            not np.allclose(family.rho(parameter, **a), rho, rtol=1e-14, atol=0.0)
+            or not 0.0 <= a.get("a", 1.0) <= 1.0 + 1e-14
+        ):
+            return f"rho = {rho} is no {name} at {parameter}"
+        said = arrays["numbers"][run, 0]
+        if not (
+            abs(said - parameter) < 1e-14 * parameter
+            or (family.parameter == "gamma" and abs(said * parameter - 1.0) < 1e-14)
+        ):
+            return f"its parameter is shown as {said}, and is {parameter}"
+    elif parameter is not None:
+        return "a lagrangian has a parameter"
+    right = (verify.lagrangian(P, W, rho), *verify.mutual_informations(P, W))
+    off = 3e-13 * np.array([sum(map(abs, rho)), 1.0, 1.0])
+    for theirs in (arrays["plane"][run], (check.loss, check.ixz, check.iyz)):
+        if not (np.abs(np.subtract(theirs, right)) <= off).all():
+            return f"loss, I(X;Z) and I(Y;Z) are {right}, not {theirs}"
+    if bound is None:
+        return "it is called certified" if meta["statuses"][run] == "CERTIFIED" else ""
+    if meta["statuses"][run] == "CERTIFIED" and not right[0] - bound <= CERTIFIED + off[0]:
+        return f"it is called certified, {right[0] - bound} above its bound"
+    problem, joint = ip.MarkovLagrangian(*rho), ip.Joint.from_matrix(P)
+    best = min(
+        ip.solve(joint, problem, rng=0, starts=8).loss,
+        ip.solve(joint, problem, rng=0, certify=1e-9, max_seconds=5.0).loss,
+    )
+    return f"an encoder has the loss {best}, below the bound {bound}" if not bound <= best + off[0] else ""
+
+
+def attack(rng):
+    """One forgery: refused, or given a verdict that is true. And `Frontier.load` shows no name that is not that of the coefficients."""
+    original = one(rng, originals())
+    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        path = Path(folder) / "forged.npz"
+        data, how = forged(rng, original)
+        path.write_bytes(data)
+        try:
+            checks = ip.verify(path, **LIMITS)
+        except ip.InvalidAnswerError as error:
+            if len(str(error)) < 20:
+                raise Broken(f"an error that says nothing: {error!r}") from error
+            return "refused"
+        except Exception as error:
+            raise Broken(f"{original.stem}, {how}: {type(error).__name__}: {error}") from error
+        for check in checks:
+            if check.verdict.good and (found := _found_out(path, check)):
+                raise Broken(f"{original.stem}, {how}: run {check.run} is {check.verdict.name}, and {found}")
+        _loaded(path, how)
+    return (
+        "passed and true" if passed(checks) else max(check.verdict.name for check in checks if not check.verdict.good)
+    )
+
+
+def _found_out(path, check):
+    try:
+        return untrue(path, check)
+    except Exception as error:
+        return f"plain code cannot read it: {type(error).__name__}: {error}"
+
+
+def _loaded(path, how):
+    try:
+        runs = ip.Frontier.load(path).runs
+    except (ip.InfoplaneError, OSError):
+        return
+    for run in runs:
+        family = ip.problem.FAMILIES.get(run.problem.family)
+        if family is None or family.parameter is None or family.options:
+            continue
+        if not np.allclose(family.rho(run.problem.parameter), run.problem.rho, rtol=1e-14, atol=0.0):
+            raise Broken(f"{how}: Frontier.load shows {run.problem}")

@@ -1,0 +1,49 @@
+"""Numbers and labels as people read them."""
+
+import pytest
+
+from infoplane.formatting import alternatives, counted, label_text, rounded, shown, shown_lines
+
+
+def test_one_is_not_a_plural():
+    assert (counted(1, "cluster"), counted(2, "cluster"), counted(0, "run")) == ("1 cluster", "2 clusters", "0 runs")
+    assert counted(12_000, "run") == "12,000 runs"
+
+
+def test_no_minus_sign_before_zeros():
+    assert (rounded(-1e-9), rounded(-0.5, 2)) == ("0.000000", "-0.50")
+
+
+def test_labels_are_text_and_not_endless():
+    assert label_text(("a", 1)) == "a, 1"
+    assert label_text("x" * 200, 10) == "x" * 9 + "…"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("größe 日本 \N{GRINNING FACE}", "größe 日本 \N{GRINNING FACE}"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("a\nb\tc\r", r"a\nb\tc\r"),
+        ("\x9b31m", r"\x9b31m"),
+        ("\u202eevil", r"\u202eevil"),
+        ("\ud800", r"\ud800"),
+        ("5\N{NO-BREAK SPACE}km", "5\N{NO-BREAK SPACE}km"),
+    ],
+)
+def test_what_would_command_a_terminal_is_spelled_out(text, expected):
+    assert shown(text) == expected
+    assert label_text((text, 1)) == f"{expected}, 1"
+    assert shown_lines(f"{text}\n.") == f"{expected.replace(chr(92) + 'n', chr(10))}\n."
+
+
+def test_names_that_might_be_meant_are_the_nearest_of_many():
+    """A mistyped column of a wide table listed all its columns, 100,000 of them."""
+    genes = [f"gene_{number:05}" for number in range(100_000)]
+    said = alternatives("gene_0421", genes)
+    assert said.startswith("one of 100,000 names; the nearest are 'gene_")
+    assert said.count("0421'") == 5
+    assert len(said) < 200
+    assert alternatives("age", ["x", "y"]) == "one of 'x', 'y'"
+    assert alternatives("zzz", genes).endswith("the first are " + ", ".join(map(repr, genes[:5])))
+    assert len(alternatives("a", ["b" * 10**6])) < 200

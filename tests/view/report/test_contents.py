@@ -1,0 +1,77 @@
+"""What a report's page holds: labels, traces, letters, and as much of them as is allowed."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+from infoplane.view.report.contents import Allowance, contents, label_text
+from made_up import runs_of
+
+
+def test_long_labels_are_shortened():
+    assert label_text(("a", 1, 2.5)) == "a, 1, 2.5"
+    assert label_text("x" * 500) == "x" * 119 + "…"
+
+
+def test_smaller_allowances_end():
+    allowance = Allowance()
+    seen = []
+    while allowance != allowance.smaller():
+        seen.append(allowance)
+        allowance = allowance.smaller()
+    assert 10 < len(seen) < 40
+
+
+def test_the_traces_of_many_runs_are_limited(swept):
+    found = contents(swept, "t", True, Allowance(traces=2))
+    assert len(found["traces"]) == 2
+    assert "How they converged is shown for 2 of 3 best runs." in found["notes"]
+
+
+def test_a_thinned_trace_shows_its_iterations_numbers(swept):
+    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    thin = replace(run, trace=run.trace.thinned(20))
+    found = contents(ip.Frontier(swept.joint, [thin]), "t", True, Allowance(points=10))
+    assert found["traces"][0]["iterations"][-1] == run.iterations > 20
+    assert "Of long traces 20 iterations were kept, spaced evenly." in found["notes"]
+
+
+def test_a_trace_of_its_own_is_thinned_and_kept(swept):
+    run = ip.solve(swept.joint, ip.bottleneck(0.2), "ib-2", starts=1, rng=0)
+    frontier = ip.Frontier(swept.joint, [run])
+    found = contents(frontier, "t", True, Allowance(points=10))["traces"][0]
+    assert found["iterations"][0] == 1
+    assert found["iterations"][-1] == len(run.trace)
+    assert len(found["iterations"]) <= 10
+    assert set(found["lines"]) == {
+        "|loss − final loss|, nats",
+        "primal residual",
+        "dual residual",
+        "stationarity residual",
+    }
+    assert found["lines"]["stationarity residual"][-1] == pytest.approx(run.trace.stationarity[-1], rel=0.01)
+
+
+def test_of_many_letters_each_encoder_shows_those_typical_of_its_clusters():
+    """The most frequent letters, which all clusters share alike, are not among them."""
+    n = 300
+    p_x = np.where(np.arange(n) < 100, 20.0, 1.0)  # the first hundred are stop words
+    joint = ip.Joint.from_counts(np.column_stack([p_x, p_x]) * [1.0, 2.5], x_labels=[f"w{i}" for i in range(n)])
+    hard = (np.arange(n) % 2 == np.arange(2)[:, None]).astype(float)
+    W = np.where(np.arange(n) < 100, 0.5, hard)
+    run = replace(runs_of(joint, [0.2])[0], encoder=W)
+    found = contents(ip.Frontier(joint, [run]), "t", False, Allowance())
+    encoder = found["encoders"][0]
+    shown = [found["joint"]["x"]["labels"][i] for i in encoder["rows"]]
+    assert len(shown) == len(encoder["cells"][0]) == 60
+    assert all(int(label[1:]) >= 100 for label in shown)
+    assert sorted({int(label[1:]) % 2 for label in shown}) == [0, 1]
+    assert any("an encoder shows at most 60" in note for note in found["notes"])
+
+
+def test_the_summary_says_what_the_sample_size_explains():
+    joint = ip.Joint.from_samples(list(range(40)), [0, 1] * 20)
+    found = contents(ip.Frontier(joint, runs_of(joint, [0.2])), "t", False, Allowance())
+    assert "Caution: I(X;Y) is 1 bits, of which 1 bits are what" in found["summary"]
