@@ -268,6 +268,8 @@ TESTED_ELSEWHERE = {
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "storage.lazy_solution": "storage/test_reader.py and view/report/test_page.py",
     "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",
+    "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
+    "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "version": "test_package.py",
 }
