@@ -58,7 +58,7 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
 
 @part
 def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
-    """Log v into w, and the relaxation's slope at every active letter into c."""
+    """Log v into w, beta T.w and the relaxation's slope at every active letter into tangent and c."""
     beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
     for i in range(count):
@@ -66,8 +66,8 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
         tangent = 0.0
         for y in range(m):
             tangent += search.T[x, y] * work.w[y]
-        work.k[x] = beta * tangent
-        work.c[x] = work.line[x] + work.k[x]
+        work.tangent[x] = beta * tangent
+        work.c[x] = work.line[x] + work.tangent[x]
 
 
 @part
@@ -90,7 +90,7 @@ def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
     total, size = nu, abs(nu)
     for i in range(count):
         x = work.active[i]
-        tangent, lam = work.k[x], search.lam[x]
+        tangent, lam = work.tangent[x], search.lam[x]
         k = (tangent - lam - nu) - relative * (abs(tangent) + abs(lam) + abs(nu))
         least = min(phi(work.h_l[x], k, work.l[x]), phi(work.h_b[x], k, work.b[x]))
         work.k[x], work.least[x] = k, least

@@ -40,8 +40,9 @@ class BoxRoom(NamedTuple):
     line: Array  # (n,)        slope of the secant minus lambda
     h_l: Array  # (n,)         h(l)
     h_b: Array  # (n,)         h(b)
+    tangent: Array  # (n,)     beta sum_y T[x,y] log v_y
     c: Array  # (n,)           slope of the relaxation
-    k: Array  # (n,)
+    k: Array  # (n,)           k_x, rounded downward
     least: Array  # (n,)       M_x
     u: Array  # (|Y|,)
     w: Array  # (|Y|,)         log v
@@ -61,6 +62,7 @@ def room(search: PosteriorBoxes) -> BoxRoom:
         np.empty(n),
         np.empty(n),
         np.empty(n, whole),
+        np.empty(n),
         np.empty(n),
         np.empty(n),
         np.empty(n),
