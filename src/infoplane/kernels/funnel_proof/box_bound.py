@@ -13,8 +13,10 @@ sum q = 1. Rounding is covered term by term, see docs/exact_funnel.md.
 import numpy as np
 
 from ..common.jit import part
+from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
 from .ranges import EPS, entropy, excluded, phi
+from .recheck import BoxTrail
 from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RANK, RELATIVE
 
@@ -72,7 +74,7 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
 
 @part
 def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
-    """B, rounded downward, for the v of `slopes` and the best nu; leaves k_x and M_x."""
+    """B, rounded downward, for the v of `slopes` and the best nu; leaves nu, k_x and M_x."""
     costs = np.empty(count)
     room = 1.0
     for i in range(count):
@@ -86,6 +88,7 @@ def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
         room -= work.b[work.active[i]] - work.l[work.active[i]]
         if room <= 0.0:
             break
+    work.nu[0] = nu
     relative = search.number[RELATIVE]
     total, size = nu, abs(nu)
     for i in range(count):
@@ -169,8 +172,6 @@ def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> 
         level = work.least[x] + rho + 4.0 * EPS * (abs(work.least[x]) + rho)
         t1, t2 = excluded(work.k[x], l, b, level)
         if t1 < t2:
-            if t1 <= l and t2 >= b:
-                return 2.0
             if t1 <= l:
                 work.l[x] = t2
             elif t2 >= b:
@@ -182,21 +183,21 @@ def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> 
 
 
 @part
-def settle(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> float:
-    """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
+def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
+    """Bound a cell and shrink it while that helps, or until nothing below the floor is left in it; the trail says how."""
     floor, r = search.number[FLOOR], search.tally[RANK]
-    bound = inherited
-    for _ in range(ROUNDS):
+    trail.rounds[:] = 0
+    for row in range(ROUNDS):
         if not propagate(work.l, work.b, r, work.top):
-            return np.inf
+            trail.rounds[1] = 1
+            return
         count = prepare(search, work)
         found = relaxed(search, work, count)
-        if found >= floor:
-            return np.inf
-        bound = max(bound, found) if found > -np.inf else bound
-        share = reduced(search, work, count, found)
-        if share > 1.0:
-            return np.inf
-        if not share > SHRUNK:
-            break
-    return bound
+        share = reduced(search, work, count, found) if found < floor else 0.0
+        trail.nu[row], trail.bound[row] = work.nu[0], found
+        copy_row(work.w, trail.w[row])
+        copy_row(work.l, trail.l[row])
+        copy_row(work.b, trail.b[row])
+        trail.rounds[0] = row + 1
+        if found >= floor or not share > SHRUNK:
+            return

@@ -50,6 +50,7 @@ class BoxRoom(NamedTuple):
     D: Array  # (|Y|,)
     top: Integers  # (r + 1,)  letters without a lower bound, largest b first
     cut: Array  # (n, 2)       what the bound excludes inside the range
+    nu: Array  # (1,)
 
 
 @part
@@ -75,6 +76,7 @@ def room(search: PosteriorBoxes) -> BoxRoom:
         np.empty(m),
         np.empty(search.tally[RANK] + 1, whole),
         np.empty((n, 2)),
+        np.empty(1),
     )
 
 
