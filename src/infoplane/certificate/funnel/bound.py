@@ -199,4 +199,5 @@ def certify_funnel(
         seconds=meter.seconds,
         posterior=posterior,
         multipliers=support.spread(scale * outcome.proof.lam),
+        limit=outcome.contradiction,
     )

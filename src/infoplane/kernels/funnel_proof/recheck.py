@@ -58,7 +58,8 @@ def plain_slope(T: Array, lam: Array, beta: float, w: Array, nu: float, x: int) 
     for y in range(w.size):
         tangent += T[x, y] * w[y]
     tangent *= beta
-    return (tangent - lam[x] - nu) - (3 * w.size + 16) * E * (abs(tangent) + abs(lam[x]) + abs(nu))
+    price = float(lam[x])
+    return (tangent - price - nu) - (3 * w.size + 16) * E * (abs(tangent) + abs(price) + abs(nu))
 
 
 @part
