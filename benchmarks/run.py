@@ -34,6 +34,8 @@ SCRIPTS = {
     "certificate": "bench_certificate.py",
     "consistency": "certificate_consistency.py",
     "columns": "bench_columns.py",
+    "slots": "bench_slots.py",
+    "recheck": "bench_recheck.py",
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",

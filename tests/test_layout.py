@@ -261,6 +261,7 @@ TESTED_ELSEWHERE = {
     "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
     "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
     "kernels.funnel_proof.box_bound": "the identity and the bounds of cells: kernels/funnel_proof/test_boxes.py",
+    "kernels.funnel_proof.recheck_slots": "kernels/funnel_proof/test_recheck.py",
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",

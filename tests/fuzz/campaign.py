@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import arguments, calls, caps, files, forgeries, kills, known
+from . import arguments, calls, caps, files, forgeries, funnels, kills, known
 
 ATTACKS = {
     "calls": calls.attack,
@@ -19,9 +19,10 @@ ATTACKS = {
     "caps": caps.attack,
     "files": files.attack,
     "forgeries": forgeries.attack,
+    "funnels": funnels.attack,
     "kills": kills.attack,
 }
-SECONDS = {"calls": 60, "arguments": 20, "caps": 30, "files": 20, "forgeries": 120, "kills": 600}
+SECONDS = {"calls": 60, "arguments": 20, "caps": 30, "files": 20, "forgeries": 120, "funnels": 120, "kills": 600}
 """An attack that takes longer has found something."""
 
 MEMORY = 6 * 2**30

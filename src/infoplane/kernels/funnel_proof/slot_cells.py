@@ -70,6 +70,7 @@ class SlotRoom(NamedTuple):
     w: Array  # (|Y|,)          log v
     D: Array  # (|Y|,)
     cut: Array  # (r, 2)
+    nu: Array  # (1,)
 
 
 @part
@@ -99,6 +100,7 @@ def room(search: Slots) -> SlotRoom:
         np.empty(m),
         np.empty(m),
         np.empty((r, 2)),
+        np.empty(1),
     )
 
 
