@@ -135,7 +135,7 @@ def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
     """Processor time of branch and bound alone, the fastest of some runs; by a version with boxes."""
     from infoplane.certificate.bottleneck import proof
 
-    searches = {name: getattr(proof, name) for name in ("search", "grouped_search") if hasattr(proof, name)}
+    searches = {"search": proof.search}
     spent = 0.0
 
     def timed(search: Callable[..., None]) -> Callable[..., None]:
