@@ -11,10 +11,16 @@ from pathlib import Path
 
 import numpy as np
 
-from . import calls, files, forgeries, kills, known
+from . import calls, faint_bottlenecks, files, forgeries, kills, known
 
-ATTACKS = {"calls": calls.attack, "files": files.attack, "forgeries": forgeries.attack, "kills": kills.attack}
-SECONDS = {"calls": 60, "files": 20, "forgeries": 120, "kills": 600}
+ATTACKS = {
+    "calls": calls.attack,
+    "faint-bottlenecks": faint_bottlenecks.attack,
+    "files": files.attack,
+    "forgeries": forgeries.attack,
+    "kills": kills.attack,
+}
+SECONDS = {"calls": 60, "faint-bottlenecks": 120, "files": 20, "forgeries": 120, "kills": 600}
 """An attack that takes longer has found something."""
 
 MEMORY = 6 * 2**30

@@ -11,7 +11,9 @@ def test_what_once_broke_a_promise_keeps_it():
     made_again()
 
 
-@pytest.mark.parametrize(("kind", "count"), [("calls", 120), ("files", 100), ("forgeries", 60), ("kills", 1)])
+@pytest.mark.parametrize(
+    ("kind", "count"), [("calls", 120), ("faint-bottlenecks", 60), ("files", 100), ("forgeries", 60), ("kills", 1)]
+)
 def test_no_attack_breaks_a_promise(kind, count):
     found = Campaign().run(kind, SEED, range(count))
     assert found.findings == []

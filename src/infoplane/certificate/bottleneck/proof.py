@@ -241,7 +241,9 @@ class Proof:
             search(dual, partition.boxes, target, cuts)
             self.cuts += partition.cuts - before
             if partition.disputed:
-                self._retract(f"{counted(partition.disputed, 'claim')} of the search that a second computation did not confirm")
+                self._retract(
+                    f"{counted(partition.disputed, 'claim')} of the search that a second computation did not confirm"
+                )
                 return None
             least = partition.least - self.letters.rounding(self.gamma)
             bound = assured.bound(least)
@@ -286,7 +288,9 @@ class Proof:
         n_x, n_y = self.whole.P.shape
         terms = float(np.abs(lam).max()) + self.gamma * math.log(n_x) + math.log(n_y) + 2.0
         if not value >= least - 4.0 * (n_x + n_y + 32.0) * UNIT * terms:
-            self._retract(f"a posterior with f(q) - lambda.q = {value:.3g}, below the {least:.3g} that the search had claimed")
+            self._retract(
+                f"a posterior with f(q) - lambda.q = {value:.3g}, below the {least:.3g} that the search had claimed"
+            )
             self.violation = q
 
 

@@ -32,7 +32,9 @@ class Boxes(NamedTuple):
     points: Array  # (C,)          and where
     heap: Integers  # (C,)         open boxes, lowest bound first
     spare: Integers  # (C,)        places of closed boxes
-    counts: Integers  # (5,)       places used, open boxes, spare places, cuts so far, claims that `recheck` did not confirm
+    counts: (
+        Integers  # (5,)       places used, open boxes, spare places, cuts so far, claims that `recheck` did not confirm
+    )
     levels: Array  # (2,)          lowest bound of what is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)        Tq where that was met
 

@@ -183,8 +183,8 @@ def ranges_agree(dual: Dual, second: Second, work: Work, target: float) -> bool:
     fill(dual, second, work.slope, work.v)
     for y in range(second.low.shape[0]):
         low, high = work.low[y], work.high[y]
-        if high < second.high[y] and not end_agrees(dual, second, y, work.tilt_high[y], high, target):
+        if not high >= second.high[y] and not end_agrees(dual, second, y, work.tilt_high[y], high, target):
             return False
-        if low > second.low[y] and not end_agrees(dual, second, y, work.tilt_low[y], low, target):
+        if not low <= second.low[y] and not end_agrees(dual, second, y, work.tilt_low[y], low, target):
             return False
     return True
