@@ -1,9 +1,9 @@
-"""What is clever in the bottleneck's proof and in annealing, with and without, on real tables: grouped letters, leaps, predictor, coarse space.
+"""What is clever in the bottleneck's proof and in annealing, with and without: grouped letters, leaps, predictor, coarse space.
 
     python benchmarks/bench_clever_bottleneck.py --out clever_bottleneck.json --table docs/benchmarks/clever_bottleneck.md
 
-Everything is measured in the last commit that had all of it (`HAD`), taken out of the repository's history, one process, processor time of one
-thread, compiled code warm, contestants in turns at every point. A proof is the bottleneck at one gamma from a constant Z, to 1e-6 nats, at
+Everything is measured in the last commit that had all of it (`HAD`), taken out of the repository's history: one process, processor time of
+one thread, compiled code warm, contestants in turns at every point. A proof is the bottleneck at one gamma from a constant Z, to 1e-6 nats, at
 most `SECONDS`; a path is six gammas upwards, each 2% above the last, to the default tolerance. A piece whose own rule leaves a
 joint alone runs the same code there with and without it: such a point has a ratio of 1 and is not run twice.
 """
@@ -123,8 +123,9 @@ def follow(joint: ip.Joint, gamma: float, predicting: bool, coarse: bool, newton
     from infoplane.threads import one_blas_thread
 
     if not hasattr(follow, "originals"):
-        follow.originals = prediction.Path.passed, coarse_space.CoarseSpace.corrected, coarse_space.CoarseSpace.__init__  # type: ignore[attr-defined]
-    passed, corrected, made = follow.originals  # type: ignore[attr-defined]
+        coarse_class = coarse_space.CoarseSpace
+        follow.originals = prediction.Path.passed, coarse_class.corrected, coarse_class.__init__
+    passed, corrected, made = follow.originals
 
     def counted(self: Any, _support: Any, _gamma: float, q: np.ndarray, *_rest: Any) -> None:
         self.clusters = len(q)
@@ -215,7 +216,7 @@ def proof_rows(points: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def path_rows(points: list[dict[str, Any]]) -> Iterator[str]:
-    yield "| joint | first gamma | with both, seconds | no predictor | no coarse space | neither | the map alone, without Newton | farthest apart, nats |"
+    yield "| joint | first gamma | with both, seconds | no predictor | no coarse space | neither | no Newton | farthest apart, nats |"
     yield "|---|---|---|---|---|---|---|---|"
     for point in points:
         found = point["found"]
@@ -234,20 +235,20 @@ def table(found: dict[str, list[dict[str, Any]]]) -> str:
         [
             "# What is clever in the bottleneck's proof, and what it gains",
             "",
-            f"Written by `benchmarks/bench_clever_bottleneck.py`, with the kernels of commit {HAD}. Processor time of one thread, compiled code warm;",
-            "a ratio above 1 is a gain of what was left out. A piece stays if it gains a factor of two on at least two real tables.",
+            f"Written by `benchmarks/bench_clever_bottleneck.py`, with the code of commit {HAD}. Processor time of one thread, compiled",
+            "code warm; a ratio above 1 is a gain of what was left out. A piece stays if it gains a factor of two on at least two real tables.",
             "",
             "## Groups of letters, and Newton's steps in climbs",
             "",
-            f"The bottleneck from a constant Z to 1e-6 nats, at most {SECONDS:g} seconds, boxes only. Groups were for 2,000 different columns or more with",
-            "at most six letters of Y, leaps for as many with at most eight. Topics are the newsgroups merged by their first names.",
+            f"The bottleneck from a constant Z to 1e-6 nats, at most {SECONDS:g} seconds, boxes only. Groups were for 2,000 different columns",
+            "or more with at most six letters of Y, leaps for as many with at most eight. Topics are newsgroups merged by their first names.",
             "",
             *proof_rows(found["proofs"]),
             "",
             "## Predictor and coarse space",
             "",
-            "A path of six gammas, each 2% above the last, by `Annealing`. Both serve Newton's method on the self-consistent equations, which is used from",
-            "|X|^2 |Y| = 1e6 on, up to 2,000 letters a side.",
+            "A path of six gammas, each 2% above the last, by `Annealing`. Both serve Newton's method on the self-consistent equations,",
+            "which is used from |X|^2 |Y| = 1e6 on, up to 2,000 letters a side.",
             "",
             *path_rows(found["paths"]),
             "",

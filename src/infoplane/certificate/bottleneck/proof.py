@@ -40,7 +40,7 @@ ESCAPES = 40
 """Times that branch and bound may send the mixture back."""
 
 ROUNDED = 1e-10
-"""Nats by which the loss of an encoder may lie below its bound by rounding of the loss alone (|X| = 100,000 letters and log|X| nats of each entropy)."""
+"""Nats by which rounding of its loss may put an encoder below its bound: a sum of 100,000 letters is right to less."""
 
 MEMORY = 1_000_000_000
 """Bytes that the boxes may take."""
@@ -288,9 +288,7 @@ class Proof:
         n_x, n_y = self.whole.P.shape
         terms = float(np.abs(lam).max()) + self.gamma * math.log(n_x) + math.log(n_y) + 2.0
         if not value >= least - 4.0 * (n_x + n_y + 32.0) * UNIT * terms:
-            self._retract(
-                f"a posterior with f(q) - lambda.q = {value:.3g}, below the {least:.3g} that the search had claimed"
-            )
+            self._retract(f"a posterior with f(q) - lambda.q = {value:.3g}, below the {least:.3g} that was claimed")
             self.violation = q
 
 

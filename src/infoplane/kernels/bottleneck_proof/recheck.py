@@ -23,7 +23,7 @@ from ..common.rows import copy_row
 from .cell_bound import Dual, Work
 
 UNDERFLOW = 1e-300
-"""More than what `exp` may have rounded to zero in a sum of positive terms whose largest exponent is 0: added, a sum stays an upper bound."""
+"""More than what `exp` may have rounded to zero in a sum of so many terms: with it added, a sum stays an upper bound."""
 
 FARTHEST = 700.0
 """Exponents above this count as this, near the largest that `exp` takes; a sum with one confirms nothing."""
@@ -169,12 +169,11 @@ def end_agrees(dual: Dual, second: Second, y: int, theta: float, end: float, tar
 @part
 def chosen(second: Second, work: Work, number: int) -> bool:
     """Whether the so-many-th range reduction is looked at: one in `SAMPLE`, scattered, and each that takes most of a side away."""
-    if (number * SCATTER >> 16) % SAMPLE == 0:
-        return True
+    looked_at = (number * SCATTER >> 16) % SAMPLE == 0
     for y in range(second.low.shape[0]):
         if not work.high[y] - work.low[y] >= TIGHT * (second.high[y] - second.low[y]):
-            return True
-    return False
+            looked_at = True
+    return looked_at
 
 
 @part
