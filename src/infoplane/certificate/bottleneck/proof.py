@@ -273,8 +273,8 @@ class Proof:
     def challenge(self, encoder: Array, loss: float) -> None:
         """If a loss is to be called certified: a local search over all posteriors, and one below what was claimed refutes the proof.
 
-        It begins from the clusters of the encoder and of the mixture and from a cover of the simplex, needs nothing but the multipliers, and
-        looks at letters as they are, not merged. An encoder below its own bound refutes it, too.
+        It begins from the clusters of the encoder and of the mixture and from a cover of the simplex, needs nothing but the multipliers,
+        and looks at letters as they are, not merged. An encoder below its own bound refutes it, too.
         """
         if loss - self.lower_bound > self.limits.tol:
             return

@@ -155,15 +155,16 @@ def bound_agrees(dual: Dual, second: Second, work: Work, bound: float) -> bool:
     """Whether the box that was kept has this bound, with the multipliers work.v."""
     fill(dual, second, work.slope, work.v)
     total = tilted_sum(second.scaled, dual.T[0], 0.0, 0.0)
-    return bound <= -second.terms[0] - second.terms[1] - dual.gamma * math.log(total + UNDERFLOW)
+    exact = float(-second.terms[0] - second.terms[1] - dual.gamma * math.log(total + UNDERFLOW))
+    return bound <= exact
 
 
 @part
 def end_agrees(dual: Dual, second: Second, y: int, theta: float, end: float, target: float) -> bool:
     """Whether every q below the target has theta u_y <= theta e; theta is negative for a lower end."""
     total = tilted_sum(second.scaled, dual.T[y], theta, end)
-    potential = second.terms[1] + dual.gamma * math.log(total + UNDERFLOW)
-    return target + second.terms[0] + potential <= 0.0
+    left = float(target + second.terms[0] + second.terms[1] + dual.gamma * math.log(total + UNDERFLOW))
+    return left <= 0.0
 
 
 @part
