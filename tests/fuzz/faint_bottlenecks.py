@@ -69,7 +69,8 @@ def certified(joint, gamma, rng):
         lowest = float(values(support, gamma, lam, q).min())
         if lowest < least - ROUNDING * (1.0 + float(np.abs(lam).max())):
             raise Broken(f"gamma = {gamma!r}: a posterior at {lowest!r}, claimed {least!r}; table {P.tolist()!r}")
-    return "certified" if found.certified else f"not certified ({found.limit.partition(' ')[0]})"
+    cells = "with cuts" if found.cells else "at once"
+    return f"certified {cells}" if found.certified else f"not certified {cells}"
 
 
 def just_above(joint, gamma, rng):
