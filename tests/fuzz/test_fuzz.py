@@ -17,6 +17,7 @@ def test_what_once_broke_a_promise_keeps_it():
         ("calls", 120),
         ("arguments", 400),
         ("caps", 40),
+        ("faint-bottlenecks", 60),
         ("files", 100),
         ("forgeries", 60),
         ("funnels", 60),

@@ -3,8 +3,8 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-A large table's next encoder is predicted from the last few (`prediction`) and corrected by Newton's method (`self_consistent`); the
-accelerated map goes on from there, which takes it a few iterations if that is stationary. On small ones it runs alone.
+On a large table Newton's method (`self_consistent`) goes first, and the accelerated map goes on from there, which takes it a few iterations
+if that is stationary. On small ones it runs alone.
 
 Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
 every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
@@ -32,7 +32,6 @@ from ..solution import Run
 from .base import PathSolver, losses_of, work_of
 from .fixed_point.accelerated import Accelerated
 from .growth import ROUGH, DualClimbs, asks_the_dual, from_letters, grown, settled
-from .prediction import Path
 from .self_consistent import Newton, newton_for
 from .stopping import Stopping
 
@@ -109,7 +108,6 @@ class Annealing(PathSolver):
                 run = yield from _completed(corrector, problems[place], run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             last.append(run.encoder)
-            corrector.passed(problems[place], run.encoder)
             del run
             clock.charge(place)
         yield from _mend(corrector, problems, found, clock)
@@ -141,26 +139,19 @@ class _Clock:
 
 
 class _Corrector:
-    """From an encoder nearby to the stationary one: Newton's method from where the path leads, if that is worth it, then the map."""
+    """From an encoder nearby to the stationary one: Newton's method, if that is worth it, then the map."""
 
     def __init__(self, support: Support, newton: Newton | None, stopping: Stopping, record: bool) -> None:
         self.support, self.newton, self.stopping, self.record = support, newton, stopping, record
-        self.path = Path(support)
 
     def solved(self, problem: MarkovLagrangian, W: Array) -> Generator[None, None, Run]:
         """The run that ends at the stationary encoder near W."""
         spent = 0
         if self.newton is not None and self.newton.serves(W):
             gamma, most = gamma_of(problem), self.stopping.affordable(self.stopping.work, work_of(self.support, len(W)))
-            start = self.path.predicted(gamma, W)
-            W, spent = yield from self.newton.solved(gamma, start, self.stopping.tol, most)
+            W, spent = yield from self.newton.solved(gamma, W, self.stopping.tol, most)
         run = yield from settled(self.support, problem, W, self.stopping, self.record)
         return replace(run, iterations=run.iterations + spent)
-
-    def passed(self, problem: MarkovLagrangian, W: Array) -> None:
-        """The path has one more point."""
-        if self.newton is not None:
-            self.path.passed(gamma_of(problem), W)
 
 
 def _mend(

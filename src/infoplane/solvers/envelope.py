@@ -113,6 +113,7 @@ class Envelope(PathSolver, Limits):
                 W = found[int(np.argmin(losses_of(support, problem, found)))]
                 polished = replace(as_run(support, problem, W, self.name, stopping), status=Status.INTERRUPTED)
             loss = problem.value(support.joint, support.lift(polished.encoder))
+            proof.challenge(polished.encoder, loss)
             yield Run(
                 encoder=polished.encoder,
                 status=proven(loss - proof.lower_bound, self.tol, polished.residuals, polished.status),
