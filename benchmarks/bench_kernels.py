@@ -22,7 +22,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.support import Support
 from infoplane.kernels.common.fast import exp, fused, log
-from infoplane.kernels.common.jit import FLAGS
+from infoplane.runtime.compiling import FLAGS
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread

@@ -7,12 +7,12 @@ helpers are tested compiled, and so is every helper whose rounding is part of a 
 import importlib
 import sys
 
-from numba.core import config
+from numba import config
 
 KERNELS = "infoplane.kernels"
 
 _modules = {}
-"""The room of kernels, imported a second time with the compiler switched off."""
+"""The kernels, imported a second time with the compiler switched off."""
 
 
 def interpreted(name):

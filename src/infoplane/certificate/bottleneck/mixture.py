@@ -22,7 +22,7 @@ from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
 from ...kernels.bottleneck_proof.leap import climb_by_leaps
-from ...kernels.common.jit import clock
+from ...runtime.compiling import clock
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000

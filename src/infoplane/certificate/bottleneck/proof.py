@@ -22,8 +22,8 @@ from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
 from ...kernels.bottleneck_proof.grouped import grouped_search
-from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian, is_bottleneck
+from ...runtime.compiling import clock
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
 from .groupings import pays, room_for

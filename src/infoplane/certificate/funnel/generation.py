@@ -15,8 +15,8 @@ from typing import TypeVar
 import numpy as np
 
 from ...information import Array
-from ...kernels.common.jit import clock
 from ...kernels.funnel_proof.search import WORTH
+from ...runtime.compiling import clock
 from ...status import Status
 from ..certificate import Limits
 from .pricing import Pricing

@@ -7,7 +7,7 @@ of a box for which no groups were fine enough, so that the boxes around it find 
 import math
 
 from ...information import Array
-from ..common.jit import entry, part
+from ...runtime.compiling import entry, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate

@@ -13,8 +13,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .cell_bound import UNIT, Dual, log_partition, mean
 from .leap import covariance
 from .ranges import spread

@@ -11,8 +11,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import entry, part
 from ..common.fast import regrouped
-from ..common.jit import entry, part
 from ..common.linear import solve_definite
 from ..common.roots import safe_log
 from ..common.rows import copy_row

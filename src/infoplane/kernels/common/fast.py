@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .jit import part
+from ...runtime.compiling import part
 from .roots import LOG_TINY, TINY
 
 F = TypeVar("F", bound=Callable[..., Any])

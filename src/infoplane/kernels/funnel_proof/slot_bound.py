@@ -11,7 +11,7 @@ So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes let
 
 import numpy as np
 
-from ..common.jit import part
+from ...runtime.compiling import part
 from .ranges import EPS, entropy, excluded, phi
 from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RELATIVE

@@ -7,8 +7,8 @@ import time
 
 import numpy as np
 
-from infoplane.kernels.common import jit
-from infoplane.kernels.common.jit import COMPILING, entry, telling_of_compilation
+from infoplane.runtime import compiling
+from infoplane.runtime.compiling import COMPILING, entry, telling_of_compilation
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_works():
@@ -30,8 +30,8 @@ def test_importing_compiles_nothing_and_loads_no_plotting():
 
 
 def test_compilation_is_told_once_and_only_when_it_happens(monkeypatch, caplog):
-    monkeypatch.setattr(jit, "_told", threading.Event())
-    misses, told = [], jit._told
+    monkeypatch.setattr(compiling, "_told", threading.Event())
+    misses, told = [], compiling._told
     with telling_of_compilation(lambda: bool(misses)):
         assert not told.wait(0.3)
     with telling_of_compilation(lambda: bool(misses)):
@@ -46,7 +46,7 @@ def test_a_call_that_compiles_says_so_and_the_next_process_does_not(tmp_path):
     """A kernel of a user's own, on a machine that has seen none; it takes the compiler a second."""
     (tmp_path / "kernel.py").write_text(
         "import numpy as np\n"
-        "from infoplane.kernels.common.jit import entry\n\n"
+        "from infoplane.runtime.compiling import entry\n\n"
         "@entry\ndef twice(p):\n    return np.append(p, p)\n\n"
         "twice(np.array([0.5, 0.25]))\n"
     )
@@ -79,7 +79,7 @@ def test_the_collector_rests_and_is_as_it_was_once_all_have_left():
     try:
         for enabled in (True, False):
             (gc.enable if enabled else gc.disable)()
-            first, second = jit.collector_at_rest(), jit.collector_at_rest()
+            first, second = compiling.collector_at_rest(), compiling.collector_at_rest()
             first.__enter__()
             second.__enter__()
             assert not gc.isenabled()
@@ -91,12 +91,12 @@ def test_the_collector_rests_and_is_as_it_was_once_all_have_left():
 
 
 def test_the_clock_does_not_count_the_compiler():
-    @jit.entry
+    @compiling.entry
     def twice(x):
         return x + x
 
-    began, clock = time.perf_counter(), jit.clock()
+    began, clock = time.perf_counter(), compiling.clock()
     twice(2.0)
-    took, counted = time.perf_counter() - began, jit.clock() - clock
+    took, counted = time.perf_counter() - began, compiling.clock() - clock
     assert counted < 0.5 * took  # what is left is the call itself
-    assert jit.clock() - clock < time.perf_counter() - began
+    assert compiling.clock() - clock < time.perf_counter() - began
