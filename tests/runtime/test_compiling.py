@@ -1,5 +1,6 @@
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -8,7 +9,7 @@ import time
 import numpy as np
 
 from infoplane.runtime import compiling
-from infoplane.runtime.compiling import COMPILING, entry, telling_of_compilation
+from infoplane.runtime.compiling import COMPILING, entry, part, telling_of_compilation
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_works():
@@ -16,6 +17,29 @@ def test_a_kernel_without_a_place_for_its_cache_still_works():
     scope = {}
     exec("def double(u):\n    return 2.0 * u", scope)
     assert entry(scope["double"])(1.5) == 3.0
+
+
+def half(u):
+    return 0.5 * u
+
+
+def test_a_part_is_called_by_kernels_by_parts_and_as_plain_python_by_python():
+    inner = part(half)
+    outer = part(lambda u: inner(u) + 1.0)
+    assert entry(lambda u: outer(u) + inner(u))(2.0) == 3.0
+    assert outer(2.0) == 2.0
+    assert inner is half
+
+
+def test_a_disk_that_is_full_costs_nothing_but_the_time_to_compile(tmp_path, monkeypatch):
+    """What was compiled runs, although it could not be saved: where its folder was there is a file now."""
+    monkeypatch.setattr(compiling.configuration, "CACHE_DIR", str(tmp_path))
+    doubled = entry(lambda u: u + u)
+    (folder,) = tmp_path.iterdir()
+    shutil.rmtree(folder)
+    folder.touch()
+    assert doubled(2.0) == 4.0
+    assert not list(tmp_path.rglob("*.nb?"))
 
 
 def test_importing_compiles_nothing_and_loads_no_plotting():

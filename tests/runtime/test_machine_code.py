@@ -7,7 +7,6 @@ import sys
 import threading
 from pathlib import Path
 
-import numba
 import pytest
 
 import infoplane
@@ -108,10 +107,9 @@ def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_c
 
 def test_a_folder_is_chosen_for_one_function_and_not_for_others(tmp_path):
     before = configuration.CACHE_DIR
-    with pytest.raises(ZeroDivisionError), kept_in(tmp_path):
-        assert numba.config.CACHE_DIR == str(tmp_path)
-        raise ZeroDivisionError
-    assert numba.config.CACHE_DIR == before
+    with kept_in(tmp_path):
+        assert str(tmp_path) == configuration.CACHE_DIR
+    assert before == configuration.CACHE_DIR
 
 
 def test_the_states_that_were_used_last_stay(tmp_path):

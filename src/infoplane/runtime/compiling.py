@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+from numba.extending import register_jitable
 
 from .machine_code import configuration, folder_for, kept_in, mark_as_used, one_process, remove_unused
 
@@ -36,13 +37,16 @@ _compiling: list[float] = []
 
 
 def part(function: F, **flags: Any) -> F:
-    """Compile a helper when the kernel that uses it is compiled."""
-    return numba.njit(**FLAGS, **flags)(function)  # type: ignore[no-any-return]
+    """Compile a helper when a kernel that uses it is compiled; if Python calls it, as tests do, it is plain Python.
+
+    To compile it for Python too would take a seventh of the time that kernels take.
+    """
+    return register_jitable(**FLAGS, **flags)(function)  # type: ignore[no-any-return]
 
 
 def inlined(function: F) -> F:
     """Paste a helper into the kernel that uses it: every further layer of calls costs seconds of compile time."""
-    return part(function, inline="always")
+    return numba.njit(inline="always", **FLAGS)(function)  # type: ignore[no-any-return]
 
 
 def entry(function: F) -> F:
@@ -72,9 +76,9 @@ def _with_its_folder(function: Callable[..., Any]) -> tuple[Any, Path | None]:
     source = Path(function.__code__.co_filename)
     folder = folder_for(source.parent, configuration.CACHE_DIR) if source.is_file() else None
     if folder is None:
-        return part(function), None
+        return numba.njit(**FLAGS)(function), None
     with kept_in(folder):
-        return part(function, cache=True), folder
+        return numba.njit(cache=True, **FLAGS)(function), folder
 
 
 def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) -> None:

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
+from compiled import compiled
 from exact_boxes import case, grouped
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
@@ -19,6 +20,10 @@ from infoplane.kernels.bottleneck_proof.group_bound import (
     tilted_groups,
 )
 from infoplane.kernels.bottleneck_proof.ranges import propagate
+
+as_letters, bound_with, doubt, growth, locate = map(compiled, (as_letters, bound_with, doubt, growth, locate))
+prepare_groups, propagate, reduce_by_groups = map(compiled, (prepare_groups, propagate, reduce_by_groups))
+settle, tilted_groups = map(compiled, (settle, tilted_groups))
 
 mpf = mpmath.mpf
 
