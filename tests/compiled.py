@@ -1,4 +1,4 @@
-"""Helpers of kernels as kernels call them: compiled, with their own flags. Called from Python (`runtime.compiling.part`) they are Python."""
+"""Helpers of kernels as kernels call them: compiled, with their own flags. If Python calls them (`runtime.compiling`) they are Python."""
 
 import functools
 

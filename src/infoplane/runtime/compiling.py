@@ -41,7 +41,7 @@ def part(function: F, **flags: Any) -> F:
 
     To compile it for Python too would take a seventh of the time that kernels take.
     """
-    return register_jitable(**FLAGS, **flags)(function)  # type: ignore[no-any-return]
+    return register_jitable(**FLAGS, **flags)(function)
 
 
 def inlined(function: F) -> F:

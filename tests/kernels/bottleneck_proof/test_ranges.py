@@ -15,8 +15,6 @@ from infoplane.kernels.bottleneck_proof.ranges import LOOSE, moments, near, prop
 
 bound_with, locate, moments, near = map(compiled, (bound_with, locate, moments, near))
 propagate, reach, reduce, rest_of_exp = map(compiled, (propagate, reach, reduce, rest_of_exp))
-    compiled, (bound_with, locate, moments, near, propagate, reach, reduce, rest_of_exp)
-)
 
 
 @pytest.mark.parametrize("n_y", [2, 3, 7, 20])
