@@ -107,9 +107,9 @@ def table(found: dict[str, Any]) -> str:
     head = "| case | first, s | later, ms |" + (" first, ratio | later, ratio |\n" if compared else "\n")
     return (
         "# What compiling takes\n\n"
-        f"Written by `benchmarks/bench_compilation.py`: processor time, medians of {found['rounds']} rounds. *First*: seconds of a process\n"
-        "that finds no kernels on the machine; a case compiles what those above it have not, and runs once. *Later*: milliseconds of one\n"
-        f"that loads them, the least of several times. The two agree to the bit in every case.{ratios}\n\n"
+        f"Written by `benchmarks/bench_compilation.py`: processor time, medians of {found['rounds']} rounds. *First*: seconds of a\n"
+        "process that finds no kernels on the machine; a case compiles what those above it have not, and runs once. *Later*:\n"
+        f"milliseconds of one that loads them, the least of several times. The two agree to the bit in every case.{ratios}\n\n"
         f"{head}|---|---|---|{'---|---|' if compared else ''}\n{rows}"
     )
 

@@ -169,6 +169,7 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
     total = 0.0
     for x in range(w.shape[0]):
         w[x] = exp((w[x] - top) / gamma)
+    for x in range(w.shape[0]):  # by itself, see `regrouped`
         total += w[x]
     return top, total
 
