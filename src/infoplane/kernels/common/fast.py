@@ -39,9 +39,9 @@ def fused(function: F) -> F:
 def regrouped(function: F) -> F:
     """A helper whose sums may also be added in another order, which is what lets the compiler vectorise them.
 
-    The process that compiles a kernel calls a helper's own machine code, those that load the kernel from disk a copy that was optimised once
-    more. The order must be the same in both: it was, except where a sum was in one loop with exponentials that are stored. Such a sum gets a
-    loop of its own; tests/kernels/bottleneck_proof/test_envelope.py and benchmarks/bench_compilation.py compare the bits.
+    The process that compiles a kernel calls a helper's own machine code, those that load the kernel from disk a copy that was optimised
+    once more. The order must be the same in both: it was, except where a sum shared a loop with exponentials that are stored. Such a sum
+    gets a loop of its own; tests/kernels/bottleneck_proof/test_envelope.py and benchmarks/bench_compilation.py compare the bits.
     """
     return part(function, fastmath={"contract", "reassoc", "nsz"})
 
