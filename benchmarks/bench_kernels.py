@@ -21,8 +21,8 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.common.fast import exp, fused, log
-from infoplane.kernels.common.jit import FLAGS
+from infoplane.kernels.common.fast import exp, log
+from infoplane.runtime.compiling import FLAGS
 from infoplane.solvers.starts import make_starts, seed_sequence
 from infoplane.solvers.stopping import Stopping
 from infoplane.threads import one_blas_thread
@@ -38,13 +38,13 @@ PARTS = 32  # of a batch of runs, which threads take one after the other: some r
 EXP, KERNEL, NUMPY, MUST = "one exp", "kernel", "NumPy", "two products, exp, log"
 
 
-@fused
+@numba.njit(**FLAGS)
 def exps(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
 
 
-@fused
+@numba.njit(**FLAGS)
 def logs(x, out):
     for i in range(x.size):
         out[i] = log(x[i])

@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from compiled import compiled
 from infoplane.certificate.bottleneck.mixture import dual_of
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
+
+prepare = compiled(prepare)
 
 mpmath.mp.dps = 50
 mpf, fsum = mpmath.mpf, mpmath.fsum

@@ -18,8 +18,8 @@ from ..certificate.funnel.programme import Programme
 from ..checks import listed, number
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
-from ..kernels.common.jit import clock
 from ..problem import funnel
+from ..runtime.compiling import clock
 from ..solve import Progress, solve
 from ..status import Status
 from ..threads import one_blas_thread

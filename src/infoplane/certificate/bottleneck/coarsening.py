@@ -21,8 +21,8 @@ from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
-from ...kernels.common.jit import clock
 from ...problem import bottleneck
+from ...runtime.compiling import clock
 from ..certificate import Limits
 from .bounds import imbalance
 from .mixture import Mixture

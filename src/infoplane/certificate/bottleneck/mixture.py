@@ -21,7 +21,7 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
-from ...kernels.common.jit import clock
+from ...runtime.compiling import clock
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000

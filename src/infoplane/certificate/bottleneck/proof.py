@@ -17,13 +17,13 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from ...errors import UnsupportedProblemError
+from ...formatting import counted
 from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
-from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian, is_bottleneck
-from ...words import counted
+from ...runtime.compiling import clock
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
 from .letters import Letters

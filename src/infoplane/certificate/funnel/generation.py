@@ -16,11 +16,11 @@ from typing import TypeVar
 import numpy as np
 
 from ...errors import ContradictionWarning
+from ...formatting import counted
 from ...information import Array
-from ...kernels.common.jit import clock
 from ...kernels.funnel_proof.search import WORTH
+from ...runtime.compiling import clock
 from ...status import Status
-from ...words import counted
 from ..certificate import Limits
 from .challenge import challenge
 from .pricing import Pricing

@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import regrouped
-from ..common.jit import part
 from .cell_bound import MANY, Dual, Work, mean
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature

@@ -10,8 +10,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from ..common.rows import copy_row
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]

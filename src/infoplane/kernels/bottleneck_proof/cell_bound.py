@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from ..common.rows import copy_row
 
 UNIT = 2.0**-53  # unit roundoff
@@ -177,6 +177,7 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
     total = 0.0
     for x in range(w.shape[0]):
         w[x] = exp((w[x] - top) / gamma)
+    for x in range(w.shape[0]):  # by itself, see `regrouped`
         total += w[x]
     return top, total
 

@@ -9,7 +9,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.jit import entry, inlined, part
+from ...runtime.compiling import entry, inlined, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step

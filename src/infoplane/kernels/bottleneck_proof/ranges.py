@@ -14,8 +14,8 @@ exponentials is bounded by four moments of T_y first, in one pass for both ends 
 import math
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from .cell_bound import MANY, THIN, UNIT, Dual, Work
 
 Moments = tuple[float, float, float]

@@ -17,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from ..common.rows import copy_row
 from .cell_bound import Dual, Work
 

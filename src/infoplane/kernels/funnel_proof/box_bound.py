@@ -12,7 +12,7 @@ sum q = 1. Rounding is covered term by term, see docs/exact_funnel.md.
 
 import numpy as np
 
-from ..common.jit import part
+from ...runtime.compiling import part
 from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
 from .ranges import EPS, entropy, excluded, phi

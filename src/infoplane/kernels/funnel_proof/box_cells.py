@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .ranges import EPS
 from .search import RANK
 

@@ -6,7 +6,7 @@ most r = rank(T) letters matter.
 
 import numpy as np
 
-from ..common.jit import entry, part
+from ...runtime.compiling import entry, part
 from ..common.rows import copy_row
 from .box_bound import settle
 from .box_cells import BoxRoom, PosteriorBoxes, room

@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .search import BETA, ERROR, FLOOR
 
 E = 2.0**-52

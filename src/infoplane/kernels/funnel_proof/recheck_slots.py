@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .recheck import E, Levels, is_distribution, plain_phi, plain_slope
 from .search import BETA, ERROR, FLOOR
 

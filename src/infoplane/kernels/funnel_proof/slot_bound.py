@@ -11,7 +11,7 @@ So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes let
 
 import numpy as np
 
-from ..common.jit import part
+from ...runtime.compiling import part
 from ..common.rows import copy_row, copy_rows
 from .ranges import EPS, entropy, excluded, phi
 from .recheck_slots import SlotTrail

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
-from ..common.jit import part
 from .ranges import EPS
 
 KEPT = 4

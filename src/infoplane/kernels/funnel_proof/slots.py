@@ -5,7 +5,7 @@ A cell is cut in the mass of one slot, or the set of a slot is parted by distanc
 
 import numpy as np
 
-from ..common.jit import entry, part
+from ...runtime.compiling import entry, part
 from ..common.rows import copy_row, copy_rows
 from .ranges import entropy
 from .recheck import Levels
