@@ -1,9 +1,9 @@
-"""What compiling takes on a new machine, and how fast the kernels are afterwards: parts that are linked, against numba's own way.
+"""What compiling takes on a new machine, and how fast the kernels are afterwards; beside another state of the sources, if one is given.
 
-    python benchmarks/bench_compilation.py --out results.json --table docs/benchmarks/compilation.md
+    python benchmarks/bench_compilation.py --before ../other/src --out results.json --table docs/benchmarks/compilation.md
 
 Every contestant has processes of its own: one with an empty cache, which compiles, and one that loads. Processor time, in turns.
-The process that compiles and the one that loads must give the same bits where parts are linked (`kernels/common/linked.py`).
+The process that compiles and the one that loads must give the same bits.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ import os
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+import infoplane
 from timing import measured
 
-OWN_WAY = (
-    "import numba\nnumba.version_info = numba.version_info._replace(short=(0, 0))  # not a version that was checked\n"
-)
+NOW = str(Path(infoplane.__file__).parent.parent)
 CASES = """
 import json, sys, time
 import numpy as np
@@ -54,73 +54,65 @@ for name, solve in cases.items():
     bits[name] = [found.loss.hex(), found.encoder.tobytes().hex()]
 print(json.dumps([times, bits]))
 """
-WAYS = {"linked": "", "own": OWN_WAY}
 
 
-def asked(way: str, cache: str, times: int) -> tuple[dict[str, float], dict[str, list[str]]]:
+def asked(sources: str, cache: str, times: int) -> tuple[dict[str, float], dict[str, list[str]]]:
     """Processor seconds and bits of every case, in a process of its own."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": cache}
-    command = [sys.executable, "-c", WAYS[way] + CASES, str(times)]
+    environment = {**os.environ, "NUMBA_CACHE_DIR": cache, "PYTHONPATH": sources}
+    command = [sys.executable, "-c", CASES, str(times)]
     done = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True, env=environment)
     return tuple(json.loads(done.stdout))
 
 
-def measure(rounds: int = 3, times: int = 5) -> dict[str, Any]:
-    """For both ways, what each round took: with an empty cache, and then loaded (the least of several times)."""
-    first: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
-    later: dict[str, list[dict[str, float]]] = {way: [] for way in WAYS}
-    differ: dict[str, set[str]] = {way: set() for way in WAYS}
+def measure(rounds: int = 3, times: int = 5, before: str = "") -> dict[str, Any]:
+    """What each round took with an empty cache, and then loaded (the least of several times): medians, and ratios to ``before``."""
+    states = [NOW, before] if before else [NOW]
+    first: dict[str, list[dict[str, float]]] = {state: [] for state in states}
+    later: dict[str, list[dict[str, float]]] = {state: [] for state in states}
     for _ in range(rounds):
-        for way in WAYS:
+        for state in states:
             with tempfile.TemporaryDirectory() as cache:
-                taken, compiled = asked(way, cache, 1)
-                first[way].append(taken)
-                taken, loaded = asked(way, cache, times)
-                later[way].append(taken)
-            differ[way] |= {case for case in compiled if compiled[case] != loaded[case]}
-    if differ["linked"]:
-        raise AssertionError(f"the process that compiled has other bits than the one that loaded: {differ['linked']}")
+                taken, compiled = asked(state, cache, 1)
+                first[state].append(taken)
+                taken, loaded = asked(state, cache, times)
+                later[state].append(taken)
+            if state == NOW and compiled != loaded:
+                differ = [case for case in compiled if compiled[case] != loaded[case]]
+                raise AssertionError(f"the process that compiled has other bits than the one that loaded: {differ}")
+    for taken in (*first.values(), *later.values()):
+        for one in taken:
+            one["all"] = sum(one.values())
 
-    def ratio(taken: dict[str, list[dict[str, float]]], case: str) -> float:
-        return float(
-            np.median([ours[case] / own[case] for ours, own in zip(taken["linked"], taken["own"], strict=True)])
-        )
+    def row(case: str) -> dict[str, Any]:
+        found = {"case": case}
+        for name, taken in (("first", first), ("later", later)):
+            found[name] = float(np.median([one[case] for one in taken[NOW]]))
+            if before:
+                pairs = zip(taken[NOW], taken[before], strict=True)
+                found[f"{name}_ratio"] = float(np.median([ours[case] / theirs[case] for ours, theirs in pairs]))
+        return found
 
-    return {
-        "whole": float(
-            np.median(
-                [
-                    sum(ours.values()) / sum(own.values())
-                    for ours, own in zip(first["linked"], first["own"], strict=True)
-                ]
-            )
-        ),
-        "cases": [
-            {"case": case, "first": ratio(first, case), "later": ratio(later, case), "differ": case in differ["own"]}
-            for case in first["own"][0]
-        ],
-        "rounds": rounds,
-    }
+    return {"cases": [row(case) for case in first[NOW][0]], "rounds": rounds}
 
 
 def table(found: dict[str, Any]) -> str:
     """The docs page, from the results alone."""
+    compared = "first_ratio" in found["cases"][0]
     rows = "".join(
-        f"| {row['case']} | {row['first']:.2f} | {row['later']:.2f} | {'no' if row['differ'] else 'yes'} | yes |\n"
+        f"| {row['case']} | {row['first']:.1f} | {1e3 * row['later']:.0f} |"
+        + (f" {row['first_ratio']:.2f} | {row['later_ratio']:.2f} |\n" if compared else "\n")
         for row in found["cases"]
     )
+    ratios = " Ratios are to the sources before the last change of how\nkernels are compiled." if compared else ""
+    head = "| case | first, s | later, ms |" + (" first, ratio | later, ratio |\n" if compared else "\n")
     return (
         "# What compiling takes\n\n"
-        "Written by `benchmarks/bench_compilation.py`: functions that only kernels call are compiled to be linked, without machine\n"
-        "code of their own (`kernels/common/linked.py`), against numba's own way. Ratios of processor time, ours over numba's own,\n"
-        f"medians of {found['rounds']} rounds in turns. *First*: a process that finds no kernels on the machine; a case compiles what\n"
-        "those above it have not, and runs once. *Later*: a process that loads them, the least of several times. The last columns:\n"
-        "whether the two processes agree to the bit.\n\n"
-        "| case | first | later | numba's own way: same bits | linked: same bits |\n|---|---|---|---|---|\n"
-        f"{rows}\n"
-        f"All cases together, compiled and run once: {found['whole']:.2f} of the time.\n"
+        f"Written by `benchmarks/bench_compilation.py`: processor time, medians of {found['rounds']} rounds. *First*: seconds of a\n"
+        "process that finds no kernels on the machine; a case compiles what those above it have not, and runs once. *Later*:\n"
+        f"milliseconds of one that loads them, the least of several times. The two agree to the bit in every case.{ratios}\n\n"
+        f"{head}|---|---|---|{'---|---|' if compared else ''}\n{rows}"
     )
 
 
 if __name__ == "__main__":
-    measured("compilation", measure, table, rounds=3, times=5)
+    measured("compilation", measure, table, rounds=3, times=5, before="")

@@ -21,9 +21,9 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.common.fast import exp, fused, log
-from infoplane.kernels.common.jit import FLAGS
+from infoplane.kernels.common.fast import exp, log
 from infoplane.runtime.budget import Budget
+from infoplane.runtime.compiling import FLAGS
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job
@@ -40,13 +40,13 @@ PARTS = 32  # of a batch of runs, which threads take one after the other: some r
 EXP, KERNEL, NUMPY, MUST = "one exp", "kernel", "NumPy", "two products, exp, log"
 
 
-@fused
+@numba.njit(**FLAGS)
 def exps(x, out):
     for i in range(x.size):
         out[i] = exp(x[i])
 
 
-@fused
+@numba.njit(**FLAGS)
 def logs(x, out):
     for i in range(x.size):
         out[i] = log(x[i])

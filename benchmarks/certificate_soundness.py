@@ -1,12 +1,11 @@
 """Does branch and bound on boxes ever lose a posterior? Millions of them, sampled and locally minimised, against the open boxes.
 
-    python benchmarks/certificate_soundness.py --points 5000000 [--letters 3 30] [--grouped]
+    python benchmarks/certificate_soundness.py --points 5000000 [--letters 3 30]
 
 For random joints with so many letters (of 200 different columns or more bounds are computed in another way) and |Y| <= 10, duals of a
 constant Z with noise of several sizes, and targets at several quantiles of the values f(q) - lambda.q: after 0, 1, 5, 25 and 125 cuts,
 every q whose value lies below the target must have Tq in an open box, with a bound no higher than that value. Prints how many were looked
-at, and ends with status 1 if one was lost. `--grouped` weighs boxes by groups of letters, which needs 96 letters or more; of these, a few
-groups are made where a decoder might be, the others by the search itself.
+at, and ends with status 1 if one was lost.
 """
 
 from __future__ import annotations
@@ -16,14 +15,12 @@ import sys
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.groupings import room_for
 from infoplane.certificate.bottleneck.mixture import Mixture, climb, dual_of, posterior
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.information import Array, entr
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.boxes import OPEN
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.kernels.bottleneck_proof.grouped import grouped_search
 from joints import KINDS, random_joint
 
 SAMPLES = 4_000
@@ -41,21 +38,15 @@ def posteriors(support: Support, gamma: float, lam: Array, rng: np.random.Genera
     return np.vstack([some, corners, minimised, near])
 
 
-def lost(
-    support: Support, gamma: float, lam: Array, target: float, q: Array, values: Array, decoders: Array | None
-) -> tuple[int, int]:
+def lost(support: Support, gamma: float, lam: Array, target: float, q: Array, values: Array) -> tuple[int, int]:
     """How many of the q below the target were looked for in the open boxes, and how many are in none that allows for them."""
     below = values < target - ROUNDING
     u, values = q[below] @ support.T.T, values[below]
     partition, dual = Partition(support.T), dual_of(support, gamma, lam)
-    groups = None if decoders is None else room_for(decoders)
     seen = missed = 0
     for cuts in (0, 1, 4, 20, 100):
         partition.grow(cuts + 1)
-        if groups is None:
-            search(dual, partition.boxes, target, cuts)
-        else:
-            grouped_search(dual, groups, partition.boxes, target, cuts)
+        search(dual, partition.boxes, target, cuts)
         held = np.zeros(len(u), dtype=bool)
         for k in partition.boxes.heap[: partition.boxes.counts[OPEN]]:
             inside = ((partition.boxes.low[k] <= u + 1e-14) & (u <= partition.boxes.high[k] + 1e-14)).all(axis=1)
@@ -70,7 +61,6 @@ def main() -> None:
     parser.add_argument("--points", type=int, default=5_000_000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--letters", type=int, nargs=2, default=(3, 30), help="fewest and most of X")
-    parser.add_argument("--grouped", action="store_true", help="weigh boxes by groups of letters")
     options = parser.parse_args()
     rng = np.random.default_rng(options.seed)
     seen = missed = joints = 0
@@ -83,10 +73,9 @@ def main() -> None:
         lam = lam + rng.choice([0.0, 1e-4, 1e-2, 0.3]) * rng.normal(size=lam.size)
         q = posteriors(support, gamma, lam, rng)
         values = entr(q @ support.T.T).sum(axis=1) - gamma * entr(q).sum(axis=1) - q @ lam
-        decoders = rng.dirichlet(np.ones(support.p_y.size), size=3) if options.grouped else None
         for share in (0.002, 0.05, 0.5):
             target = float(np.quantile(values, share)) + 1e-9
-            some, gone = lost(support, gamma, lam, target, q, values, decoders)
+            some, gone = lost(support, gamma, lam, target, q, values)
             seen, missed = seen + some, missed + gone
     print(f"{seen:,} posteriors below their target in {joints} joints: {missed} outside the open boxes")
     sys.exit(missed > 0)

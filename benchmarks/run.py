@@ -34,9 +34,12 @@ SCRIPTS = {
     "certificate": "bench_certificate.py",
     "consistency": "certificate_consistency.py",
     "columns": "bench_columns.py",
+    "slots": "bench_slots.py",
+    "recheck": "bench_recheck.py",
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",
+    "clever_bottleneck": "bench_clever_bottleneck.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""

@@ -2,7 +2,6 @@ import gc
 import os
 import signal
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -92,46 +91,3 @@ def _control_c_is_heard():
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
-
-
-@pytest.fixture(autouse=True, scope="session")
-def _one_worker_compiles_a_kernel():
-    """Of the processes that run the tests (pytest-xdist) the first to need a kernel compiles it; the others wait, then load it from disk.
-
-    numba asks its cache before it compiles and saves afterwards, so a lock is held from a miss until the save.
-    """
-    if "PYTEST_XDIST_WORKER" not in os.environ:
-        yield
-        return
-    import fcntl
-
-    from infoplane.kernels.common.cache import KernelCache
-
-    load, save, locks = KernelCache.load_overload, KernelCache.save_overload, {}
-
-    def load_or_lock(cache, signature, context):
-        found = load(cache, signature, context)
-        if found is not None:
-            return found
-        folder = Path(cache.cache_path)
-        folder.mkdir(parents=True, exist_ok=True)
-        unlock(cache)
-        locks[cache] = (folder / f"{cache._impl.filename_base}.lock").open("w")
-        fcntl.flock(locks[cache], fcntl.LOCK_EX)
-        found = load(cache, signature, context)
-        if found is not None:
-            unlock(cache)
-        return found
-
-    def save_and_unlock(cache, signature, data):
-        save(cache, signature, data)
-        unlock(cache)
-
-    def unlock(cache):
-        if cache in locks:
-            locks.pop(cache).close()
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(KernelCache, "load_overload", load_or_lock)
-        patch.setattr(KernelCache, "save_overload", save_and_unlock)
-        yield

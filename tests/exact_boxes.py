@@ -5,9 +5,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from compiled import compiled
 from infoplane.certificate.bottleneck.mixture import dual_of
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
+
+prepare = compiled(prepare)
 
 mpmath.mp.dps = 50
 mpf, fsum = mpmath.mpf, mpmath.fsum
@@ -149,22 +152,3 @@ def bound(T, gamma, lam, low, high, slope, v):
 def divergence(q, w):
     """KL(q || w)."""
     return fsum(a * mpmath.log(a / b) for a, b in zip(q, w, strict=True) if a > 0)
-
-
-def grouped(dual, work, rng, count, at=None):
-    """So many groups of the letters, made at a slope: near that of the box's exponents, or the one given."""
-    from infoplane.kernels.bottleneck_proof.groups import Groups, make_groups
-
-    n_y = dual.T.shape[0]
-    near = work.v[:n_y] + work.slope + 10.0 ** rng.uniform(-3, 0) * rng.normal(size=n_y)
-    by_letter = np.empty((7, 1, n_y, count))
-    groups = Groups(
-        (near if at is None else at)[None].copy(),
-        np.empty((1, count)),
-        *by_letter,
-        np.empty((1, n_y, n_y, count)),
-        np.empty(1),
-        np.array([0, 1]),
-    )
-    make_groups(dual, groups)
-    return groups

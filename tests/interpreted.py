@@ -1,18 +1,19 @@
 """Kernels as plain Python: the text that numba compiles, run by the interpreter.
 
-To compile a helper (`part`) by itself takes seconds, and what a test learns of its mathematics is the same. The entries that are made of
-helpers are tested compiled, and so is every helper whose rounding is part of a proof.
+A helper (`part`) is plain Python whenever Python calls it, but those that it has pasted in (`inlined`) would be compiled one by one, which
+takes seconds, and what a test learns of its mathematics is the same. The entries that are made of helpers are tested compiled, and so is
+every helper whose rounding is part of a proof (`compiled.py`).
 """
 
 import importlib
 import sys
 
-from numba.core import config
+from numba import config
 
 KERNELS = "infoplane.kernels"
 
 _modules = {}
-"""The room of kernels, imported a second time with the compiler switched off."""
+"""The kernels, imported a second time with the compiler switched off."""
 
 
 def interpreted(name):

@@ -19,6 +19,7 @@ from .certificate.funnel.privacy import perfect_privacy
 from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .compare import compare
 from .errors import (
+    ContradictionWarning,
     FarSideWarning,
     InfoplaneError,
     InvalidAnswerError,
@@ -75,6 +76,7 @@ __all__ = [
     "Certificate",
     "CheckVerdict",
     "Columns",
+    "ContradictionWarning",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",

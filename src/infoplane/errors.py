@@ -47,3 +47,7 @@ class PenaltyWarning(UserWarning):
 
 class FarSideWarning(UserWarning):
     """A given encoder lies beyond every optimum that was found: an optimum was missed, and its distance is negative."""
+
+
+class ContradictionWarning(UserWarning):
+    """A proof contradicts itself, or a posterior that was met: nothing of it counts, and the answer is not certified."""

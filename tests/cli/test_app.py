@@ -7,7 +7,7 @@ import sys
 import pytest
 
 import infoplane as ip
-from infoplane.kernels.common.jit import COMPILING
+from infoplane.runtime.compiling import COMPILING
 
 
 def test_version_and_help(run):

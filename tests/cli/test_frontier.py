@@ -10,8 +10,8 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.errors import StoreWriteError
-from infoplane.kernels.common.jit import COMPILING
 from infoplane.problem import FAMILIES
+from infoplane.runtime.compiling import COMPILING
 from infoplane.sweep.engine import EngineError
 from infoplane.sweep.range import default_grid
 from sweeping import Warm

@@ -11,17 +11,28 @@ from pathlib import Path
 
 import numpy as np
 
-from . import arguments, calls, caps, files, forgeries, kills, known
+from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known
 
 ATTACKS = {
     "calls": calls.attack,
     "arguments": arguments.attack,
     "caps": caps.attack,
+    "faint-bottlenecks": faint_bottlenecks.attack,
     "files": files.attack,
     "forgeries": forgeries.attack,
+    "funnels": funnels.attack,
     "kills": kills.attack,
 }
-SECONDS = {"calls": 60, "arguments": 20, "caps": 30, "files": 20, "forgeries": 120, "kills": 600}
+SECONDS = {
+    "calls": 60,
+    "arguments": 20,
+    "caps": 30,
+    "faint-bottlenecks": 120,
+    "files": 20,
+    "forgeries": 120,
+    "funnels": 120,
+    "kills": 600,
+}
 """An attack that takes longer has found something."""
 
 MEMORY = 6 * 2**30

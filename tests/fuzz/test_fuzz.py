@@ -13,7 +13,16 @@ def test_what_once_broke_a_promise_keeps_it():
 
 @pytest.mark.parametrize(
     ("kind", "count"),
-    [("calls", 120), ("arguments", 400), ("caps", 40), ("files", 100), ("forgeries", 60), ("kills", 1)],
+    [
+        ("calls", 120),
+        ("arguments", 400),
+        ("caps", 40),
+        ("faint-bottlenecks", 60),
+        ("files", 100),
+        ("forgeries", 60),
+        ("funnels", 60),
+        ("kills", 1),
+    ],
 )
 def test_no_attack_breaks_a_promise(kind, count):
     found = Campaign().run(kind, SEED, range(count))

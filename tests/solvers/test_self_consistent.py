@@ -44,7 +44,7 @@ def test_newton_ends_where_the_accelerated_map_does_in_far_fewer_evaluations_tha
     """From the encoder of a gamma 2% away; the encoder found is judged by the problem's own stationarity."""
     near = ip.solve(HEART, ip.bottleneck(0.98 * GAMMA), "annealing").encoder
     problem = ip.bottleneck(GAMMA)
-    W, evaluations = Newton(SUPPORT).solved(GAMMA, Equations(SUPPORT, GAMMA).at(logs_of(near)), 1e-10, 20_000, Budget())
+    W, evaluations = Newton(SUPPORT).solved(GAMMA, near, 1e-10, 20_000, Budget())
     assert problem.stationarity(HEART, W) <= 1e-10
     again = ip.solve(HEART, problem, "accelerated", init=near)
     assert problem.value(HEART, W) <= again.loss + 1e-12
@@ -64,8 +64,7 @@ def test_no_step_raises_the_loss_however_far_the_start(monkeypatch, seed, gamma)
         return there
 
     monkeypatch.setattr(self_consistent, "_advanced", watched)
-    start = Equations(SUPPORT, gamma).at(logs_of(rough(8, seed)))
-    W, _ = Newton(SUPPORT).solved(gamma, start, 1e-9, 20_000, Budget())
+    W, _ = Newton(SUPPORT).solved(gamma, rough(8, seed), 1e-9, 20_000, Budget())
     assert losses
     assert all(after <= before + 1e-13 for before, after in losses)
     np.testing.assert_allclose(W.sum(axis=0), 1.0, atol=1e-12)
@@ -73,7 +72,7 @@ def test_no_step_raises_the_loss_however_far_the_start(monkeypatch, seed, gamma)
 
 def test_clusters_that_are_halves_of_one_are_merged_and_empty_ones_left_out(stationary):
     W = np.vstack([stationary.W / 2, stationary.W / 2, np.full((1, stationary.W.shape[1]), 1e-20)])
-    found, _ = Newton(SUPPORT).solved(GAMMA, Equations(SUPPORT, GAMMA).at(logs_of(W)), 1e-9, 20_000, Budget())
+    found, _ = Newton(SUPPORT).solved(GAMMA, W, 1e-9, 20_000, Budget())
     assert len(found) == len(stationary.W)
 
 

@@ -18,8 +18,8 @@ from ..certificate.funnel.programme import Programme
 from ..checks import listed, number
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
-from ..kernels.common.jit import clock
 from ..problem import funnel
+from ..runtime.compiling import clock
 from ..runtime.threads import one_blas_thread
 from ..solve import solve
 from ..solvers.driver import Progress

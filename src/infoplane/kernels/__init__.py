@@ -1,4 +1,4 @@
-"""The inner loops, compiled by numba on first use and cached on disk; nothing outside this folder imports numba.
+"""The inner loops, compiled on first use and kept on disk (`runtime.compiling`).
 
 Every function is plain Python that can be read, and stepped through without the compiler (``NUMBA_DISABLE_JIT=1``). A folder holds one
 algorithm and imports nothing from the other folders but `common`. Validation, choice of options and bookkeeping happen before and after,

@@ -9,9 +9,9 @@ and faster: those that are gone are left out of the loops, which become short af
 import numpy as np
 
 from ..information import Array
+from ..runtime.compiling import entry, part
 from .common.arrays import Integers
 from .common.fast import exp, floored_log, regrouped
-from .common.jit import entry, part
 
 GONE = 1e-13
 """A letter with less mass never comes back: the slope of H is infinite there."""

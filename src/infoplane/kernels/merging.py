@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array
+from ..runtime.compiling import entry, part
 from .common.arrays import Integers
-from .common.jit import entry, part
 
 STALE = -1  # partner of a row that has a bound only
 RELIABLE = 1e-5  # falls above this share of the merged mass keep nine digits as differences of p log p

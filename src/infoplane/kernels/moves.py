@@ -11,9 +11,9 @@ import math
 from typing import NamedTuple
 
 from ..information import Array
+from ..runtime.compiling import entry, part
 from .common.arrays import Integers
 from .common.fast import log, regrouped
-from .common.jit import entry, part
 
 ROUNDING = 1e-14  # nats that a move must gain
 

@@ -1,1 +1,1 @@
-"""How work is done, whatever the work is: its budget, its threads."""
+"""What everything that runs shares: how kernels are compiled, the one budget of a piece of work, and threads."""

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from ..kernels.common.jit import clock
+from .compiling import clock
 
 if TYPE_CHECKING:
     from .threads import Watch

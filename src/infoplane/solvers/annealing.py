@@ -3,8 +3,8 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-A large table's next encoder is predicted from the last few (`prediction`) and corrected by Newton's method (`self_consistent`); the
-accelerated map goes on from there, which takes it a few iterations if that is stationary. On small ones it runs alone.
+On a large table Newton's method (`self_consistent`) goes first, and the accelerated map goes on from there, which takes it a few iterations
+if that is stationary. On small ones it runs alone.
 
 Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
 every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
@@ -34,7 +34,6 @@ from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
 from .growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
 from .job import Job, work_of
-from .prediction import Path
 from .self_consistent import newton_for
 
 
@@ -96,7 +95,6 @@ class Annealing(PathSolver):
                 run = _completed(path, at, run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
-            path.passed(problems[place], W)
             clock.charge(place)
             if job.budget.stopped:
                 break
@@ -130,25 +128,19 @@ class _Clock:
 
 
 class _Path:
-    """From an encoder nearby to the stationary one: Newton's method from where the path leads, if that is worth it, then the map."""
+    """From an encoder nearby to the stationary one: Newton's method, if that is worth it, then the map."""
 
     def __init__(self, job: Job) -> None:
-        self.job, self.newton, self.behind = job, newton_for(job.support), Path(job.support)
+        self.job, self.newton = job, newton_for(job.support)
 
     def solved(self, job: Job, W: Array) -> Run:
         """The run that ends at the stationary encoder near W."""
         spent = 0
         if self.newton is not None and self.newton.serves(W):
             gamma, most = gamma_of(job.problem), job.budget.affordable(work_of(job.support, len(W)))
-            start = self.behind.predicted(gamma, W)
-            W, spent = self.newton.solved(gamma, start, job.tol, most, job.budget)
+            W, spent = self.newton.solved(gamma, W, job.tol, most, job.budget)
         run = settled(job, W)
         return replace(run, iterations=run.iterations + spent)
-
-    def passed(self, problem: MarkovLagrangian, W: Array) -> None:
-        """The path has one more point."""
-        if self.newton is not None:
-            self.behind.passed(gamma_of(problem), W)
 
 
 def _mend(path: _Path, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock) -> None:

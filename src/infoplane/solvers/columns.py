@@ -122,5 +122,5 @@ class Columns(PathSolver, Limits):
             found_by=self.name,
             lower_bound=bound,
             multipliers=scale * outcome.proof.lam,
-            advice="raise max_cells or max_seconds",
+            advice=outcome.contradiction or "raise max_cells or max_seconds",
         )

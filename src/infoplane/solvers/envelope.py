@@ -99,6 +99,7 @@ class Envelope(PathSolver, Limits):
             known = proof.mixture
             polished = self._polished(one, below, proof)
             loss = problem.value(job.support.joint, job.support.lift(polished.encoder))
+            proof.challenge(polished.encoder, loss)
             yield Run(
                 encoder=polished.encoder,
                 status=proven(loss - proof.lower_bound, self.tol, polished.residuals, polished.status),

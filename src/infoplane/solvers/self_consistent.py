@@ -177,11 +177,11 @@ class Newton:
         """Whether it is worth its price from this encoder."""
         return len(W) > 1 and W.size * len(self.support.p_y) >= LEAST_WORK
 
-    def solved(self, gamma: float, start: Evaluation, tol: float, most: int, budget: Budget) -> tuple[Array, int]:
-        """An encoder that is stationary to tol, unless the method does not get there in ``most`` evaluations; and how many it took."""
+    def solved(self, gamma: float, W: Array, tol: float, most: int, budget: Budget) -> tuple[Array, int]:
+        """From W to one stationary to tol, unless the method does not get there in ``most`` evaluations; and how many it took."""
         equations, coarse = Equations(self.support, gamma), None
-        living = start.q.sum(axis=1) > DEAD
-        now = start if living.all() else equations.at(start.u[living])
+        q = W @ self.support.P
+        now = equations.at(np.log(np.maximum(q[q.sum(axis=1) > DEAD], TINY)))
         for _ in range(MOST_STEPS):
             now = _merged(equations, now)
             residual = equations.residual(now)

@@ -66,6 +66,7 @@ def test_the_bound_is_that_of_the_joint_without_duplicates(gamma):
     assert one.lower_bound == pytest.approx(two.lower_bound, abs=1e-9)
     best = ip.solve(joint, problem, "envelope")
     assert one.lower_bound <= best.loss
-    if one.posterior is not None:
+    assert (one.posterior is None) == one.certified == (gamma == 0.5)
+    if gamma < 0.5:
         assert one.posterior.shape == (joint.shape[0],)
         assert one.posterior.sum() == pytest.approx(1.0, abs=1e-12)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import exact_boxes as exact
 import infoplane as ip
 import verify
+from box_search import values
 from infoplane.certificate.bottleneck.bound import certify_bottleneck
 from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
@@ -98,9 +99,10 @@ def test_a_certificate_is_below_every_encoder(joint, gamma, data):
     attained = certified(joint, problem, 1e-7)
     loss = verify.lagrangian(dense(joint), attained.encoder, problem.rho)
     assert loss - 1.1e-7 <= found.lower_bound <= loss + 1e-12
-    if found.certified:
-        assert min(losses) >= found.loss - 1e-7 - 1e-12
-        assert found.posterior is None
+    again = certify_bottleneck(joint, problem, attained.encoder, Limits(tol=3e-7, max_cells=100_000))
+    assert again.certified
+    assert again.posterior is None
+    assert min(losses) >= again.loss - 3e-7 - 1e-12
 
 
 def chains_encoder(joint):
@@ -239,3 +241,59 @@ def test_limits_end_the_search_with_a_bound_that_holds(limits):
     assert found.limit == f"{name} = {getattr(limits, name):g}"
     assert str(found).endswith(f"; ended by {found.limit}")
     assert found.limit in found._repr_html_()
+
+
+# -- the search is not taken at its word --------------------------------------------------------------------------------------
+
+
+def proven(joint, gamma, tol=1e-7):
+    """A proof run to its end, and the encoder it ends with."""
+    support = Support(joint)
+    proof = Proof(support, ip.bottleneck(gamma), Mixture(np.ones(1), support.p_y[None]), Limits(tol=tol))
+    for _ in proof.pieces():
+        pass
+    assert proof.complete
+    encoder = proof.mixture.encoder(support, gamma)
+    return proof, encoder, ip.bottleneck(gamma).value(joint, encoder)
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.2])
+def test_a_claim_that_local_search_undercuts_is_withdrawn(gamma):
+    """The least value claimed 1e-6 too high, as a search that errs would: a posterior below it refuses the certificate."""
+    joint = ip.datasets.heart()
+    proof, encoder, loss = proven(joint, gamma)
+    bound = proof.lower_bound
+    proof.challenge(encoder, loss)
+    assert (proof.refuted, proof.complete, proof.lower_bound) == ("", True, bound)
+    lam, least = proof.claim
+    proof.claim = lam, least + 1e-6
+    proof.challenge(encoder, loss)
+    assert not proof.complete
+    assert "below" in proof.limit
+    assert proof.multipliers is None
+    assert loss - proof.lower_bound > 1e-3
+    q = proof.violation
+    assert least <= values(Support(joint), gamma, lam, q[None])[0] < least + 1e-6
+
+
+def test_an_encoder_below_its_bound_refutes_it():
+    proof, encoder, loss = proven(ip.datasets.heart(), 0.1)
+    proof.claim, proof.lower_bound = None, loss + 1e-8
+    proof.challenge(encoder, loss)
+    assert "an encoder with a loss 1e-08 nats below the bound" in proof.limit
+    assert proof.lower_bound < loss - 1e-3
+
+
+def test_a_proof_with_a_disputed_cell_is_not_certified_and_says_so(monkeypatch):
+    joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
+    best = certified(joint, problem, 1e-7)
+    assert certify_bottleneck(joint, problem, best.encoder, Limits()).certified
+    monkeypatch.setattr(Partition, "disputed", 2)
+    found = certify_bottleneck(joint, problem, best.encoder, Limits())
+    assert not found.certified
+    assert found.limit == "2 claims of the search that a second computation did not confirm"
+    assert found.limit in str(found)
+    assert found.multipliers is None
+    assert found.lower_bound <= best.loss
+    again = certified(joint, problem, 1e-6)
+    assert again.status is not ip.Status.CERTIFIED

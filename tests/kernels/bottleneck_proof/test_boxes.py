@@ -14,7 +14,7 @@ def test_places_of_closed_boxes_are_used_again():
     partition = Partition(support.T)
     partition.grow(2_001)
     search(dual_of(support, gamma, lam), partition.boxes, -0.13, 2_000)
-    places, left, spare, cuts = partition.boxes.counts
+    places, left, spare, cuts, _ = partition.boxes.counts
     assert places == left + spare
     assert left < cuts
     assert places < 2 * cuts

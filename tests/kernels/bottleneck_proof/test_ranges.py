@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 import exact_boxes as exact
+from compiled import compiled
 from exact_boxes import case, joints
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, room
 from infoplane.kernels.bottleneck_proof.ranges import LOOSE, moments, near, propagate, reach, reduce, rest_of_exp
+
+bound_with, locate, moments, near = map(compiled, (bound_with, locate, moments, near))
+propagate, reach, reduce, rest_of_exp = map(compiled, (propagate, reach, reduce, rest_of_exp))
 
 
 @pytest.mark.parametrize("n_y", [2, 3, 7, 20])

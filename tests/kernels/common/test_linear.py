@@ -1,7 +1,10 @@
 import numpy as np
 import pytest
 
+from compiled import compiled
 from infoplane.kernels.common.linear import solve, solve_damped, solve_definite
+
+solve, solve_damped, solve_definite = map(compiled, (solve, solve_damped, solve_definite))
 
 
 def definite(n=12, seed=0):

@@ -5,7 +5,10 @@ import pytest
 from scipy.optimize import brentq
 from scipy.special import wrightomega
 
+from compiled import compiled
 from infoplane.kernels.common.roots import LOG_TINY, safe_log, upper_root, wright_omega
+
+safe_log, upper_root, wright_omega = map(compiled, (safe_log, upper_root, wright_omega))
 
 
 @pytest.mark.parametrize("b", [-800.0, -50.0, -20.0, -2.0, -1e-3, 0.0, 1.0, 2.0, 2.0001, 10.0, 1e3, 1e12])

@@ -5,7 +5,10 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from compiled import compiled
 from infoplane.kernels.funnel_proof.box_cells import propagate
+
+propagate = compiled(propagate)
 
 
 @pytest.mark.parametrize("seed", range(400))

@@ -4,8 +4,11 @@ import mpmath
 import numpy as np
 import pytest
 
+from compiled import compiled
 from funnel_twin import h, mp
 from infoplane.kernels.funnel_proof.ranges import entropy, excluded, phi
+
+entropy, excluded, phi = map(compiled, (entropy, excluded, phi))
 
 
 def cases(count, seed):

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 
 import funnel_twin as twin
+from compiled import compiled
 from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Channel, Pricing
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
+
+in_use, paid = map(compiled, (in_use, paid))
 
 
 def test_letters_in_use_are_the_largest_in_rising_order():

@@ -2,7 +2,10 @@
 
 import numpy as np
 
+from compiled import compiled
 from infoplane.kernels.funnel_proof.slot_cells import GONE, decoded, encoded
+
+decoded, encoded = map(compiled, (decoded, encoded))
 
 
 def test_caps_are_rounded_up():

@@ -5,11 +5,14 @@ import numpy as np
 import pytest
 
 import funnel_twin as twin
+from compiled import compiled
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Channel, Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_cells import decoded
+
+decoded = compiled(decoded)
 
 ROUNDING = 1e-14
 """By so much may the sum of a posterior in floats miss 1."""

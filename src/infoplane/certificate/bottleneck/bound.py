@@ -29,7 +29,8 @@ def certify_bottleneck(joint: Joint, problem: MarkovLagrangian, encoder: Array, 
     with one_blas_thread():
         for _ in prove(proof):
             pass
-    loss = problem.value(joint, W)
+        loss = problem.value(joint, W)
+        proof.challenge(W[:, support.x], loss)
     gap = loss - proof.lower_bound
     return Certificate(
         problem=problem,

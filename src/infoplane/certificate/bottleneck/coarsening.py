@@ -21,8 +21,8 @@ from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
-from ...kernels.common.jit import clock
 from ...problem import bottleneck
+from ...runtime.compiling import clock
 from ..certificate import Limits
 from .bounds import imbalance
 from .mixture import Mixture
@@ -54,7 +54,7 @@ def prove(proof: Proof) -> Iterator[None]:
         cells, spent = proof.most_cells - proof.cells, proof.seconds / limits.max_seconds
         long = LONG // (proof.support.T.size + 200)
         halfway = 2 * proof.cells >= min(proof.most_cells, 2 * long) or spent >= 0.5
-        if due and (halfway if going else not proof.complete):
+        if due and not proof.refuted and (halfway if going else not proof.complete):
             due = False
             if cells >= FEW and spent < 0.9:
                 # All of what is left, if the direct search has given up.

@@ -21,14 +21,13 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
-from ...kernels.bottleneck_proof.leap import climb_by_leaps
-from ...kernels.common.jit import clock
+from ...runtime.compiling import clock
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000
 """Entries of T, times starts and steps, that one climb may look at: some tenths of a second."""
-LEAP_LETTERS, LEAP_ROWS = 2_000, 8
-"""Letters of X from which on, and of Y up to which, climbs take Newton's steps."""
+SHORT = 20
+"""Steps of a climb that only asks whether it gets below a claim: it need not arrive."""
 TALL = 8
 """A least-squares problem with this many times more rows than columns is made square first."""
 SAME = 1e-7
@@ -141,13 +140,11 @@ def dual_of(support: Support, gamma: float, lam: Array) -> Dual:
     return Dual(support.T, entr(support.T), np.ascontiguousarray(lam), gamma, float(np.abs(lam).max()))
 
 
-def climb(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, Array]:
-    """Local peaks of D from each start, and gamma log D there, in nats."""
+def climb(support: Support, gamma: float, lam: Array, starts: Array, most: int = 200) -> tuple[Array, Array]:
+    """Local peaks of D from each start, by at most so many steps, and gamma log D there, in nats."""
     peaks, heights = starts.copy(), np.zeros(len(starts))
-    steps = max(min(200, CLIMB_WORK // (len(starts) * support.T.size)), 5)
-    n_y, n_x = support.T.shape
-    ascend = climb_by_leaps if n_x >= LEAP_LETTERS and n_y <= LEAP_ROWS else kernel.climb
-    ascend(dual_of(support, gamma, lam), peaks, heights, steps)
+    steps = max(min(most, CLIMB_WORK // (len(starts) * support.T.size)), 5)
+    kernel.climb(dual_of(support, gamma, lam), peaks, heights, steps)
     return peaks, heights
 
 
@@ -156,6 +153,17 @@ def posterior(support: Support, gamma: float, lam: Array, decoder: Array) -> Arr
     score = (lam + np.log(np.maximum(decoder, TINY)) @ support.T) / gamma
     w = np.exp(score - score.max())
     return np.asarray(w / w.sum())
+
+
+def lowest_posterior(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, float]:
+    """The posterior q of least f(q) - lambda.q that climbs from decoders reach, and that value, summed as it is written."""
+    peaks, _ = climb(support, gamma, lam, starts, SHORT)
+    score = (lam + np.log(np.maximum(peaks, TINY)) @ support.T) / gamma
+    q = np.exp(score - score.max(axis=1, keepdims=True))
+    q /= q.sum(axis=1, keepdims=True)
+    values = entr(q @ support.T.T).sum(axis=1) - gamma * entr(q).sum(axis=1) - q @ lam
+    lowest = int(np.argmin(values))
+    return q[lowest], float(values[lowest])
 
 
 def cover(support: Support) -> Array:

@@ -36,7 +36,7 @@ class Partition:
             points=np.zeros(1),
             heap=np.zeros(1, dtype=np.int64),
             spare=np.zeros(1, dtype=np.int64),
-            counts=np.zeros(4, dtype=np.int64),
+            counts=np.zeros(5, dtype=np.int64),
             levels=np.full(2, np.inf),
             lowest=np.full(n_y, 1.0 / n_y),
         )
@@ -50,6 +50,11 @@ class Partition:
     def cuts(self) -> int:
         """Boxes that were ever cut in two."""
         return int(self.boxes.counts[kernel.CUTS])
+
+    @property
+    def disputed(self) -> int:
+        """Claims of the search that a second computation did not confirm."""
+        return int(self.boxes.counts[kernel.DISPUTED])
 
     @property
     def least(self) -> float:

@@ -17,18 +17,17 @@ from collections.abc import Generator, Iterator
 import numpy as np
 
 from ...errors import UnsupportedProblemError
+from ...formatting import counted
 from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
-from ...kernels.bottleneck_proof.grouped import grouped_search
-from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian, is_bottleneck
+from ...runtime.compiling import clock
 from ..certificate import Limits
 from .bounds import contraction_bound, imbalance
-from .groupings import pays, room_for
 from .letters import Letters
-from .mixture import Mixture, balance, climb, cover, dual_of, peaks_above, posterior
+from .mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from .partition import Partition, bytes_of
 
 FINEST = 1e-12
@@ -39,6 +38,9 @@ ROUNDS = 60
 
 ESCAPES = 40
 """Times that branch and bound may send the mixture back."""
+
+ROUNDED = 1e-10
+"""Nats by which rounding of its loss may put an encoder below its bound: a sum of 100,000 letters is right to less."""
 
 MEMORY = 1_000_000_000
 """Bytes that the boxes may take."""
@@ -51,10 +53,6 @@ MOST_LETTERS = 64
 
 PIECE = 400_000
 """Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
-
-
-GROUPED = 8
-"""How much less a cut looks at where letters are grouped."""
 
 
 def refusal(problem: MarkovLagrangian) -> str | None:
@@ -141,6 +139,10 @@ class Proof:
         self.rounds = 0
         self.complete = False
         """Whether the bound was proven to the tolerance, not ended by a limit."""
+        self.claim: tuple[Array, float] | None = None
+        """The multipliers lambda of that bound, and the least f(q) - lambda.q that is claimed for them."""
+        self.refuted = ""
+        """Why what branch and bound has claimed is not believed; "" if nothing speaks against it."""
         self.violation: Array | None = None
         """A posterior that no cluster had when it was met and that improves on them."""
         self.began = clock()
@@ -169,6 +171,8 @@ class Proof:
     def limit(self) -> str:
         """What ended the search before its end; "" if nothing did."""
         letters, limits = self.support.p_y.size, self.limits
+        if self.refuted:
+            return self.refuted
         if self.complete:
             return ""
         if letters > MOST_LETTERS:
@@ -227,24 +231,25 @@ class Proof:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
-        groups = room_for(self.mixture.decoders) if pays(self.support.T) else None
-        looked_at = self.support.T.size // (1 if groups is None else GROUPED)
-        most = max(2, PIECE // (looked_at + 200))
+        most = max(2, PIECE // (self.support.T.size + 200))
         whole = self.letters.spread(lam, self.gamma)
         assured = Assured(self.whole, self.problem, whole)
         cuts = 0
         while True:
             partition.grow(cuts + 1)
             before = partition.cuts
-            if groups is None:
-                search(dual, partition.boxes, target, cuts)
-            else:
-                grouped_search(dual, groups, partition.boxes, target, cuts)
+            search(dual, partition.boxes, target, cuts)
             self.cuts += partition.cuts - before
+            if partition.disputed:
+                self._retract(
+                    f"{counted(partition.disputed, 'claim')} of the search that a second computation did not confirm"
+                )
+                return None
             least = partition.least - self.letters.rounding(self.gamma)
             bound = assured.bound(least)
             if bound > self.directly:
                 self.directly, self.multipliers = bound, self.problem.rho_zy * whole
+                self.claim = whole, least
             self.lower_bound = max(self.lower_bound, bound)
             if partition.met < target / 2.0:
                 peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
@@ -258,6 +263,33 @@ class Proof:
             cuts = min(max(2 * cuts, 2), most, self.most_cells - self.cells)
         self.complete = target >= -self.tol / 2.0
         return None
+
+    def _retract(self, why: str) -> None:
+        """Branch and bound has claimed something that is not so: none of its bounds stands, and the proof says why."""
+        self.refuted, self.complete = why, False
+        self.lower_bound = contraction_bound(self.whole, self.problem)
+        self.directly, self.multipliers, self.claim = -math.inf, None, None
+
+    def challenge(self, encoder: Array, loss: float) -> None:
+        """If a loss is to be called certified: a local search over all posteriors, and one below what was claimed refutes the proof.
+
+        It begins from the clusters of the encoder and of the mixture and from a cover of the simplex, needs nothing but the multipliers,
+        and looks at letters as they are, not merged. An encoder below its own bound refutes it, too.
+        """
+        if loss - self.lower_bound > self.limits.tol:
+            return
+        if loss < self.lower_bound - ROUNDED:
+            self._retract(f"an encoder with a loss {self.lower_bound - loss:.3g} nats below the bound")
+        if self.claim is None:
+            return
+        lam, least = self.claim
+        starts = np.vstack([Mixture.of(self.whole, encoder).decoders, self.mixture.decoders, cover(self.whole)])
+        q, value = lowest_posterior(self.whole, self.gamma, lam, starts)
+        n_x, n_y = self.whole.P.shape
+        terms = float(np.abs(lam).max()) + self.gamma * math.log(n_x) + math.log(n_y) + 2.0
+        if not value >= least - 4.0 * (n_x + n_y + 32.0) * UNIT * terms:
+            self._retract(f"a posterior with f(q) - lambda.q = {value:.3g}, below the {least:.3g} that was claimed")
+            self.violation = q
 
 
 def estimate_cells(letters: int, hard: bool = False) -> float:

@@ -140,7 +140,7 @@ def proven(
     outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter, known)
     meter.limits = whole
     bound = max(outcome.lower + constant(support, beta), simple)
-    if coarse and outcome.left and outcome.floor == math.inf and not meter.interrupted:
+    if coarse and outcome.left and outcome.floor == math.inf and not (meter.interrupted or outcome.contradiction):
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
         rough = Programme(small)
         rough.add(outcome.point.used)
@@ -199,4 +199,5 @@ def certify_funnel(
         seconds=meter.seconds,
         posterior=posterior,
         multipliers=support.spread(scale * outcome.proof.lam),
+        limit=outcome.contradiction,
     )

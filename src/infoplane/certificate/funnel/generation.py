@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import TypeVar
 
 import numpy as np
 
+from ...errors import ContradictionWarning
+from ...formatting import counted
 from ...information import Array
-from ...kernels.common.jit import clock
 from ...kernels.funnel_proof.search import WORTH
 from ...runtime.budget import Budget
+from ...runtime.compiling import clock
 from ...status import Status
 from ..certificate import Limits
+from .challenge import challenge
 from .pricing import Pricing
 from .programme import Point, Programme
 
@@ -52,6 +56,11 @@ GROWN = 64
 
 FIRST_BLOCK = 64
 """Cells before the first look."""
+
+NO_PROOF = (
+    "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
+    "infoplane: please report it with the joint and the problem."
+)
 
 
 @dataclass
@@ -100,6 +109,8 @@ class Outcome:
     """Cells of the last search that were left open; 1 if none was begun."""
     floor: float = math.inf
     """The tolerance that was proven."""
+    contradiction: str = ""
+    """A sentence, if the proof contradicts itself or a posterior that was met: then nothing counts as proven."""
 
 
 def finish(steps: Generator[None, None, Result], budget: Budget | None = None) -> Result:
@@ -121,10 +132,13 @@ def generate(
     Or until the mixture costs no more than a lower bound that is known without a search, within tol/2. Where Y is a function of X, g is
     flat at the best prices: no search would end, and the simple bound is exact.
 
+    Before it says what it has proven, a local search over the whole simplex tries to contradict it (`challenge`).
+
     Yields after every bounded piece of work. Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all
     columns met.
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
+    claim, mistakes = -math.inf, 0
     proof = point = master()
     meter.interrupted |= point.interrupted
     small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
@@ -145,9 +159,11 @@ def generate(
                 new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
             last = False
             if not new.shape[1]:
-                aim, least, left, new = yield from _priced(programme, aim, low, meter)
-                least += aim.dual - programme.rounding(aim.lam, aim.beta)
-                proof, lower = (aim, least) if least > lower else (proof, lower)
+                aim, least, left, new, wrong = yield from _priced(programme, aim, low, meter)
+                mistakes += wrong
+                bound = least + aim.dual - programme.rounding(aim.lam, aim.beta)
+                if bound > lower:
+                    proof, lower, claim = aim, bound, least
                 if not left:
                     last = floor <= 1.5 * finest
                     stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
@@ -165,6 +181,17 @@ def generate(
             point = programme.trim(following)
     except KeyboardInterrupt:
         meter.interrupted = True
+    said = f"{counted(mistakes, 'claim')} of the search did not hold when computed once more" if mistakes else ""
+    if not said and lower > -math.inf and proof.beta > programme.channel.concave_up_to:
+        found = challenge(programme.channel, programme.p_x, proof.lam, proof.beta, programme.Q)
+        if found.value < claim - programme.channel.error(proof.lam, proof.beta)[0]:
+            said = f"g >= {claim:.3e} was claimed, and a posterior with {found.value:.3e} is there"
+            programme.add(found.posterior[:, None])
+            following = master()
+            point = following if following.solved else point
+    if said:
+        warnings.warn(f"{said}: {NO_PROOF}", ContradictionWarning, stacklevel=2)
+        return Outcome(point, proof, -math.inf, max(left, 1), math.inf, said)
     return Outcome(point, proof, lower, left, done)
 
 
@@ -201,14 +228,14 @@ def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: M
 
 def _priced(
     programme: Programme, aim: Point, floor: float, meter: Meter
-) -> Generator[None, None, tuple[Point, float, int, Array]]:
-    """Prices, the least g that is proven for them, cells left open, and posteriors well on the way to the floor."""
+) -> Generator[None, None, tuple[Point, float, int, Array, int]]:
+    """Prices, the least g proven for them, cells left open, posteriors well on the way to the floor, and claims that did not hold."""
     channel, lam, beta = programme.channel, aim.lam, aim.beta
     if beta <= channel.concave_up_to:
         low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
-        return aim, low, 0, programme.Q[:, :0]
+        return aim, low, 0, programme.Q[:, :0], 0
     if meter.spent:
-        return aim, -math.inf, 1, programme.Q[:, :0]
+        return aim, -math.inf, 1, programme.Q[:, :0], 0
     search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
     on, before, block = search.left > 0, meter.cells, FIRST_BLOCK
     meter.cells = before + search.cells
@@ -221,7 +248,8 @@ def _priced(
             yield
     except KeyboardInterrupt:  # between two pieces: the bound of what waits is as good as ever
         meter.interrupted = True
-    return aim.priced(search.prices, programme.p_x), search.least(), search.left, search.violating()
+    prices = aim.priced(search.prices, programme.p_x)
+    return prices, search.least(), search.left, search.violating(), search.mistakes
 
 
 def _next_block(block: int, seconds: float) -> int:

@@ -20,7 +20,7 @@ from ...kernels.funnel_proof.box_cells import PosteriorBoxes
 from ...kernels.funnel_proof.boxes import advance_boxes
 from ...kernels.funnel_proof.descent import descend_all
 from ...kernels.funnel_proof.growth import grow_all
-from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, WAITING
+from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, MISTAKES, RANK, WAITING
 from ...kernels.funnel_proof.slot_cells import KEPT, Slots
 from ...kernels.funnel_proof.slots import advance_slots
 from ..bottleneck.bounds import dobrushin
@@ -171,7 +171,8 @@ class Pricing:
         lowest = -2.0 * (1.0 + float(np.abs(lam).max()))
         absolute, relative = channel.error(np.append(lam, lowest), beta)
         number = np.array([beta, floor, absolute, relative, lowest, budget, 0.0, math.inf])
-        tally = np.array([0, 0, 0, 0, 0, 0, channel.rank])
+        tally = np.zeros(8, np.int64)
+        tally[RANK] = channel.rank
         p = np.ones(len(gathered)) if p_x is None else np.bincount(channel.group, p_x)
         self.search: Slots | PosteriorBoxes
         if channel.by_slots:
@@ -196,6 +197,11 @@ class Pricing:
     def left(self) -> int:
         """Cells that wait, or were given up."""
         return int(self.search.tally[WAITING] + self.search.tally[LOST])
+
+    @property
+    def mistakes(self) -> int:
+        """Claims of the search that did not hold when they were computed once more; none of them has closed or shrunk a cell."""
+        return int(self.search.tally[MISTAKES])
 
     def least(self) -> float:
         """Proven: g(q) >= this for every q, wherever the search stands."""

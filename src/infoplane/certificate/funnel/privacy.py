@@ -24,8 +24,8 @@ from ...errors import InfoplaneError, InvalidOptionError
 from ...information import Array, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
-from ...kernels.common.jit import clock
 from ...problem import MarkovLagrangian
+from ...runtime.compiling import clock
 from ...solution import Run, finished
 from ...status import Residuals, Status
 from .bound import simple_rounding

@@ -9,8 +9,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import regrouped
-from ..common.jit import part
 from .cell_bound import MANY, Dual, Work, mean
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature
@@ -140,20 +140,20 @@ def solve_free(work: Work, count: int) -> None:
                 total -= product(L[k], L[m], m)
             L[k, m] = total / L[m, m] if m < k else math.sqrt(max(total, 0.0) + 1e-11 * largest + 1e-14)
     for k in range(count):
-        total = work.step[k]
+        total = work.piece[k]
         for m in range(k):
-            total -= L[k, m] * work.step[m]
-        work.step[k] = total / L[k, k]
+            total -= L[k, m] * work.piece[m]
+        work.piece[k] = total / L[k, k]
     for k in range(count - 1, -1, -1):
-        total = work.step[k]
+        total = work.piece[k]
         for m in range(k + 1, count):
-            total -= L[m, k] * work.step[m]
-        work.step[k] = total / L[k, k]
+            total -= L[m, k] * work.piece[m]
+        work.piece[k] = total / L[k, k]
 
 
 @part
 def newton_step(dual: Dual, work: Work) -> float:
-    """Where the bound's quadratic model in v is largest, by active sets: work.step; returns the rise its slope promises."""
+    """Where the bound's quadratic model in v is largest, by active sets: work.step leads there; returns the rise its slope promises."""
     n_y = work.low.shape[0]
     n = 2 * n_y
     steepest = 0.0
@@ -163,7 +163,7 @@ def newton_step(dual: Dual, work: Work) -> float:
         steepest = max(steepest, abs(slope))
         inside = work.v[j] != 0.0 and (j < n_y or work.v[j] < 1.0)
         work.held[j] = not (inside or slope != 0.0)
-        work.tried[j] = work.v[j]
+        work.reached[j] = work.v[j]
         work.model[j] = work.mean[j]
         if not work.held[j]:
             work.free[count] = j
@@ -175,19 +175,19 @@ def newton_step(dual: Dual, work: Work) -> float:
         if count > 0:
             for k in range(count):
                 j = work.free[k]
-                at = work.tried[j]
+                at = work.reached[j]
                 if j < n_y and at == 0.0:  # released from its kink, to the side to which it was driven
                     over, under = work.model[j] - work.high[j], work.model[j] - work.low[j]
-                    work.step[k] = over if over > 0.0 else min(under, 0.0)
+                    work.piece[k] = over if over > 0.0 else min(under, 0.0)
                 elif j < n_y:
-                    work.step[k] = work.model[j] - (work.high[j] if at > 0.0 else work.low[j])
+                    work.piece[k] = work.model[j] - (work.high[j] if at > 0.0 else work.low[j])
                 else:
-                    work.step[k] = work.model[j]
+                    work.piece[k] = work.model[j]
             solve_free(work, count)
             reach, stop, limit = 1.0, -1, 0.0
-            for k in range(count):  # as far as none leaves its piece; the first to reach its end is held there
-                j, step = work.free[k], work.step[k]
-                at = work.tried[j]
+            for k in range(count):  # as far as none crosses its kink or limit; the first to reach its end is held there
+                j, step = work.free[k], work.piece[k]
+                at = work.reached[j]
                 end = 0.0
                 if j < n_y:
                     if at == 0.0:
@@ -204,14 +204,14 @@ def newton_step(dual: Dual, work: Work) -> float:
                     end = 0.0 if step < 0.0 else 1.0
                 reach, stop, limit = (end - at) / step, k, end
             for k in range(count):
-                work.tried[work.free[k]] += reach * work.step[k]
+                work.reached[work.free[k]] += reach * work.piece[k]
             if stop >= 0:
-                work.tried[work.free[stop]] = limit
+                work.reached[work.free[stop]] = limit
             if reach > 0.0:
                 for j in range(n):
                     total = work.mean[j]
                     for k in range(n):
-                        total -= work.Q[j, k] * (work.tried[k] - work.v[k])
+                        total -= work.Q[j, k] * (work.reached[k] - work.v[k])
                     work.model[j] = total
             if stop >= 0:
                 work.held[work.free[stop]] = True
@@ -222,7 +222,7 @@ def newton_step(dual: Dual, work: Work) -> float:
         chosen, rate = -1, 1e-9
         for j in range(n):
             if work.held[j]:
-                slope = abs(slope_of(work, j, work.model, work.tried[j]))
+                slope = abs(slope_of(work, j, work.model, work.reached[j]))
                 if slope > rate:
                     chosen, rate = j, slope
         if chosen < 0:
@@ -232,7 +232,7 @@ def newton_step(dual: Dual, work: Work) -> float:
         count += 1
     rise = 0.0
     for j in range(n):
-        work.step[j] = work.tried[j] - work.v[j]
+        work.step[j] = work.reached[j] - work.v[j]
         if j < n_y and work.v[j] == 0.0:
             rise += work.step[j] * (work.mean[j] - (work.high[j] if work.step[j] > 0.0 else work.low[j]))
         elif j < n_y:

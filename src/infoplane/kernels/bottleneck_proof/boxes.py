@@ -10,14 +10,14 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from ..common.rows import copy_row
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
-PLACES, OPEN, SPARE, CUTS = 0, 1, 2, 3  # slots of Boxes.counts
+PLACES, OPEN, SPARE, CUTS, DISPUTED = 0, 1, 2, 3, 4  # slots of Boxes.counts
 CLOSED, LOWEST = 0, 1  # slots of Boxes.levels
 
 
@@ -32,7 +32,9 @@ class Boxes(NamedTuple):
     points: Array  # (C,)          and where
     heap: Integers  # (C,)         open boxes, lowest bound first
     spare: Integers  # (C,)        places of closed boxes
-    counts: Integers  # (4,)       places used, open boxes, spare places, cuts so far
+    counts: (
+        Integers  # (5,)       places used, open boxes, spare places, cuts so far, claims that `recheck` did not confirm
+    )
     levels: Array  # (2,)          lowest bound of what is not open; lowest value of f(q) - lambda.q met
     lowest: Array  # (|Y|,)        Tq where that was met
 
@@ -86,6 +88,14 @@ def release(boxes: Boxes, k: int) -> None:
     """The place of box k, closed, may be used again."""
     boxes.spare[boxes.counts[SPARE]] = k
     boxes.counts[SPARE] += 1
+
+
+@part
+def dispute(boxes: Boxes, k: int, inherited: float) -> None:
+    """What was claimed of box k is not confirmed: it stays open as it came, with the bound of the box it was cut from, and is not cut."""
+    boxes.counts[DISPUTED] += 1
+    boxes.bounds[k], boxes.letters[k], boxes.points[k] = inherited, 0, math.nan
+    push(boxes, k)
 
 
 @part

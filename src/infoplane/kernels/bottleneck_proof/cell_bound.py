@@ -16,9 +16,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from ..common.rows import copy_row
 
 UNIT = 2.0**-53  # unit roundoff
@@ -47,15 +47,19 @@ class Work(NamedTuple):
     F: Array  # (n, |X|)      the exponents are (base - v.F) / gamma: T, and secant minus tangent part
     w: Array  # (|X|,)        their softmax
     v: Array  # (n,)
-    tried: Array  # (n,)
+    tried: Array  # (n,)      multipliers that a line search tries
+    reached: Array  # (n,)    multipliers that the active sets of a Newton step have come to
     mean: Array  # (n,)       E_w F; the first |Y| are Tw
     model: Array  # (n,)      the same after a step, to first order
-    step: Array  # (n,)
+    step: Array  # (n,)       from v to where the quadratic model is largest
+    piece: Array  # (n,)      the part of it that one active set solves for, by places in `free`
     Q: Array  # (n, n)        Cov_w(F) / gamma; the curvature of the bound is -Q
     L: Array  # (n, n)        a Cholesky factor
     rows: Array  # (n, |X|)   scratch for Q
-    free: Integers  # (n,)
-    held: Flags  # (n,)
+    free: Integers  # (n,)   coordinates that a Newton step may move
+    held: Flags  # (n,)       and those at a kink or a limit
+    tilt_low: Array  # (|Y|,)   theta by which range reduction moved l_y
+    tilt_high: Array  # (|Y|,)  and b_y
 
 
 @part
@@ -67,7 +71,7 @@ def room(T: Array) -> Work:
     for y in range(n_y):
         for x in range(n_x):
             F[y, x] = T[y, x]
-    a, v = np.empty((4, n_y)), np.empty((5, n))
+    a, v = np.empty((6, n_y)), np.empty((7, n))
     return Work(
         a[0],
         a[1],
@@ -81,11 +85,15 @@ def room(T: Array) -> Work:
         v[2],
         v[3],
         v[4],
+        v[5],
+        v[6],
         np.empty((n, n)),
         np.empty((n, n)),
         np.empty((n, n_x)),
         np.empty(n, dtype=np.int64),
         np.empty(n, dtype=np.bool_),
+        a[4],
+        a[5],
     )
 
 
@@ -169,6 +177,7 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
     total = 0.0
     for x in range(w.shape[0]):
         w[x] = exp((w[x] - top) / gamma)
+    for x in range(w.shape[0]):  # by itself, see `regrouped`
         total += w[x]
     return top, total
 

@@ -9,13 +9,14 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.jit import entry, inlined, part
+from ...runtime.compiling import entry, inlined, part
 from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step
-from .boxes import CLOSED, LOWEST, OPEN, PLACES, Boxes, entropy_of, halved, push, release
+from .boxes import CLOSED, CUTS, LOWEST, OPEN, PLACES, Boxes, dispute, entropy_of, halved, push, release
 from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, room
 from .ranges import propagate, reduce
+from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree
 
 NEWTON_STEPS = 8  # a round
 ROUNDS = 6  # of range reduction, a box
@@ -108,16 +109,30 @@ def store(boxes: Boxes, k: int, bound: float, work: Work) -> None:
 
 
 @part
-def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work) -> None:
-    """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed."""
+def tightened(work: Work, second: Second) -> tuple[bool, bool]:
+    """Tighten the box by sum_y u_y = 1: whether anything is left of it, and whether that was confirmed."""
+    keep_box(work, second)
+    if not propagate(work):
+        return False, empty(second)
+    return True, sums_agree(second, work)
+
+
+@part
+def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, work: Work, second: Second) -> None:
+    """The bound of box k, at least the inherited one of the box it was cut from; open below the target, else closed.
+
+    Nothing closes or shrinks it that `recheck` does not confirm.
+    """
     copy_row(boxes.low[k], work.low)
     copy_row(boxes.high[k], work.high)
     copy_row(boxes.multipliers[k], work.v)
     best = inherited
-    for round_ in range(ROUNDS):
-        if not propagate(work):
-            release(boxes, k)
-            return
+    left, agreed, last = True, True, False
+    for round_ in range(ROUNDS + 1):
+        left, agreed = tightened(work, second)
+        if not left or not agreed or last or round_ == ROUNDS:
+            break
+        keep_box(work, second)
         prepare(dual, work)
         bound, potential = bound_with(dual, work, work.v)
         if round_ == 0 and not bound > inherited:
@@ -126,33 +141,37 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
         locate(work)
         bound, potential = ascend(dual, work, bound, potential, target)
         before = target - best
+        if bound >= target:
+            left, agreed = False, bound_agrees(dual, second, work, bound)
+            break
         if bound > best:
             best = bound
-        if best >= target:
-            release(boxes, k)
-            return
         note(dual.lam, boxes, work, potential)
-        if not reduce(dual, work, target - bound):
-            release(boxes, k)
-            return
-        if round_ > 0 and not target - best < WORTH * before:
+        left = reduce(dual, work, target - bound)
+        number = (64 * boxes.counts[CUTS] + k) * ROUNDS + round_  # any that differs from box to box and round to round
+        if not left or chosen(second, work, number):
+            agreed = ranges_agree(dual, second, work, target)
+        if not left or not agreed:
             break
-    if not propagate(work):
+        last = round_ > 0 and not target - best < WORTH * before
+    if not agreed:
+        dispute(boxes, k, inherited)
+    elif not left:
         release(boxes, k)
-        return
-    store(boxes, k, best, work)
-    choose_cut(boxes, k, work)
-    push(boxes, k)
+    else:
+        store(boxes, k, best, work)
+        choose_cut(boxes, k, work)
+        push(boxes, k)
 
 
 @inlined
-def weigh_first(dual: Dual, boxes: Boxes, target: float, work: Work) -> None:
+def weigh_first(dual: Dual, boxes: Boxes, target: float, work: Work, second: Second) -> None:
     """Weigh the box that all others come from, if that has not been done."""
     root = boxes.counts[PLACES]
     if root == 0:  # by its name: for the number 0 numba would compile `weigh` once more
         boxes.counts[PLACES] = 1
         boxes.levels[CLOSED] = target
-        weigh(dual, boxes, root, -math.inf, target, work)
+        weigh(dual, boxes, root, -math.inf, target, work, second)
 
 
 @entry
@@ -161,16 +180,16 @@ def search(dual: Dual, boxes: Boxes, target: float, cuts: int) -> None:
 
     At most `cuts` of them, for which the arrays must have room; nothing is left to do once no box is open.
     """
-    work = room(dual.T)
-    weigh_first(dual, boxes, target, work)
+    work, second = room(dual.T), second_room(dual.T)
+    weigh_first(dual, boxes, target, work, second)
     for _ in range(cuts):
         if boxes.counts[OPEN] == 0:
             break
         k, other, bound = halved(boxes)
         if other < 0:
             continue
-        weigh(dual, boxes, k, bound, target, work)
-        weigh(dual, boxes, other, bound, target, work)
+        weigh(dual, boxes, k, bound, target, work, second)
+        weigh(dual, boxes, other, bound, target, work, second)
 
 
 @entry

@@ -14,8 +14,8 @@ exponentials is bounded by four moments of T_y first, in one pass for both ends 
 import math
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from .cell_bound import MANY, THIN, UNIT, Dual, Work
 
 Moments = tuple[float, float, float]
@@ -144,22 +144,25 @@ def next_tilt(theta: float, share: float, most: float) -> float:
 
 
 @part
-def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: float) -> float:
-    """The smallest reach found from a theta onward."""
-    best = math.inf
+def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: float) -> tuple[float, float]:
+    """The smallest reach found from a theta onward, and its theta."""
+    best, at = math.inf, theta
     for _ in range(TILTS):
         far, share = reach(dual, work, y, theta, rho)
         if far < best:
-            best = far
+            best, at = far, theta
         theta = next_tilt(theta, share, most)
         if theta == 0.0:
             break
-    return best
+    return best, at
 
 
 @part
 def reduce(dual: Dual, work: Work, gap: float) -> bool:
-    """Shrink the box to what may lie below the target, `gap` above its bound; False if that is empty."""
+    """Shrink the box to what may lie below the target, `gap` above its bound; False if that is empty.
+
+    The theta of every end that was moved stays in work.tilt_low (negative) and work.tilt_high, for `recheck`.
+    """
     n_y = work.low.shape[0]
     rho = gap / dual.gamma * (1.0 + 4.0 * UNIT)
     if not rho < 1e6:
@@ -178,15 +181,17 @@ def reduce(dual: Dual, work: Work, gap: float) -> bool:
         theta = min(2.0 * rho / deviation, most) if deviation > 0.0 else most
         expected, worth = PROMISING * deviation, NOTICEABLE * (work.high[y] - work.low[y])
         if centre + expected < work.high[y] - worth:
-            far = near(dual, work, y, theta, rho, moment) if many else math.inf
-            high = centre + (far if far < math.inf else farthest(dual, work, y, theta, most, rho))
-            if high < work.high[y]:
-                work.high[y] = max(high, THIN)
+            far, at = (near(dual, work, y, theta, rho, moment), theta) if many else (math.inf, theta)
+            if not far < math.inf:
+                far, at = farthest(dual, work, y, theta, most, rho)
+            if centre + far < work.high[y]:
+                work.high[y], work.tilt_high[y] = max(centre + far, THIN), at
         if centre - expected > work.low[y] + worth:
-            far = near(dual, work, y, -theta, rho, moment) if many else math.inf
-            low = centre - (far if far < math.inf else farthest(dual, work, y, -theta, most, rho))
-            if low > work.low[y]:
-                work.low[y] = low
+            far, at = (near(dual, work, y, -theta, rho, moment), -theta) if many else (math.inf, -theta)
+            if not far < math.inf:
+                far, at = farthest(dual, work, y, -theta, most, rho)
+            if centre - far > work.low[y]:
+                work.low[y], work.tilt_low[y] = centre - far, at
         if work.low[y] > work.high[y]:
             return False
     return True

@@ -3,7 +3,7 @@
 import numpy as np
 
 from ...information import Array, IntArray
-from .jit import part
+from ...runtime.compiling import part
 
 Integers = IntArray
 Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from .jit import part
+from ...runtime.compiling import part
 from .roots import LOG_TINY, TINY
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -37,7 +37,12 @@ def fused(function: F) -> F:
 
 
 def regrouped(function: F) -> F:
-    """A helper whose sums may also be added in another order, which is what lets the compiler vectorise them."""
+    """A helper whose sums may also be added in another order, which is what lets the compiler vectorise them.
+
+    The process that compiles a kernel calls a helper's own machine code, those that load the kernel from disk a copy that was optimised
+    once more. The order must be the same in both: it was, except where a sum shared a loop with exponentials that are stored. Such a sum
+    gets a loop of its own; tests/kernels/bottleneck_proof/test_envelope.py and benchmarks/bench_compilation.py compare the bits.
+    """
     return part(function, fastmath={"contract", "reassoc", "nsz"})
 
 

@@ -7,8 +7,8 @@ a matrix is singular or not definite: `solve_damped` goes on with a damped answe
 import math
 
 from ...information import Array
+from ...runtime.compiling import part
 from .arrays import Integers
-from .jit import part
 
 
 @part

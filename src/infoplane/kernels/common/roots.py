@@ -2,7 +2,7 @@
 
 import math
 
-from .jit import part
+from ...runtime.compiling import part
 
 LOG_TINY = -690.0  # log of the smallest mass that is told apart from zero
 TINY = math.exp(LOG_TINY)

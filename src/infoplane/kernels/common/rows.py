@@ -6,8 +6,8 @@ A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses t
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from .arrays import Flags
-from .jit import part
 
 DEAD = 1e-12
 """A cluster with less mass than this is dropped."""

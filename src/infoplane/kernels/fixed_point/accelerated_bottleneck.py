@@ -14,10 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import entry, inlined
 from ..common.arrays import Flags, Integers
-from ..common.borrow import borrowed, release
 from ..common.fast import exp
-from ..common.jit import entry, inlined
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.rows import copy_rows, mark_dead
 from .clusters import CHEAP, EQUAL, reduce
@@ -84,8 +83,7 @@ def _iterate(
     run, rho, width, W = state.control[r], setting.rho[r], setting.width[r], state.W[r]
     n, n_y, one_block = run.clusters if moving else run.clusters_old, channel.p_y.size, channel.p_x.shape[0] == 1
     size, price = n * n_y, newton_cost(channel, n)
-    room, points = work_for(channel, n), np.empty((5, n * n_y))
-    work, flat = borrowed(room), borrowed(points)
+    work, flat = work_for(channel, n), np.empty((5, n * n_y))
     q, q_new, A, nothing = work.tables[0], work.tables[1], work.tables[2], W[:0]
     q_flat, q_new_flat, A_flat = q.reshape(size), q_new.reshape(size), A.reshape(size)
     u, u_old, f, f_old, new = flat[0], flat[1], flat[2], flat[3], flat[4]
@@ -180,7 +178,6 @@ def _iterate(
     if moving and not restored:
         copy(u_old, size, state.u_old[r])
         copy(f_old, size, state.f_old[r])
-    release((room, points))
     return step, changed
 
 
@@ -191,7 +188,6 @@ def advance_bottleneck(channel: ChannelBlocks, setting: MapSetting, state: LeapS
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
     map of the last point that was kept, unless it is there to be compared already, and its residual is measured.
     """
-    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving = trace.shape[1] > 0
     for r in range(state.u.shape[0]):
         if setting.stop[0] != 0:
@@ -224,7 +220,6 @@ def _split(channel: ChannelBlocks, W: Array, rho: Array, q: Array, q_new: Array,
 @entry
 def split_stationary(channel: ChannelBlocks, setting: MapSetting, state: LeapState) -> None:
     """Every run that has just become stationary goes on if splitting some of its clusters lowers L, see `split_test`."""
-    channel, setting, state = borrowed(channel), borrowed(setting), borrowed(state)
     for r in range(state.u.shape[0]):
         if setting.stop[0] != 0:
             break

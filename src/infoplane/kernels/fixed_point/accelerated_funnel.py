@@ -24,10 +24,9 @@ import math
 from typing import NamedTuple
 
 from ...information import Array
+from ...runtime.compiling import entry
 from ..common.arrays import Integers
-from ..common.borrow import borrowed, release
 from ..common.fast import exp, regrouped
-from ..common.jit import entry
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.roots import LOG_TINY
 from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
@@ -111,7 +110,6 @@ def advance_funnel(channel: ChannelBlocks, setting: MapSetting, state: CycleStat
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual is
     measured of W, which is up to date (before LEAPED, as that of L2).
     """
-    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
     for r in range(state.q.shape[0]):
         if setting.stop[0] != 0:
@@ -121,8 +119,7 @@ def advance_funnel(channel: ChannelBlocks, setting: MapSetting, state: CycleStat
         rho, width, W, L, p_x = setting.rho[r], setting.width[r], state.W[r], state.L[r], channel.p_x
         n, stage, base, check = state.alive[r], state.stage[r], state.base[r], state.check[r]
         value, cap = state.value[r], state.cap[r]
-        room = work_for(channel, n)
-        work = borrowed(room)
+        work = work_for(channel, n)
         q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
         fetch(state.q, r, q)
         for step in range(trace.shape[1] if moving else 1):
@@ -187,4 +184,3 @@ def advance_funnel(channel: ChannelBlocks, setting: MapSetting, state: CycleStat
             state.alive[r], state.stage[r], state.base[r], state.check[r] = n, stage, base, check
             state.value[r], state.cap[r] = value, cap
             save(state.q, r, q)
-        release(room)

@@ -6,9 +6,8 @@ p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)]),  p(z) = sum p(z|x) p(
 from typing import NamedTuple
 
 from ...information import Array
+from ...runtime.compiling import entry
 from ..common.arrays import Integers
-from ..common.borrow import borrowed, release
-from ..common.jit import entry
 from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.rows import copy_blocks, fetch, mark_dead, move_up, move_up_blocks, save
 from .selfmap import (
@@ -46,7 +45,6 @@ def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: M
     With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: W becomes the
     map of the run's present point, unless it is there to be compared already, and its residual is measured.
     """
-    channel, setting, state, trace = borrowed(channel), borrowed(setting), borrowed(state), borrowed(trace)
     moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
     for r in range(state.q.shape[0]):
         if setting.stop[0] != 0:
@@ -56,8 +54,7 @@ def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: M
         rho, width = setting.rho[r], setting.width[r]
         on_W = 1.0 + rho[1] / width
         n, check, h_zx = state.alive[r], state.check[r], state.h_zx[r]
-        room = work_for(channel, n)
-        work = borrowed(room)
+        work = work_for(channel, n)
         W, L, q, q_new, A = state.W[r], state.L[r], work.tables[0], work.tables[1], work.tables[2]
         fetch(state.q, r, q)
         if not moving:
@@ -104,4 +101,3 @@ def advance_blahut_arimoto(channel: ChannelBlocks, setting: MapSetting, state: M
         if moving:
             state.alive[r], state.check[r], state.h_zx[r] = n, check, h_zx
             save(state.q, r, q)
-        release(room)

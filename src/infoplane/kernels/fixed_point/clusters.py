@@ -8,9 +8,9 @@ every extrapolation is ill-conditioned.
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags
 from ..common.fast import regrouped
-from ..common.jit import part
 
 CHEAP = 1e-6  # nats up to which a merge, and mass up to which leaving out a shrinking cluster, is tried
 EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only

@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from ..common.jit import part
 from ..common.linear import solve_damped
 
 RIDGE = 1e-10  # of the normal equations, relative to their diagonal

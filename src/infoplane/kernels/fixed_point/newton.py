@@ -7,8 +7,8 @@ B[(z, y), (z', y')] = sum_x p(x) p(y|x) p(y'|x) W[z, x] (1[z = z'] - W[z', x])
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import regrouped
-from ..common.jit import part
 from ..common.linear import solve
 from .extrapolation import LONGEST
 from .selfmap import ChannelBlocks

@@ -3,9 +3,9 @@
 import math
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags
 from ..common.fast import exp, floored_log, regrouped
-from ..common.jit import part
 
 
 @regrouped

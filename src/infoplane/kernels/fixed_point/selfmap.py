@@ -14,9 +14,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import inlined, part
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, floored_log, log, regrouped
-from ..common.jit import inlined, part
 from ..common.roots import LOG_TINY
 
 BLOCK = 256

@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import regrouped
-from ..common.jit import part
 from .selfmap import ChannelBlocks
 
 LARGEST_PRODUCT = 24  # |Y| up to which C is made

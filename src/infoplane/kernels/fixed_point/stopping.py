@@ -14,8 +14,8 @@ COMPARING  measures max |W - map(W)| and leaves W       the run is STATIONARY if
 """
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.fast import regrouped
-from ..common.jit import part
 
 FAR, WRITING, COMPARING = range(3)
 

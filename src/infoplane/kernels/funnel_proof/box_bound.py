@@ -12,9 +12,11 @@ sum q = 1. Rounding is covered term by term, see docs/exact_funnel.md.
 
 import numpy as np
 
-from ..common.jit import part
+from ...runtime.compiling import part
+from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
 from .ranges import EPS, entropy, excluded, phi
+from .recheck import BoxTrail
 from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RANK, RELATIVE
 
@@ -58,7 +60,7 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
 
 @part
 def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
-    """Log v into w, and the relaxation's slope at every active letter into c."""
+    """Log v into w, beta T.w and the relaxation's slope at every active letter into tangent and c."""
     beta, m = search.number[BETA], work.w.size
     smoothed_logs(work.u, work.w)
     for i in range(count):
@@ -66,13 +68,13 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
         tangent = 0.0
         for y in range(m):
             tangent += search.T[x, y] * work.w[y]
-        work.k[x] = beta * tangent
-        work.c[x] = work.line[x] + work.k[x]
+        work.tangent[x] = beta * tangent
+        work.c[x] = work.line[x] + work.tangent[x]
 
 
 @part
 def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
-    """B, rounded downward, for the v of `slopes` and the best nu; leaves k_x and M_x."""
+    """B, rounded downward, for the v of `slopes` and the best nu; leaves nu, k_x and M_x."""
     costs = np.empty(count)
     room = 1.0
     for i in range(count):
@@ -86,11 +88,12 @@ def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
         room -= work.b[work.active[i]] - work.l[work.active[i]]
         if room <= 0.0:
             break
+    work.nu[0] = nu
     relative = search.number[RELATIVE]
     total, size = nu, abs(nu)
     for i in range(count):
         x = work.active[i]
-        tangent, lam = work.k[x], search.lam[x]
+        tangent, lam = work.tangent[x], search.lam[x]
         k = (tangent - lam - nu) - relative * (abs(tangent) + abs(lam) + abs(nu))
         least = min(phi(work.h_l[x], k, work.l[x]), phi(work.h_b[x], k, work.b[x]))
         work.k[x], work.least[x] = k, least
@@ -169,8 +172,6 @@ def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> 
         level = work.least[x] + rho + 4.0 * EPS * (abs(work.least[x]) + rho)
         t1, t2 = excluded(work.k[x], l, b, level)
         if t1 < t2:
-            if t1 <= l and t2 >= b:
-                return 2.0
             if t1 <= l:
                 work.l[x] = t2
             elif t2 >= b:
@@ -182,21 +183,21 @@ def reduced(search: PosteriorBoxes, work: BoxRoom, count: int, bound: float) -> 
 
 
 @part
-def settle(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> float:
-    """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
+def settle(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail) -> None:
+    """Bound a cell and shrink it while that helps, or until nothing below the floor is left in it; the trail says how."""
     floor, r = search.number[FLOOR], search.tally[RANK]
-    bound = inherited
-    for _ in range(ROUNDS):
+    trail.rounds[:] = 0
+    for row in range(ROUNDS):
         if not propagate(work.l, work.b, r, work.top):
-            return np.inf
+            trail.rounds[1] = 1
+            return
         count = prepare(search, work)
         found = relaxed(search, work, count)
-        if found >= floor:
-            return np.inf
-        bound = max(bound, found) if found > -np.inf else bound
-        share = reduced(search, work, count, found)
-        if share > 1.0:
-            return np.inf
-        if not share > SHRUNK:
-            break
-    return bound
+        share = reduced(search, work, count, found) if found < floor else 0.0
+        trail.nu[row], trail.bound[row] = work.nu[0], found
+        copy_row(work.w, trail.w[row])
+        copy_row(work.l, trail.l[row])
+        copy_row(work.b, trail.b[row])
+        trail.rounds[0] = row + 1
+        if found >= floor or not share > SHRUNK:
+            return

@@ -5,8 +5,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .ranges import EPS
 from .search import RANK
 
@@ -40,8 +40,9 @@ class BoxRoom(NamedTuple):
     line: Array  # (n,)        slope of the secant minus lambda
     h_l: Array  # (n,)         h(l)
     h_b: Array  # (n,)         h(b)
+    tangent: Array  # (n,)     beta sum_y T[x,y] log v_y
     c: Array  # (n,)           slope of the relaxation
-    k: Array  # (n,)
+    k: Array  # (n,)           k_x, rounded downward
     least: Array  # (n,)       M_x
     u: Array  # (|Y|,)
     w: Array  # (|Y|,)         log v
@@ -49,6 +50,7 @@ class BoxRoom(NamedTuple):
     D: Array  # (|Y|,)
     top: Integers  # (r + 1,)  letters without a lower bound, largest b first
     cut: Array  # (n, 2)       what the bound excludes inside the range
+    nu: Array  # (1,)
 
 
 @part
@@ -67,12 +69,14 @@ def room(search: PosteriorBoxes) -> BoxRoom:
         np.empty(n),
         np.empty(n),
         np.empty(n),
+        np.empty(n),
         np.empty(m),
         np.empty(m),
         np.empty(m),
         np.empty(m),
         np.empty(search.tally[RANK] + 1, whole),
         np.empty((n, 2)),
+        np.empty(1),
     )
 
 

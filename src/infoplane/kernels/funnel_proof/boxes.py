@@ -6,16 +6,18 @@ most r = rank(T) letters matter.
 
 import numpy as np
 
-from ..common.jit import entry, part
+from ...runtime.compiling import entry, part
 from ..common.rows import copy_row
 from .box_bound import settle
 from .box_cells import BoxRoom, PosteriorBoxes, room
 from .ranges import entropy
-from .search import CELLS, LEAST, LOST, SINCE, UNPAID, WAITING, enough, explore, pop, push
+from .recheck import BoxTrail, Levels, followed, leaves_out
+from .relaxation import ROUNDS
+from .search import CELLS, LEAST, LOST, MISTAKES, RANK, SINCE, UNPAID, WAITING, enough, explore, pop, push
 
 
 @part
-def place_of_cut(work: BoxRoom) -> tuple[int, float, float]:
+def place_of_cut(search: PosteriorBoxes, work: BoxRoom, levels: Levels) -> tuple[int, float, float]:
     """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range."""
     best, letter = 0.0, -1
     for x in range(work.l.size):
@@ -35,16 +37,18 @@ def place_of_cut(work: BoxRoom) -> tuple[int, float, float]:
     l, b = work.l[letter], work.b[letter]
     t1, t2 = max(work.cut[letter, 0], l), min(work.cut[letter, 1], b)
     if t1 < t2:
-        return letter, t1, t2
+        if leaves_out(levels, letter, t1, t2):
+            return letter, t1, t2
+        search.tally[MISTAKES] += 1
     t = 0.5 * (work.q[letter] + 0.5 * (l + b))
     t = min(max(t, l + 0.1 * (b - l)), b - 0.1 * (b - l))
     return (letter, t, t) if l < t < b else (-1, 0.0, 0.0)
 
 
 @part
-def keep(search: PosteriorBoxes, work: BoxRoom, bound: float) -> None:
+def keep(search: PosteriorBoxes, work: BoxRoom, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
-    letter, t1, t2 = place_of_cut(work)
+    letter, t1, t2 = place_of_cut(search, work, levels)
     waiting = search.tally[WAITING]
     if letter < 0 or waiting >= search.heap.size:
         search.number[LEAST] = min(search.number[LEAST], bound)
@@ -60,24 +64,37 @@ def keep(search: PosteriorBoxes, work: BoxRoom, bound: float) -> None:
 
 
 @part
-def visit(search: PosteriorBoxes, work: BoxRoom, inherited: float) -> None:
-    """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
+def visit(search: PosteriorBoxes, work: BoxRoom, trail: BoxTrail, inherited: float) -> None:
+    """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
     if search.tally[UNPAID]:
         search.tally[SINCE] += 1
-    bound = settle(search, work, inherited)
+    l, b = work.l.copy(), work.b.copy()
+    settle(search, work, trail)
+    bound, mistakes, levels = followed(search.T, search.lam, search.number, search.tally[RANK], l, b, trail)
+    search.tally[MISTAKES] += mistakes
     if bound < np.inf:
+        copy_row(l, work.l)
+        copy_row(b, work.b)
         explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, work.q)
-        keep(search, work, bound)
+        keep(search, work, levels, max(inherited, bound))
 
 
 @entry
 def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
     """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
-    work = room(search)
+    work, (n, m) = room(search), search.T.shape
+    trail = BoxTrail(
+        np.empty((ROUNDS, n)),
+        np.empty((ROUNDS, n)),
+        np.empty((ROUNDS, m)),
+        np.empty(ROUNDS),
+        np.empty(ROUNDS),
+        np.empty(2, np.int64),
+    )
     if search.tally[CELLS] == 0:
         work.l[:], work.b[:], work.q[:] = 0.0, 1.0, 1.0 / search.T.shape[0]
-        visit(search, work, -np.inf)
+        visit(search, work, trail, -np.inf)
     last = search.tally[CELLS] + cells - 1
     while search.tally[CELLS] < last and search.tally[WAITING] > 0:
         if enough(search.tally, search.found):
@@ -95,5 +112,5 @@ def advance_boxes(search: PosteriorBoxes, cells: int) -> bool:
                 work.b[letter] = t1
             else:
                 work.l[letter] = t2
-            visit(search, work, bound)
+            visit(search, work, trail, bound)
     return bool(search.tally[WAITING] > 0)

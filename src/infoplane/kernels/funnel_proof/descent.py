@@ -14,8 +14,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import entry, inlined, part
 from ..common.arrays import Integers
-from ..common.jit import entry, inlined, part
 from ..common.linear import solve_definite
 
 GONE = 1e-13

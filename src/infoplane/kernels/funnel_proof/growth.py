@@ -7,8 +7,8 @@ a finite share t: H((1-t) q + t e_x) = (1-t) H(q) + h(t) + h(1-t) for a letter x
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import entry, part
 from ..common.arrays import Integers
-from ..common.jit import entry, part
 from .descent import descend, xlogx
 from .ranges import entropy
 

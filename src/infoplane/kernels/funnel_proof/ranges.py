@@ -6,7 +6,7 @@ that level between them. That is all that range reduction needs. `phi` is rounde
 
 import math
 
-from ..common.jit import part
+from ...runtime.compiling import part
 
 EPS = 2.0**-52
 

@@ -6,7 +6,7 @@ Nothing here needs to be exact: whatever v = Tq a few steps lead to, the bound c
 import math
 
 from ...information import Array
-from ..common.jit import part
+from ...runtime.compiling import part
 
 STEPS = 200
 """Moves on one relaxation, at most."""

@@ -3,13 +3,13 @@
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers
-from ..common.jit import part
 from .descent import descend, reduced_cost
 
-WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK = range(7)
+WAITING, CELLS, FOUND, LOST, UNPAID, SINCE, RANK, MISTAKES = range(8)
 """Places in `tally`: cells waiting, cells bounded, violating posteriors met, cells given up, violations that no prices were lowered for,
-cells since the first of those, rank(T)."""
+cells since the first of those, rank(T), claims that did not hold when they were computed once more."""
 
 BETA, FLOOR, ERROR, RELATIVE, LOWEST, BUDGET, SPENT, LEAST = range(8)
 """Places in `number`: beta; the bound that ends a cell; rounding, absolute, and of the slopes, relative; how low a price may go; what of

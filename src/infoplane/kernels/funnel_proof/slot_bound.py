@@ -11,8 +11,10 @@ So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes let
 
 import numpy as np
 
-from ..common.jit import part
+from ...runtime.compiling import part
+from ..common.rows import copy_row, copy_rows
 from .ranges import EPS, entropy, excluded, phi
+from .recheck_slots import SlotTrail
 from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RELATIVE
 from .slot_cells import SlotRoom, Slots, propagate
@@ -104,7 +106,7 @@ def slopes(search: Slots, work: SlotRoom, count: int) -> None:
 
 @part
 def bounded(search: Slots, work: SlotRoom, count: int) -> float:
-    """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves k_x and M_i."""
+    """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves nu, k_x and M_i."""
     r = work.size.size
     # The cheapest slots are filled up; nu is the slope of the last.
     costs, left, nu = np.empty(r), 1.0, 0.0
@@ -117,6 +119,7 @@ def bounded(search: Slots, work: SlotRoom, count: int) -> float:
             left -= work.B[i] - work.L[i]
             if left <= 0.0:
                 break
+    work.nu[0] = nu
     relative = search.number[RELATIVE]
     for j in range(count):
         x = work.active[j]
@@ -234,18 +237,21 @@ def reduced(search: Slots, work: SlotRoom, bound: float) -> float:
 
 
 @part
-def settle(search: Slots, work: SlotRoom, inherited: float) -> float:
-    """Bound a cell and shrink it while that helps; inf if nothing below the floor is left in it."""
+def settle(search: Slots, work: SlotRoom, trail: SlotTrail) -> None:
+    """Bound a cell and shrink it while that helps, or until nothing below the floor is left in it; the trail says how."""
     floor = search.number[FLOOR]
-    bound = inherited
-    for _ in range(ROUNDS):
+    trail.rounds[:] = 0
+    for row in range(ROUNDS):
         if not propagate(work):
-            return np.inf
+            trail.rounds[1] = 1
+            return
         count = prepare(search, work)
         found = relaxed(search, work, count)
-        if found >= floor:
-            return np.inf
-        bound = max(bound, found) if found > -np.inf else bound
-        if not reduced(search, work, found) > SHRUNK:
-            break
-    return bound
+        share = reduced(search, work, found) if found < floor else 0.0
+        trail.nu[row], trail.bound[row] = work.nu[0], found
+        copy_row(work.w, trail.w[row])
+        copy_row(work.L, trail.L[row])
+        copy_rows(work.cap, trail.cap[row])
+        trail.rounds[0] = row + 1
+        if found >= floor or not share > SHRUNK:
+            return

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
-from ..common.jit import part
 from .ranges import EPS
 
 KEPT = 4
@@ -70,6 +70,7 @@ class SlotRoom(NamedTuple):
     w: Array  # (|Y|,)          log v
     D: Array  # (|Y|,)
     cut: Array  # (r, 2)
+    nu: Array  # (1,)
 
 
 @part
@@ -99,6 +100,7 @@ def room(search: Slots) -> SlotRoom:
         np.empty(m),
         np.empty(m),
         np.empty((r, 2)),
+        np.empty(1),
     )
 
 

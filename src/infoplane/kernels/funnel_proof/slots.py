@@ -5,10 +5,13 @@ A cell is cut in the mass of one slot, or the set of a slot is parted by distanc
 
 import numpy as np
 
-from ..common.jit import entry, part
+from ...runtime.compiling import entry, part
 from ..common.rows import copy_row, copy_rows
 from .ranges import entropy
-from .search import CELLS, LEAST, LOST, SINCE, UNPAID, WAITING, enough, explore, pop, push
+from .recheck import Levels
+from .recheck_slots import SlotTrail, followed_slots, leaves_out_of_slot
+from .relaxation import ROUNDS
+from .search import CELLS, LEAST, LOST, MISTAKES, SINCE, UNPAID, WAITING, enough, explore, pop, push
 from .slot_bound import settle
 from .slot_cells import KEPT, SlotRoom, Slots, decoded, encoded, room
 
@@ -17,7 +20,7 @@ MIXED = 0.1
 
 
 @part
-def place_of_cut(work: SlotRoom) -> tuple[int, int, int, float, float]:
+def place_of_cut(search: Slots, work: SlotRoom, levels: Levels) -> tuple[int, int, int, float, float]:
     """A slot; two of its letters whose neighbours are to part, or (-1, -1) and what to leave out of the masses."""
     L, B, V, q = work.L, work.B, work.V, work.q
     r = L.size
@@ -58,16 +61,18 @@ def place_of_cut(work: SlotRoom) -> tuple[int, int, int, float, float]:
     low, high = L[slot], B[slot]
     t1, t2 = max(work.cut[slot, 0], low), min(work.cut[slot, 1], high)
     if t1 < t2:
-        return slot, -1, -1, t1, t2
+        if leaves_out_of_slot(levels, work.cap, slot, t1, t2):
+            return slot, -1, -1, t1, t2
+        search.tally[MISTAKES] += 1
     t = 0.5 * (V[slot] + 0.5 * (low + high))
     t = min(max(t, low + 0.1 * (high - low)), high - 0.1 * (high - low))
     return (slot, -1, -1, t, t) if low < t < high else (-1, -1, -1, 0.0, 0.0)
 
 
 @part
-def keep(search: Slots, work: SlotRoom, bound: float) -> None:
+def keep(search: Slots, work: SlotRoom, levels: Levels, bound: float) -> None:
     """Let a cell wait, if it can be cut and there is room."""
-    where, a, b, t1, t2 = place_of_cut(work)
+    where, a, b, t1, t2 = place_of_cut(search, work, levels)
     waiting = search.tally[WAITING]
     if where < 0 or waiting >= search.heap.size:
         search.number[LEAST] = min(search.number[LEAST], bound)
@@ -99,19 +104,25 @@ def keep(search: Slots, work: SlotRoom, bound: float) -> None:
 
 
 @part
-def visit(search: Slots, work: SlotRoom, inherited: float) -> None:
-    """Settle the cell in `work`; keep it, and look for a violation in it, if it is not done."""
+def visit(search: Slots, work: SlotRoom, trail: SlotTrail, inherited: float) -> None:
+    """Settle the cell in `work` and follow the trail; keep what holds of it, and look for a violation in it, if it is not done."""
     search.tally[CELLS] += 1
     if search.tally[UNPAID]:
         search.tally[SINCE] += 1
-    bound = settle(search, work, inherited)
+    L, B, cap = work.L.copy(), work.B.copy(), work.cap.copy()
+    settle(search, work, trail)
+    bound, mistakes, levels = followed_slots(search.T, search.lam, search.number, L, B, cap, trail)
+    search.tally[MISTAKES] += mistakes
     if bound < np.inf:
-        total = np.zeros(work.cap.shape[1])
+        copy_row(L, work.L)
+        copy_row(B, work.B)
+        copy_rows(cap, work.cap)
+        total = np.zeros(cap.shape[1])
         for i in range(work.size.size):
             for x in range(total.size):
                 total[x] += work.q[i, x]
         explore(search.T, search.lam, search.p, search.number, search.tally, search.found, search.table, total)
-        keep(search, work, bound)
+        keep(search, work, levels, max(inherited, bound))
 
 
 @part
@@ -148,10 +159,19 @@ def restore(search: Slots, work: SlotRoom, cell: int, side: int) -> None:
 @entry
 def advance_slots(search: Slots, cells: int) -> bool:
     """Bound at most so many cells, in pairs, at first the whole simplex; True while cells wait and the search should go on."""
-    work = room(search)
+    work, m = room(search), search.T.shape[1]
+    r, n = work.cap.shape
+    trail = SlotTrail(
+        np.empty((ROUNDS, r)),
+        np.empty((ROUNDS, r, n)),
+        np.empty((ROUNDS, m)),
+        np.empty(ROUNDS),
+        np.empty(ROUNDS),
+        np.empty(2, np.int64),
+    )
     if search.tally[CELLS] == 0:
         work.L[:], work.B[:], work.cap[:], work.q[:] = 0.0, 1.0, 1.0, 0.0
-        visit(search, work, -np.inf)
+        visit(search, work, trail, -np.inf)
     last = search.tally[CELLS] + cells - 1
     while search.tally[CELLS] < last and search.tally[WAITING] > 0:
         if enough(search.tally, search.found):
@@ -163,10 +183,10 @@ def advance_slots(search: Slots, cells: int) -> bool:
         # The slot that was popped is the next to be filled: the second part waits in `other` while the first is settled.
         L, B, cap, q = work.L.copy(), work.B.copy(), work.cap.copy(), work.q.copy()
         restore(search, work, cell, 0)
-        visit(search, work, bound)
+        visit(search, work, trail, bound)
         copy_row(L, work.L)
         copy_row(B, work.B)
         copy_rows(cap, work.cap)
         copy_rows(q, work.q)
-        visit(search, work, bound)
+        visit(search, work, trail, bound)
     return bool(search.tally[WAITING] > 0)

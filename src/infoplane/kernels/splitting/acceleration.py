@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ..common.jit import part
+from ...runtime.compiling import part
 from .measure import lagrangian
 from .tables import Split
 

@@ -8,17 +8,13 @@ place, so that a caller may advance a few hundred iterations at a time, show pro
 3. `stopping`                residuals, the trace, and whether the run has ended
 4. `_without_dead`           clusters that have lost their mass are dropped; or else
 5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail (`acceleration`)
-
-Between two steps iterates are only read, and so are borrowed: to count references to their six tables would take a twentieth of an
-iteration on a 3 x 3 joint.
 """
 
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import entry, inlined, part
 from ..common.arrays import Flags, matmul
-from ..common.borrow import borrowed, release
-from ..common.jit import entry, inlined, part
 from ..common.outcomes import FAILED, RUNNING
 from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
 from .acceleration import STRIDE, leap
@@ -130,8 +126,14 @@ def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
     return Iterate(W, v, nu, now.c, now.boost, matmul(W, split.M))
 
 
-@inlined
-def _advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+@entry
+def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
+    """Advance every running run by at most trace.shape[1] iterations, or to the limit.
+
+    Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
+    trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
+    the other two residuals are small, and at the end.
+    """
     record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
     for r in range(state.W.shape[0]):
         if state.outcome[r] != RUNNING:
@@ -146,34 +148,31 @@ def _advance(tables: Tables, setting: Setting, state: State, trace: Array) -> No
         for step in range(trace.shape[1]):
             if state.iterations[r] >= setting.limit:
                 break
-            old = now
-            before = borrowed(old)
+            before = now
             if automatic:
                 mass = before.u if setting.tune_on_encoder else before.v
                 may_fall = state.iterations[r] < setting.settled
                 retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
                 copy_rows(before.c, c_before)
-            now = iterate(split, setting, old)
+            now = iterate(split, setting, before)
             if setting.stop[0] != 0:  # the step may have been cut short
-                now = old
+                now = before
                 break
-            after = borrowed(now)
             state.iterations[r] += 1
-            if not is_finite(after):
-                state.outcome[r], now = FAILED, old
+            if not is_finite(now):
+                state.outcome[r], now = FAILED, before
                 break
             if automatic:
-                remember_raises(after.boost, after.c, c_before)
-            measure(split, setting, state, r, after, before, record)
+                remember_raises(now.boost, now.c, c_before)
+            measure(split, setting, state, r, now, before, record)
             if record:
-                record_iteration(split, setting, after, rho, state.residuals[r], trace[r, step])
-            state.outcome[r] = judge(setting, state, r, after, before)
-            release(old)
+                record_iteration(split, setting, now, rho, state.residuals[r], trace[r, step])
+            state.outcome[r] = judge(setting, state, r, now, before)
             if state.outcome[r] != RUNNING:
                 break
-            dead = mark_dead_in_both(after.u, after.v, keep)
+            dead = mark_dead_in_both(now.u, now.v, keep)
             if dead > 0:
-                dead -= _keep_last_holders(after.W, keep)
+                dead -= _keep_last_holders(now.W, keep)
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:
@@ -181,14 +180,3 @@ def _advance(tables: Tables, setting: Setting, state: State, trace: Array) -> No
         if not record:
             state.residuals[r, 2] = stationarity(split, now.W, rho, setting.width[r])
         _put_back(state, r, now, tail)
-
-
-@entry
-def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations, or to the limit.
-
-    Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
-    trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
-    the other two residuals are small, and at the end.
-    """
-    _advance(borrowed(tables), borrowed(setting), borrowed(state), borrowed(trace))

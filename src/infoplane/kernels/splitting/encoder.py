@@ -17,8 +17,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Integers, matmul
-from ..common.jit import part
 from ..common.linear import solve_damped
 from ..common.roots import LOG_TINY
 from ..common.rows import copy_rows

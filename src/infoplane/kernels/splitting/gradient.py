@@ -13,8 +13,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import matmul
-from ..common.jit import part
 from ..common.roots import safe_log
 from .encoder import slope_table
 from .measure import log_table, marginal_logs

@@ -12,8 +12,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import Flags
-from ..common.jit import part
 from ..common.roots import safe_log, upper_root, wright_omega
 from .tables import Split
 

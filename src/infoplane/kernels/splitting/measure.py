@@ -5,8 +5,8 @@ import math
 import numpy as np
 
 from ...information import Array
+from ...runtime.compiling import part
 from ..common.arrays import matmul
-from ..common.jit import part
 from ..common.roots import safe_log
 from .tables import Split
 

@@ -7,7 +7,7 @@ each reset multiplies it by 1/LOW at least, and it never exceeds kappa |h| / eps
 """
 
 from ...information import Array
-from ..common.jit import part
+from ...runtime.compiling import part
 from ..common.rows import DEAD
 from .tables import Split
 

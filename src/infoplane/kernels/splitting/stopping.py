@@ -18,7 +18,7 @@ RUNNING        none
 import math
 
 from ...information import Array
-from ..common.jit import inlined, part
+from ...runtime.compiling import inlined, part
 from ..common.outcomes import (
     AUGMENTED,
     DUAL,

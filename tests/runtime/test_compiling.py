@@ -1,3 +1,4 @@
+import errno
 import gc
 import os
 import subprocess
@@ -7,8 +8,8 @@ import time
 
 import numpy as np
 
-from infoplane.kernels.common import jit
-from infoplane.kernels.common.jit import COMPILING, entry, telling_of_compilation
+from infoplane.runtime import compiling
+from infoplane.runtime.compiling import COMPILING, entry, part, telling_of_compilation
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_works():
@@ -16,6 +17,31 @@ def test_a_kernel_without_a_place_for_its_cache_still_works():
     scope = {}
     exec("def double(u):\n    return 2.0 * u", scope)
     assert entry(scope["double"])(1.5) == 3.0
+
+
+def half(u):
+    return 0.5 * u
+
+
+def test_a_part_is_called_by_kernels_by_parts_and_as_plain_python_by_python():
+    inner = part(half)
+    outer = part(lambda u: inner(u) + 1.0)
+    assert entry(lambda u: outer(u) + inner(u))(2.0) == 3.0
+    assert outer(2.0) == 2.0
+    assert inner is half
+
+
+def test_a_disk_that_is_full_costs_nothing_but_the_time_to_compile(tmp_path, monkeypatch):
+    """What was compiled runs, although it could not be saved."""
+
+    def full(*_arguments):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(compiling.configuration, "CACHE_DIR", str(tmp_path))
+    doubled = entry(lambda u: u + u)
+    monkeypatch.setattr("os.replace", full)  # the last thing that numba does to a file it writes
+    assert doubled(2.0) == 4.0
+    assert not list(tmp_path.rglob("*.nb?"))
 
 
 def test_importing_compiles_nothing_and_loads_no_plotting():
@@ -30,8 +56,8 @@ def test_importing_compiles_nothing_and_loads_no_plotting():
 
 
 def test_compilation_is_told_once_and_only_when_it_happens(monkeypatch, caplog):
-    monkeypatch.setattr(jit, "_told", threading.Event())
-    misses, told = [], jit._told
+    monkeypatch.setattr(compiling, "_told", threading.Event())
+    misses, told = [], compiling._told
     with telling_of_compilation(lambda: bool(misses)):
         assert not told.wait(0.3)
     with telling_of_compilation(lambda: bool(misses)):
@@ -46,7 +72,7 @@ def test_a_call_that_compiles_says_so_and_the_next_process_does_not(tmp_path):
     """A kernel of a user's own, on a machine that has seen none; it takes the compiler a second."""
     (tmp_path / "kernel.py").write_text(
         "import numpy as np\n"
-        "from infoplane.kernels.common.jit import entry\n\n"
+        "from infoplane.runtime.compiling import entry\n\n"
         "@entry\ndef twice(p):\n    return np.append(p, p)\n\n"
         "twice(np.array([0.5, 0.25]))\n"
     )
@@ -79,7 +105,7 @@ def test_the_collector_rests_and_is_as_it_was_once_all_have_left():
     try:
         for enabled in (True, False):
             (gc.enable if enabled else gc.disable)()
-            first, second = jit.collector_at_rest(), jit.collector_at_rest()
+            first, second = compiling.collector_at_rest(), compiling.collector_at_rest()
             first.__enter__()
             second.__enter__()
             assert not gc.isenabled()
@@ -91,12 +117,12 @@ def test_the_collector_rests_and_is_as_it_was_once_all_have_left():
 
 
 def test_the_clock_does_not_count_the_compiler():
-    @jit.entry
+    @compiling.entry
     def twice(x):
         return x + x
 
-    began, clock = time.perf_counter(), jit.clock()
+    began, clock = time.perf_counter(), compiling.clock()
     twice(2.0)
-    took, counted = time.perf_counter() - began, jit.clock() - clock
+    took, counted = time.perf_counter() - began, compiling.clock() - clock
     assert counted < 0.5 * took  # what is left is the call itself
-    assert jit.clock() - clock < time.perf_counter() - began
+    assert compiling.clock() - clock < time.perf_counter() - began

@@ -1,0 +1,190 @@
+"""A second computation of everything that closes or shrinks a box, by the plain formulas, in arrays that the search never sees.
+
+With the multipliers v = (mu, t), the slopes of the secants and theta that the search has used, and E_x = lambda_x - R_x - mu.T_x,
+
+    a bound B holds          if  B <= -sum_y max(mu_y l_y, mu_y b_y) - gamma log sum_x exp(E_x / gamma),
+    an end u_y <= e holds    if  target + sum_y max(mu_y l_y, mu_y b_y) + gamma log sum_x exp(E_x / gamma + theta (T_yx - e)) <= 0,
+    a box is empty           if  sum_y l_y > 1 or sum_y b_y < 1,
+
+u_y >= e likewise with theta (e - T_yx): Donsker and Varadhan's inequality (`ranges`), in which w and B have cancelled. What the search
+claims lies inside by twice a bound of its rounding (`cell_bound.slack`, docs/certificates.md): half of that is for the rounding here, so
+that no tolerance is needed. A NaN confirms nothing.
+"""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from ...information import Array
+from ...runtime.compiling import part
+from ..common.fast import exp, regrouped
+from ..common.rows import copy_row
+from .cell_bound import Dual, Work
+
+UNDERFLOW = 1e-300
+"""More than what `exp` may have rounded to zero in a sum of so many terms: with it added, a sum stays an upper bound."""
+
+FARTHEST = 700.0
+"""Exponents above this count as this, near the largest that `exp` takes; a sum with one confirms nothing."""
+
+SAMPLE = 8
+"""Of the range reductions that leave something, one in so many is looked at: all of them would cost a fifth to a third of a proof."""
+
+SCATTER = 2654435761
+"""Knuth's multiplier for hashing: which ones are looked at is scattered, and the same in every run."""
+
+TIGHT = 0.02
+"""... and every one that leaves less than this share of a side."""
+
+
+class Second(NamedTuple):
+    """What the second computation keeps to itself; every array has one meaning."""
+
+    h: Array  # (|Y|, |X|)   h(T), from T
+    low: Array  # (|Y|,)     l of the box that a claim is about, before it was shrunk
+    high: Array  # (|Y|,)    b of it
+    scaled: Array  # (|X|,)  (E_x - max E) / gamma
+    terms: Array  # (2,)     sum_y max(mu_y l_y, mu_y b_y), and max E
+
+
+@part
+def second_room(T: Array) -> Second:
+    """Room for one claim after another."""
+    n_y, n_x = T.shape
+    h = np.zeros((n_y, n_x))
+    for y in range(n_y):
+        for x in range(n_x):
+            if T[y, x] > 0.0:
+                h[y, x] = -T[y, x] * math.log(T[y, x])
+    return Second(h, np.empty(n_y), np.empty(n_y), np.empty(n_x), np.empty(2))
+
+
+@part
+def keep_box(work: Work, second: Second) -> None:
+    """The box as it is now is what the next claim is about."""
+    copy_row(work.low, second.low)
+    copy_row(work.high, second.high)
+
+
+@part
+def empty(second: Second) -> bool:
+    """Whether no u of the box sums to one."""
+    lows, highs = 0.0, 0.0
+    for y in range(second.low.shape[0]):
+        lows += second.low[y]
+        highs += second.high[y]
+    return lows > 1.0 or highs < 1.0
+
+
+@part
+def sums_agree(second: Second, work: Work) -> bool:
+    """Whether the box holds every u of the one before that sums to one: 1 - (the others' b) <= u_y <= 1 - (the others' l)."""
+    n_y = second.low.shape[0]
+    lows, highs = 0.0, 0.0
+    for y in range(n_y):
+        lows += second.low[y]
+        highs += second.high[y]
+    for y in range(n_y):
+        if not work.high[y] >= min(second.high[y], 1.0 - (lows - second.low[y])):
+            return False
+        if not work.low[y] <= max(second.low[y], 1.0 - (highs - second.high[y])):
+            return False
+    return True
+
+
+@regrouped
+def lessen(to: Array, T: Array, h: Array, low: float, high: float, at_zero: float, rate: float, share: float) -> None:
+    """Take t (the secant) + mu T = at_zero + rate T, and that share of h with its tangents outside the box, off the exponents."""
+    at_low, at_high = 0.0, -1.0 - math.log(high)
+    if low > 0.0:
+        at_low = -1.0 - math.log(low)
+    for x in range(to.shape[0]):
+        s = T[x]
+        tangent = h[x]
+        tangent = low + at_low * s if s < low else tangent
+        tangent = high + at_high * s if s > high else tangent
+        to[x] -= at_zero + rate * s + share * tangent
+
+
+@regrouped
+def largest(values: Array) -> float:
+    """The largest of them."""
+    top = values[0]
+    for x in range(1, values.shape[0]):
+        top = max(top, values[x])
+    return float(top)
+
+
+@regrouped
+def scale_down(values: Array, top: float, gamma: float) -> None:
+    """(E - max E) / gamma."""
+    for x in range(values.shape[0]):
+        values[x] = (values[x] - top) / gamma
+
+
+@part
+def fill(dual: Dual, second: Second, slope: Array, v: Array) -> None:
+    """The exponents of the box that was kept, with multipliers v and secants of these slopes, nowhere above h between its ends."""
+    n_y = second.low.shape[0]
+    copy_row(dual.lam, second.scaled)
+    edges = 0.0
+    for y in range(n_y):
+        low, high, mu, t = second.low[y], second.high[y], v[y], v[n_y + y]
+        h_low = -low * math.log(low) if low > 0.0 else 0.0
+        h_high = -high * math.log(high) if high > 0.0 else 0.0
+        offset = min(h_low - slope[y] * low, h_high - slope[y] * high)
+        edges += max(mu * low, mu * high)
+        lessen(second.scaled, dual.T[y], second.h[y], low, high, t * offset, mu + t * slope[y], 1.0 - t)
+    top = largest(second.scaled)
+    scale_down(second.scaled, top, dual.gamma)
+    second.terms[0], second.terms[1] = edges, top
+
+
+@regrouped
+def tilted_sum(scaled: Array, T: Array, theta: float, end: float) -> float:
+    """Sum_x exp(scaled + theta (T - e))."""
+    total = 0.0
+    for x in range(scaled.shape[0]):
+        total += exp(min(scaled[x] + theta * (T[x] - end), FARTHEST))
+    return total
+
+
+@part
+def bound_agrees(dual: Dual, second: Second, work: Work, bound: float) -> bool:
+    """Whether the box that was kept has this bound, with the multipliers work.v."""
+    fill(dual, second, work.slope, work.v)
+    total = tilted_sum(second.scaled, dual.T[0], 0.0, 0.0)
+    exact = float(-second.terms[0] - second.terms[1] - dual.gamma * math.log(total + UNDERFLOW))
+    return bound <= exact
+
+
+@part
+def end_agrees(dual: Dual, second: Second, y: int, theta: float, end: float, target: float) -> bool:
+    """Whether every q below the target has theta u_y <= theta e; theta is negative for a lower end."""
+    total = tilted_sum(second.scaled, dual.T[y], theta, end)
+    left = float(target + second.terms[0] + second.terms[1] + dual.gamma * math.log(total + UNDERFLOW))
+    return left <= 0.0
+
+
+@part
+def chosen(second: Second, work: Work, number: int) -> bool:
+    """Whether the so-many-th range reduction is looked at: one in `SAMPLE`, scattered, and each that takes most of a side away."""
+    looked_at = (number * SCATTER >> 16) % SAMPLE == 0
+    for y in range(second.low.shape[0]):
+        if not work.high[y] - work.low[y] >= TIGHT * (second.high[y] - second.low[y]):
+            looked_at = True
+    return looked_at
+
+
+@part
+def ranges_agree(dual: Dual, second: Second, work: Work, target: float) -> bool:
+    """Whether every end that was moved, each by its own theta, leaves nothing below the target outside."""
+    fill(dual, second, work.slope, work.v)
+    for y in range(second.low.shape[0]):
+        low, high = work.low[y], work.high[y]
+        if not high >= second.high[y] and not end_agrees(dual, second, y, work.tilt_high[y], high, target):
+            return False
+        if not low <= second.low[y] and not end_agrees(dual, second, y, work.tilt_low[y], low, target):
+            return False
+    return True
