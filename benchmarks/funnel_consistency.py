@@ -21,6 +21,7 @@ import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.support import Support
+from infoplane.runtime.budget import Budget
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block
 
@@ -61,7 +62,7 @@ def judge(seed: int) -> dict[str, object]:
     if leaky:
         cap = float(rng.choice([found.iyz for found in leaky]))
         support = Support(joint)
-        capped = capped_curve(support, first_programme(support), [cap], Limits(TOL, 2**40, 2.0))[0]
+        capped = capped_curve(support, first_programme(support, Budget()), [cap], Limits(TOL, 2**40, 2.0), Budget())[0]
         within = max(found.ixz for found in leaky if found.iyz <= cap)
         if within > capped.upper_bound + ROUNDING or capped.iyz > cap:
             false.append("cap on the leakage")

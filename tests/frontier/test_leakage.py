@@ -1,5 +1,8 @@
 """The funnel under a cap on the leakage: feasible, certified, monotone and concave."""
 
+import signal
+import threading
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,7 +18,9 @@ from infoplane.frontier import leakage
 from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.information import plane_point
 from infoplane.joint.support import Support
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.columns import Columns
+from infoplane.solvers.fallback import default_encoder
 from strategies import joints
 
 BIT = np.log(2.0)
@@ -182,7 +187,7 @@ def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
 def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
     monkeypatch.setattr(privacy, "CHUNK", 1000)
     support = Support(ip.datasets.heart())
-    whole, cut = (plane_point(support.joint, private_encoder(support, 5_000, until)) for until in (np.inf, 0.0))
+    whole, cut = (plane_point(support.joint, private_encoder(support, 5_000, Budget(seconds=one))) for one in (np.inf, 0.0))
     assert 0.0 < cut.ixz < whole.ixz
     assert max(cut.iyz, whole.iyz) < 1e-25
 
@@ -222,13 +227,17 @@ def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     joint, caps = ip.datasets.heart(), [0.01, 0.1]
     path = merge_two(joint)
 
-    def interrupt(*_, **__):
-        raise KeyboardInterrupt
+    def pressed(real):
+        def call(*arguments, **options):
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            return real(*arguments, **options)
+
+        return call
 
     if where == "solver":
-        monkeypatch.setattr(leakage, "solve", interrupt)
+        monkeypatch.setattr(leakage, "default_encoder", pressed(leakage.default_encoder))
     else:
-        monkeypatch.setattr(generation.Pricing, "advance", interrupt)
+        monkeypatch.setattr(generation.Pricing, "advance", pressed(generation.Pricing.advance))
     for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
         assert found.iyz <= cap
         assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound
@@ -239,11 +248,11 @@ def test_solvers_run_where_the_cap_is_met(monkeypatch):
     """Betas of the seeds, from the programme's own dual value: the last is near the slope of the frontier at the cap."""
     joint, betas = ip.datasets.heart(), []
 
-    def watched(joint, problem, **options):
-        betas.append(problem.parameter)
-        return ip.solve(joint, problem, **options)
+    def watched(job, *arguments, **options):
+        betas.append(job.problem.parameter)
+        return default_encoder(job, *arguments, **options)
 
-    monkeypatch.setattr(leakage, "solve", watched)
+    monkeypatch.setattr(leakage, "default_encoder", watched)
     found = funnel_at_leakage(joint, 0.03 * BIT)
     assert 1 <= len(betas) <= leakage.RUNS
     assert found.beta / 1.5 < betas[-1] < 1.5 * found.beta

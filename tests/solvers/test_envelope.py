@@ -174,14 +174,16 @@ def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem
     joint = ip.Joint.from_counts(np.random.default_rng(0).gamma(0.3, size=(20, 6)))
     support = Support(joint)
     start = np.random.default_rng(1).dirichlet(np.ones(20), size=20).T.copy()
-    job, real, seen = job_of(support, problem, start[None]), envelope.prove, []
+    job, seen = job_of(support, problem, start[None]), []
 
     def interrupted(proof):
-        for piece in real(proof):
-            seen.append(piece)
+        def beside():
+            seen.append(proof.lower_bound)
             if len(seen) > pauses:
                 job.budget.stop()
-            yield piece
+
+        proof.beside = beside
+        proof.search()
 
     monkeypatch.setattr(envelope, "prove", interrupted)
     (run,) = Envelope().run(job)
@@ -200,7 +202,7 @@ def test_control_c_in_the_first_piece_of_a_proof_still_has_an_answer(monkeypatch
 
     def pressed(proof):
         os.kill(os.getpid(), signal.SIGINT)
-        yield from real(proof)
+        real(proof)
 
     monkeypatch.setattr(envelope, "prove", pressed)
     found = ip.solve(joint, problem, Envelope())

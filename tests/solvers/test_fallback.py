@@ -24,7 +24,7 @@ def loss_of_default(problem):
 
 def test_it_is_what_the_default_finds():
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
-    found = default_encoder(job_of(joint, problem, np.eye(16)[None]))
+    found = default_encoder(job_of(joint, problem), 60.0)
     assert problem.value(joint, found) == pytest.approx(ip.solve(joint, problem, rng=0).loss, abs=1e-9)
 
 
@@ -51,6 +51,6 @@ def test_interrupted_it_has_an_encoder_all_the_same(blocks, monkeypatch):
         return advanced(iteration, steps)
 
     monkeypatch.setattr(driver, "advanced", stopping)
-    W = default_encoder(job)
+    W = default_encoder(job, 60.0)
     assert len(seen) == blocks + 1
     np.testing.assert_allclose(W.sum(axis=0), np.ones(40))

@@ -10,6 +10,7 @@ from ..formatting import counted, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
 from ..results import Result
+from ..runtime.budget import Budget
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,10 @@ class Limits:
         object.__setattr__(self, "tol", positive_number("the certificate's tol", self.tol))
         object.__setattr__(self, "max_cells", whole_number("max_cells", self.max_cells))
         object.__setattr__(self, "max_seconds", positive_number("max_seconds", self.max_seconds, finite=False))
+
+    def budget(self, whole: Budget | None = None) -> Budget:
+        """These limits as a budget, or as a part of one."""
+        return (whole or Budget()).part(cells=self.max_cells, seconds=self.max_seconds)
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ and its bound holds for both; it is met by deterministic encoders only.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from ..checks import number
@@ -24,6 +25,7 @@ from ..problem import (
     is_funnel,
     posterior_form_below,
 )
+from ..runtime.threads import attended, one_blas_thread
 from .bottleneck.bound import certify_bottleneck
 from .certificate import Certificate, Limits
 from .funnel.bound import certify_funnel
@@ -51,7 +53,7 @@ def certify(
     tol
         Gap in nats that counts as certified; the search ends once it is reached.
     max_cells, max_seconds
-        When to give up. The bound returned holds all the same; it is only not as high as it might be.
+        When to give up, as Ctrl-C does. The bound returned holds all the same; it is only not as high as it might be.
 
     Examples
     --------
@@ -66,12 +68,11 @@ def certify(
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
     bounded = posterior_form_below(problem)
-    if is_bottleneck(bounded):
-        found = certify_bottleneck(joint, bounded, W, limits)
-    elif is_funnel(bounded):
-        found = certify_funnel(joint, bounded, W, limits)
-    else:
+    if not (is_bottleneck(bounded) or is_funnel(bounded)):
         raise UnsupportedProblemError(no_certificate(problem))
+    proof, budget = certify_bottleneck if is_bottleneck(bounded) else certify_funnel, limits.budget()
+    with one_blas_thread():
+        found = attended([partial(proof, joint, bounded, W, limits, budget)], budget)[0]
     if has_posterior_form(problem):
         return found
     # What improves on the encoder below need not improve on it here.

@@ -9,6 +9,10 @@ two; column generation improves it and proves an upper bound.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.bound import posteriors
@@ -19,11 +23,10 @@ from ..checks import listed, number
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
 from ..problem import funnel
-from ..runtime.compiling import clock
-from ..runtime.threads import one_blas_thread
-from ..solve import solve
-from ..solvers.driver import Progress
-from ..status import Status
+from ..runtime.budget import Budget
+from ..runtime.threads import attended, one_blas_thread
+from ..solvers.fallback import default_encoder
+from ..solvers.job import Job
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
@@ -34,8 +37,8 @@ HIDING = 0.2
 SOLVING = 0.4
 """Share of the time that this and solvers may take before the proof."""
 
-RUNS = 4
-"""Runs of the default solver for one cap, at most."""
+RUNS, STARTS = 4, 8
+"""Runs of the default solver for one cap, at most, and the starts of each."""
 
 SMALLEST_BETA, LARGEST_BETA = 1.05, 1e6
 """Betas at which it runs,"""
@@ -108,50 +111,38 @@ def funnel_curve(
     limits = Limits(tol, max_cells, max_seconds)
     if not caps:
         return []
-    support = Support(joint)
-    began = clock()
-    seconds = limits.max_seconds * len(caps)
-    programme = first_programme(support)
-    private, interrupted = None, False
-    try:
-        with one_blas_thread():
-            private = private_encoder(support, MAX_BASES, began + HIDING * seconds)
-    except KeyboardInterrupt:
-        interrupted = True
+    budget = Budget()
+    with one_blas_thread():
+        return attended([partial(_curve, Support(joint), caps, limits, budget)], budget)[0]
+
+
+def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:
+    """One answer per cap: perfect privacy, the solvers' clusters, and then column generation, each with its share of the time."""
+    whole = budget.part(seconds=limits.max_seconds * len(caps))
+    programme = first_programme(support, whole)
+    private = private_encoder(support, MAX_BASES, whole.part(seconds=HIDING * whole.seconds))
     if private is not None:
         programme.add(posteriors(support, private))
-    largest_first = sorted(set(caps), reverse=True)
-    interrupted = interrupted or _seed(programme, support, largest_first, began + SOLVING * seconds)
-    spent = (clock() - began) / len(caps)
-    left = Limits(tol, max_cells, max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
-    with one_blas_thread():
-        return capped_curve(support, programme, caps, left, private=private, interrupted=interrupted)
+    _seed(
+        programme,
+        support,
+        sorted(set(caps), reverse=True),
+        whole.part(seconds=SOLVING * whole.seconds - whole.seconds_spent),
+    )
+    seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
+    return capped_curve(support, programme, caps, replace(limits, max_seconds=seconds), budget, private)
 
 
-def _seed(programme: Programme, support: Support, caps: Sequence[float], deadline: float) -> bool:
-    """Clusters of the default solver at the betas of the caps, as columns; none after the deadline. True if the user stops it."""
+def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:
+    """Clusters of the default solver at the betas of the caps, as columns, within a budget."""
     ran: list[float] = []
-
-    def over(_progress: Progress | None = None) -> bool:
-        return clock() > deadline
-
-    try:
-        for eps in caps:
-            for _ in range(RUNS):
-                with one_blas_thread():
-                    point = programme.at_leakage(eps)
-                if point.interrupted:
-                    return True
-                beta = min(max(point.beta, SMALLEST_BETA), LARGEST_BETA)
-                if any(1.0 / NEAR < beta / other < NEAR for other in ran):
-                    break
-                if over():
-                    return False
-                found = solve(support.joint, funnel(beta), starts=8, rng=0, callback=over)
-                programme.add(posteriors(support, found.encoder[:, support.x]))
-                ran.append(beta)
-                if found.status is Status.INTERRUPTED and not over():
-                    return True  # `solve` answers Ctrl-C with the best so far
-    except KeyboardInterrupt:
-        return True
-    return False
+    for eps in caps:
+        for _ in range(RUNS):
+            if budget.over:
+                return
+            beta = min(max(programme.at_leakage(eps).beta, SMALLEST_BETA), LARGEST_BETA)
+            if any(1.0 / NEAR < beta / other < NEAR for other in ran):
+                break
+            job = Job(support, funnel(beta), np.ones((1, 1, len(support.p_x))), budget=budget)
+            programme.add(posteriors(support, default_encoder(job, budget.seconds_left, patience=0.0, starts=STARTS)))
+            ran.append(beta)

@@ -116,9 +116,8 @@ def onset_gamma(joint: Joint, tol: float = 1e-9) -> float:
         gamma = local_onset(support, at_least=gamma)
         if not 0.0 < gamma < 1.0:
             return gamma
-        above = Proof(support, bottleneck(min(gamma * (1.0 + 1e-6), 1.0)), constant, Limits(tol))
-        for _ in above.pieces():
-            pass
+        above = Proof(support, bottleneck(min(gamma * (1.0 + 1e-6), 1.0)), constant, tol, Limits(tol).budget())
+        above.search()
         if above.violation is None or (best := _ratio(support, above.violation)) <= gamma:
             return gamma
         gamma = min(best, 1.0)

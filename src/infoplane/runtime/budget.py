@@ -3,7 +3,7 @@
 It is handed down from whoever is asked (`solve`, `certify`, a worker of a sweep) to whatever does the work. Ctrl-C, a callback that has
 seen enough, or a sweep that ends call `stop`; what works hears of it in one of two ways:
 
-- a loop that has something to show at every moment asks `stopped`, or `spent` if a limit ends it too, and shows what it has;
+- a loop that has something to show at every moment asks `over`, or `spent` if other limits end it too, and shows what it has;
 - work that has nothing to show before its end calls `look`, which raises `Stopped`; whoever has an answer without it goes on from there.
 
 Kernels that take long look at `flag` themselves. Limits other than these are counted in work, not in seconds, so that the same seed gives
@@ -39,7 +39,7 @@ ITERATIONS = 20_000
 
 
 class Stopped(Exception):
-    """The user has asked for an end, and this work has nothing to show yet."""
+    """The user has asked for an end, or the time is up, and this work has nothing to show yet."""
 
 
 @dataclass
@@ -75,9 +75,14 @@ class Budget:
         """Whether the user has asked for an end."""
         return bool(self.flag[0])
 
+    @property
+    def over(self) -> bool:
+        """Whether the user has asked for an end, or the time is up."""
+        return self.stopped or self.seconds_spent >= self.seconds
+
     def look(self) -> None:
-        """Raise `Stopped` if the user has asked for an end."""
-        if self.flag[0]:
+        """Raise `Stopped` if the user has asked for an end, or the time is up."""
+        if self.over:
             raise Stopped
 
     @property
@@ -93,19 +98,14 @@ class Budget:
     @property
     def spent(self) -> bool:
         """Whether a limit has been reached, or the user has asked for an end."""
-        return (
-            self.stopped
-            or self.cells_spent >= self.cells
-            or self.rounds_spent >= self.iterations
-            or self.seconds_spent >= self.seconds
-        )
+        return self.cells_spent >= self.cells or self.rounds_spent >= self.iterations or self.over
 
     def affordable(self, each: float) -> int:
         """Iterations of so many operations each: as many as are allowed, and as the work holds, but `FEWEST` of them at least."""
         return int(min(self.iterations, max(FEWEST, self.work / max(each, 1.0))))
 
     def awaited(self, work: Callable[[], Result]) -> Result:
-        """The result of work that cannot be interrupted, done in a thread of its own; `Stopped` as soon as the user asks for an end.
+        """The result of work that cannot be interrupted, done in a thread of its own; `Stopped` as soon as there is to be an end.
 
         The work itself then goes on to its end, and its result is thrown away; a process that ends does not wait for it.
         """

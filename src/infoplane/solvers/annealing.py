@@ -96,7 +96,7 @@ class Annealing(PathSolver):
             found[place] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
             clock.charge(place)
-            if job.budget.stopped:
+            if job.budget.over:
                 break
         if len(found) == len(problems):
             _mend(path, problems, found, clock)
@@ -158,7 +158,7 @@ def _mend(path: _Path, problems: Sequence[MarkovLagrangian], found: dict[int, Ru
                 found[place] = path.solved(path.job.but(problem=problem), candidates[best])
                 mended = True
                 clock.charge(place)
-        if not mended or path.job.budget.stopped:
+        if not mended or path.job.budget.over:
             return
 
 
@@ -199,7 +199,7 @@ def _completed(path: _Path, job: Job, run: Run, dual: DualClimbs) -> Run:
 def _split(job: Job, W: Array) -> tuple[Array, int]:
     """Clusters split, up to the cap, until no split lowers the loss; roughly stationary. The encoder, and the iterations it took."""
     spent = 0
-    while len(W) < job.most and spent < job.budget.iterations and not job.budget.stopped:
+    while len(W) < job.most and spent < job.budget.iterations and not job.budget.over:
         room = min(job.most, 2 * len(W))
         halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])

@@ -101,8 +101,8 @@ def fitted(job: Job, encoders: Sequence[Array]) -> Run:
     """
     found: list[Run] = []
     for W in encoders:
-        if not (found and job.budget.stopped):
+        if not (found and job.budget.over):
             found += Accelerated().run(job.but(starts=within(job, W)[None], record=False))
-    if job.budget.stopped:
+    if job.budget.over:
         found += [job.standing(W, "") for W in encoders if len(W) <= job.most]
     return job.best_run(found)

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
-from ..certificate.funnel.generation import Meter, finish
+from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
 from ..certificate.funnel.programme import Programme
 from ..certificate.merge_path import first_columns
@@ -76,7 +76,7 @@ class Columns(PathSolver, Limits):
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """One run a problem, columns handed on from each to the next; if the budget is stopped, what there is by then."""
         support, starts = job.support, job.starts
-        programme = Programme(support)
+        programme = Programme(support, job.budget)
         for W in starts:
             programme.add(funnel_bound.posteriors(support, W))
         with suppress(Stopped):
@@ -89,34 +89,32 @@ class Columns(PathSolver, Limits):
     def _solved(self, job: Job, programme: Programme) -> Run:
         support, problem = job.support, job.problem
         scale, beta = funnel_bound.scaled(problem)
-        meter = Meter(self, max_rounds=job.budget.iterations)
+        budget = self.budget(job.budget)
         rivals = [*job.starts]
         if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
             rivals.append(private)
         hard = funnel_bound.forecast(support, problem, self) is not None
         if hard:
-            rivals.append(default_encoder(job))
-            left = max(self.max_seconds - meter.seconds, LEAST * self.max_seconds)
-            meter = Meter(replace(self, max_seconds=left), meter.max_rounds, interrupted=job.budget.stopped)
+            rivals.append(default_encoder(job, self.max_seconds))
+            budget = budget.part(seconds=max(budget.seconds_left, LEAST * self.max_seconds))
         for W in rivals[len(job.starts) :]:
             programme.add(funnel_bound.posteriors(support, W))
-        outcome, bound = finish(funnel_bound.proven(support, beta, programme, self.tol / scale, meter), job.budget)
+        outcome, bound = funnel_bound.proven(support, beta, programme, self.tol / scale, budget)
         bound = scale * bound - imbalance(support, problem)
         found = [outcome.point.encoder]
-        cut_short = job.loss(found[0]) - bound > self.tol
-        if cut_short and not hard and not job.budget.stopped:
-            rivals.append(default_encoder(job))
+        open_gap = job.loss(found[0]) - bound > self.tol
+        if open_gap and not hard and not job.budget.stopped:
+            rivals.append(default_encoder(job, self.max_seconds))
         if len(found[0]) > job.most:
             found = [fitted(job, [*found, *rivals]).encoder]
         # Without a proof the mixture may have missed what a solver finds.
-        found += [W for W in rivals if cut_short and len(W) <= job.most]
+        found += [W for W in rivals if open_gap and len(W) <= job.most]
         W = found[job.best(found)]
         residuals = Residuals(0.0, 0.0, problem.stationarity(support.joint, support.lift(W)))
-        meter.interrupted |= job.budget.stopped
         return Run(
             encoder=W,
-            status=proven(job.loss(W) - bound, self.tol, residuals, job.judge(residuals, meter.cut_short)),
-            iterations=meter.rounds,
+            status=proven(job.loss(W) - bound, self.tol, residuals, job.judge(residuals, cut_short(budget))),
+            iterations=budget.rounds_spent,
             residuals=residuals,
             died=max(job.starts.shape[1] - len(W), 0),
             found_by=self.name,

@@ -2,7 +2,7 @@
 
 An algorithm says what its state is, how it begins, what a step does and what it measures (`Iteration`), and nothing else:
 
-    while some run goes on, and nobody has asked for an end:
+    while some run goes on, and neither the user nor the clock asks for an end:
         advance every run by a block of steps
         keep their traces
         let the algorithm look at those that have ended
@@ -123,7 +123,7 @@ class BlockPace:
 def drive(iteration: Iteration) -> list[Run]:
     """Every run at its end, or as it stands once the budget is stopped."""
     budget, pace, going = iteration.job.budget, BlockPace(), True
-    while going and not budget.stopped:
+    while going and not budget.over:
         began = time.perf_counter()
         going = advanced(iteration, pace.steps)
         pace.learn(time.perf_counter() - began)

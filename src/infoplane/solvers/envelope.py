@@ -92,10 +92,8 @@ class Envelope(PathSolver, Limits):
         known = Mixture.of(job.support, np.vstack(list(job.starts)) / len(job.starts))
         for problem in problems:
             one, below = job.but(problem=problem), posterior_form_below(problem)
-            proof = Proof(job.support, below, known, self)
-            for _ in prove(proof):
-                if job.budget.stopped:
-                    break
+            proof = Proof(job.support, below, known, self.tol, self.budget(job.budget))
+            prove(proof)
             known = proof.mixture
             polished = self._polished(one, below, proof)
             loss = problem.value(job.support.joint, job.support.lift(polished.encoder))
@@ -127,7 +125,7 @@ class Envelope(PathSolver, Limits):
         loss = job.loss(run.encoder)
         if proof.complete or loss - proof.lower_bound <= self.tol:
             return run
-        rival = default_encoder(job)
+        rival = default_encoder(job, self.max_seconds)
         if job.loss(rival) < loss:
             run = job.standing(rival, self.name)
         return replace(run, status=Status.INTERRUPTED) if job.budget.stopped else run

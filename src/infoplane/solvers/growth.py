@@ -108,7 +108,7 @@ def grown(job: Job, W: Array, most: int, dual: DualClimbs) -> tuple[Array, int]:
     support, gamma, spent, idle = job.support, gamma_of(job.problem), 0, 0
     lowest = job.loss(W)
     for _ in range(ROUNDS if dual.room >= 0 else 0):
-        if len(W) >= most or job.budget.stopped:
+        if len(W) >= most or job.budget.over:
             break
         mixture = Mixture.of(support, W)
         missing = dual.missing(gamma, mixture)[: most - len(W)]

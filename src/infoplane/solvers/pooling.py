@@ -117,7 +117,7 @@ class Pooling(PathSolver):
             return None
         for _ in range(self.rounds):
             W = pooled(job, [*found, merged], best)
-            if W is None or len(W) > job.most or job.loss(W) > lowest - GAIN or job.budget.stopped:
+            if W is None or len(W) > job.most or job.loss(W) > lowest - GAIN or job.budget.over:
                 break
             run = Accelerated().run(job.but(starts=W[None]))[0]
             better = replace(run, found_by="pooling", died=max(job.starts.shape[1] - len(run.encoder), 0))

@@ -123,7 +123,7 @@ class Portfolio(PathSolver):
         """Every start as it ended, and what other stages found."""
         candidates = Candidates(job)
         for stage in STAGES:
-            if stage.applies(candidates) and not (job.budget.stopped and candidates.found):
+            if stage.applies(candidates) and not (job.budget.over and candidates.found):
                 with suppress(Stopped):
                     stage.work(candidates)
         return candidates.runs

@@ -197,7 +197,7 @@ class Newton:
             if equations.evaluations - before > MANY_PRODUCTS:
                 coarse = None
             now = _advanced(equations, now, d)
-            if equations.evaluations > most or budget.stopped:
+            if equations.evaluations > most or budget.over:
                 break
         return now.W, equations.evaluations
 

@@ -19,15 +19,6 @@ from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints
 
 
-def end_of(pieces):
-    """What a generator returns."""
-    while True:
-        try:
-            next(pieces)
-        except StopIteration as end:
-            return end.value
-
-
 @settings(max_examples=40, deadline=None)
 @given(chains(max_y=5), st.floats(0.0, 1.0), st.floats(0.0, 1.0), st.data())
 def test_the_identity_behind_the_coarsened_bound(chain, gamma, share, data):
@@ -55,7 +46,7 @@ def test_the_coarsened_bound_is_below_the_certified_optimum(joint, gamma, data):
     n_y = len(support.p_y)
     labels = [data.draw(st.integers(0, 1)) for _ in range(n_y)]
     groups = [g for k in (0, 1) if (g := [y for y in range(n_y) if labels[y] == k])]
-    bound, _ = end_of(coarsened_bound(support, gamma, Limits(1e-6, 50_000), groups))
+    bound = coarsened_bound(support, gamma, 1e-6, Limits(1e-6, 50_000).budget(), groups)
     best = ip.solve(joint, ip.bottleneck(gamma), Envelope(max_cells=100_000), max_iter=300)
     assert best.status is ip.Status.CERTIFIED
     assert bound <= best.lower_bound + 1e-6
@@ -69,7 +60,7 @@ def test_merging_proportional_letters_loses_nothing():
     joint = ip.Joint.from_matrix(P)
     groups = groups_of(P, 3)
     assert sorted(groups) == [[0, 2], [1], [3, 4]]
-    bound, _ = end_of(coarsened_bound(Support(joint), 0.2, Limits(1e-7), groups))
+    bound = coarsened_bound(Support(joint), 0.2, 1e-7, Limits().budget(), groups)
     best = ip.solve(ip.datasets.paper_nonuniform(), ip.bottleneck(0.2), Envelope(tol=1e-7))
     assert best.loss - 1e-5 <= bound <= best.loss
 
@@ -106,11 +97,11 @@ def test_very_many_letters_are_bounded_without_a_single_box():
     P = np.exp(-((np.linspace(0, 1, 12)[:, None] - np.linspace(0, 1, 70)) ** 2) / 0.02) + 1e-3 * rng.random((12, 70))
     support, problem = Support(ip.Joint.from_counts(P)), ip.bottleneck(0.3)
     assert max(len(group) for group in groups_of(support.P)) <= coarsening.WIDEST + 1
-    proof = Proof(support, problem, Mixture(np.ones(1), support.p_y[None]), Limits(1e-4, max_cells=4_000))
-    for _ in prove(proof):
-        pass
+    proof = Proof(support, problem, Mixture(np.ones(1), support.p_y[None]), 1e-4, Limits(max_cells=4_000).budget())
+    prove(proof)
     assert not proof.complete
-    assert proof.cuts == 0 < proof.cells_beside
+    assert 0 < proof.budget.cells_spent <= 4_000
+    assert proof.partition.cuts == 0
     loss = problem.value(support.joint, proof.mixture.encoder(support, 0.3))
     assert contraction_bound(support, problem) <= proof.lower_bound < loss
 
@@ -120,13 +111,11 @@ def test_when_cells_run_out_the_best_of_all_bounds_stands():
     joint, problem = ip.Joint.from_counts(P), ip.bottleneck(0.2)
     support = Support(joint)
     constant, limits = Mixture(np.ones(1), support.p_y[None]), Limits(max_cells=3_000)
-    proof, direct = Proof(support, problem, constant, limits), Proof(support, problem, constant, limits)
-    for _ in prove(proof):
-        pass
-    for _ in direct.pieces():
-        pass
+    proof, direct = (Proof(support, problem, constant, limits.tol, limits.budget()) for _ in range(2))
+    prove(proof)
+    direct.search()
     assert not proof.complete
-    assert proof.cells <= 3_000
+    assert proof.budget.cells_spent <= 3_000
     loss = problem.value(joint, proof.mixture.encoder(support, 0.2))
     assert contraction_bound(support, problem) <= direct.lower_bound < proof.lower_bound < loss
 
@@ -136,8 +125,7 @@ def test_a_y_with_few_letters_is_not_coarsened(monkeypatch):
     monkeypatch.setattr(coarsening, "FEW", 1)
     P = np.random.default_rng(3).dirichlet(np.ones(4), size=100)
     support = Support(ip.Joint.from_counts(P))
-    proof = Proof(support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), Limits(1e-9, max_cells=2_500))
-    for _ in prove(proof):
-        pass
+    proof = Proof(support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), 1e-9, Limits(max_cells=2_500).budget())
+    prove(proof)
     assert not proof.complete
-    assert proof.cells_beside == 0
+    assert proof.budget.cells_spent == proof.partition.cuts

@@ -9,6 +9,7 @@ import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck.mixture import Mixture, balance, climb, cover, likelihoods, posterior
 from infoplane.joint.support import Support
+from infoplane.runtime.budget import Budget
 from strategies import chains
 
 GAMMA = st.floats(0.02, 1.0)
@@ -109,6 +110,6 @@ def test_a_cover_of_many_letters_is_short_and_spread():
 def test_balancing_ends_when_its_time_has_come():
     support = Support(ip.datasets.heart())
     mixture = Mixture.of(support, np.eye(16))
-    at_once = balance(support, 0.1, mixture, 1e-12, until=-np.inf)
+    at_once = balance(support, 0.1, mixture, 1e-12, Budget(seconds=0.0))
     np.testing.assert_array_equal(at_once.weights, mixture.weights / mixture.weights.sum())
     assert len(balance(support, 0.1, mixture, 1e-12).weights) < 16

@@ -216,10 +216,11 @@ def test_no_solver_is_below_a_certificate_with_many_letters(n_y, concentration):
 def test_the_bound_only_rises_and_always_holds():
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
     support = Support(joint)
-    proof = Proof(support, problem, Mixture.of(support, np.full((1, 16), 1.0)), Limits(tol=1e-7))
+    proof = Proof(support, problem, Mixture.of(support, np.full((1, 16), 1.0)), 1e-7, Limits().budget())
     bounds = [proof.lower_bound]
-    for _ in proof.pieces():
-        bounds.append(proof.lower_bound)
+    proof.beside = lambda: bounds.append(proof.lower_bound)
+    proof.search()
+    bounds.append(proof.lower_bound)
     assert proof.complete
     assert proof.partition.left == 0
     assert (np.diff(bounds) >= 0.0).all()
@@ -249,9 +250,8 @@ def test_limits_end_the_search_with_a_bound_that_holds(limits):
 def proven(joint, gamma, tol=1e-7):
     """A proof run to its end, and the encoder it ends with."""
     support = Support(joint)
-    proof = Proof(support, ip.bottleneck(gamma), Mixture(np.ones(1), support.p_y[None]), Limits(tol=tol))
-    for _ in proof.pieces():
-        pass
+    proof = Proof(support, ip.bottleneck(gamma), Mixture(np.ones(1), support.p_y[None]), tol, Limits().budget())
+    proof.search()
     assert proof.complete
     encoder = proof.mixture.encoder(support, gamma)
     return proof, encoder, ip.bottleneck(gamma).value(joint, encoder)

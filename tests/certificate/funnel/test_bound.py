@@ -16,7 +16,7 @@ from strategies import joints
 
 def test_an_optimal_encoder_is_certified_and_a_spoilt_one_is_not():
     joint, problem = ip.datasets.paper_uniform(), ip.funnel(2.5)
-    certificate = certify_funnel(joint, problem, np.eye(3))
+    certificate = certify_funnel(joint, problem, np.eye(3), Limits())
     assert not certificate.certified
     assert certificate.posterior is not None
     better = certify_funnel(joint, problem, np.eye(3), Limits(tol=1e-8))
@@ -63,7 +63,7 @@ def test_any_positive_multiple_is_the_same_problem(scale):
 def test_other_problems_are_refused():
     for problem in (ip.bottleneck(0.3), ip.deterministic_bottleneck(0.3), ip.MarkovLagrangian(1.0, 1.0, -1.0)):
         with pytest.raises(ip.UnsupportedProblemError, match="rho"):
-            certify_funnel(ip.datasets.paper_uniform(), problem, np.eye(3))
+            certify_funnel(ip.datasets.paper_uniform(), problem, np.eye(3), Limits())
 
 
 def test_limits_are_honoured_and_the_bound_still_holds():
@@ -107,7 +107,7 @@ def test_a_coarser_y_bounds_a_problem_that_is_too_large(monkeypatch):
     assert certificate.cells <= 12
     assert simple_bound(Support(joint), 3.0) <= certificate.lower_bound <= ip.solve(joint, problem, "merging").loss
     # It is certified when there is room.
-    full = certify_funnel(joint, problem, ip.solve(joint, problem, "columns").encoder)
+    full = certify_funnel(joint, problem, ip.solve(joint, problem, "columns").encoder, Limits())
     assert full.certified
     assert len(coarse) == 1
 

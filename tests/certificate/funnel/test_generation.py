@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
-from infoplane.certificate.funnel.generation import Meter, _without_traces, finish, generate
+from infoplane.certificate.funnel.generation import _without_traces, cut_short, generate
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.certificate.funnel.programme import Programme
 from infoplane.joint.support import Support
+from infoplane.runtime.budget import Budget
 from infoplane.status import Status
 
 
@@ -19,19 +20,24 @@ def test_traces_of_letters_are_left_out():
     np.testing.assert_allclose(_without_traces(Q, 1).sum(axis=0), 1.0)
 
 
-@pytest.mark.parametrize("steps", [1, 3, 10])
-def test_an_interrupt_at_any_pause_leaves_a_mixture_and_a_bound(steps):
-    support = Support(ip.datasets.heart())
-    programme, meter = Programme(support), Meter(Limits(1e-9))
-    path = generate(programme, lambda: programme.at_beta(3.5), 1e-9, meter)
-    for _ in range(steps):
-        next(path)
-    with pytest.raises(StopIteration) as ended:
-        path.throw(KeyboardInterrupt)
-    outcome = ended.value.value
-    assert meter.interrupted
-    assert meter.cut_short is Status.INTERRUPTED
-    optimum = finish(generate(programme, lambda: programme.at_beta(3.5), 1e-6, Meter(Limits())))
+@pytest.mark.parametrize("pieces", [0, 1, 3])
+def test_an_interrupt_at_any_piece_leaves_a_mixture_and_a_bound(pieces, monkeypatch):
+    support, budget, seen = Support(ip.datasets.heart()), Budget(), []
+    programme, advance = Programme(support, budget), Pricing.advance
+
+    def stopping(search, cells):
+        seen.append(cells)
+        if len(seen) > pieces:
+            budget.stop()
+        return advance(search, cells)
+
+    monkeypatch.setattr(Pricing, "advance", stopping)
+    outcome = generate(programme, lambda: programme.at_beta(3.5), 1e-9, budget)
+    monkeypatch.undo()
+    assert len(seen) == pieces + 1
+    assert cut_short(budget) is Status.INTERRUPTED
+    whole = Programme(support)
+    optimum = generate(whole, lambda: whole.at_beta(3.5), 1e-6, Budget())
     W = outcome.point.encoder
     np.testing.assert_allclose(W.sum(axis=0), 1.0, atol=1e-12)
     assert outcome.lower <= optimum.point.dual

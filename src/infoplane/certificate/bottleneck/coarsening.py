@@ -12,7 +12,6 @@ letters each. Both terms are concave in s; the best s is searched for with unpro
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,8 +21,7 @@ from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...problem import bottleneck
-from ...runtime.compiling import clock
-from ..certificate import Limits
+from ...runtime.budget import Budget
 from .bounds import imbalance
 from .mixture import Mixture
 from .proof import Proof
@@ -34,6 +32,9 @@ GROUPS, WIDEST = 4, 24
 LOOKS = 10
 """Steps of the search for the share s."""
 
+ROUGH = 1e-5
+"""Nats to which an estimate is made."""
+
 FEW = 1_000
 """Cells below which it is not worth beginning."""
 
@@ -41,30 +42,34 @@ LONG = 200_000_000
 """Entries of T, times cells, of the direct search after which the coarsened bound is worth its time."""
 
 
-def prove(proof: Proof) -> Iterator[None]:
-    """The direct proof, in pieces; once it is long, or half of a limit is spent, with the coarsened bound beside it.
+def prove(proof: Proof) -> None:
+    """The direct proof; once it is long, or half of a limit is spent, with the coarsened bound beside it.
 
     The highest of all bounds stands in ``proof.lower_bound``.
     """
-    limits, due = proof.limits, len(proof.support.p_y) > GROUPS  # else Y' would be Y
-    direct = proof.pieces()
-    going = True
-    while going:
-        going = next(direct, False) is None
-        cells, spent = proof.most_cells - proof.cells, proof.seconds / limits.max_seconds
-        long = LONG // (proof.support.T.size + 200)
-        halfway = 2 * proof.cells >= min(proof.most_cells, 2 * long) or spent >= 0.5
-        if due and not proof.refuted and (halfway if going else not proof.complete):
-            due = False
-            if cells >= FEW and spent < 0.9:
-                # All of what is left, if the direct search has given up.
-                rest = Limits(proof.tol, cells // 2, (0.5 if going else 0.95) * (limits.max_seconds - proof.seconds))
-                bound, used = yield from coarsened_bound(proof.whole, proof.gamma, rest)
-                bound = proof.problem.rho_zy * bound - imbalance(proof.whole, proof.problem)
-                proof.lower_bound = max(proof.lower_bound, bound)
-                proof.cells_beside += used
-        if going:
-            yield
+    budget, due = proof.budget, len(proof.support.p_y) > GROUPS  # else Y' would be Y
+    long = LONG // (proof.support.T.size + 200)
+
+    def beside(share: float = 0.5) -> None:
+        """The coarsened bound, once, in a share of what is left."""
+        nonlocal due
+        cells = proof.most_cells - budget.cells_spent
+        many = 2 * budget.cells_spent >= min(proof.most_cells, 2 * long)
+        halfway = many or budget.seconds_spent >= 0.5 * budget.seconds
+        if not due or proof.refuted or budget.stopped or not (halfway or share > 0.5):
+            return
+        due = False
+        if cells >= FEW and budget.seconds_spent < 0.9 * budget.seconds:
+            rest = budget.part(cells=cells // 2, seconds=share * budget.seconds_left)
+            bound = coarsened_bound(proof.whole, proof.gamma, proof.tol, rest)
+            bound = proof.problem.rho_zy * bound - imbalance(proof.whole, proof.problem)
+            proof.lower_bound = max(proof.lower_bound, bound)
+            budget.cells_spent += rest.cells_spent
+
+    proof.beside = beside
+    proof.search()
+    if not proof.complete:  # all of what is left, if the direct search has given up
+        beside(0.95)
 
 
 def groups_of(P: Array, groups: int | None = None) -> list[list[int]]:
@@ -115,36 +120,35 @@ class _Part:
         support = Support(Joint.from_counts(table))
         return cls(float(table.sum()), support, Mixture(np.ones(1), support.p_y[None]))
 
-    def value(self, gamma: float, seconds: float) -> Generator[None, None, float]:
-        """An estimate of L*(gamma), from above, in about so many seconds; in pieces."""
+    def value(self, gamma: float, budget: Budget) -> float:
+        """An estimate of L*(gamma), from above, within a budget."""
         if gamma <= 0.0:
             return -mutual_information(self.support.P)
         if gamma >= 1.0:
             return 0.0
-        proof = Proof(self.support, bottleneck(gamma), self.known, Limits(1e-5, max_seconds=seconds))
-        yield from proof.estimate()
+        proof = Proof(self.support, bottleneck(gamma), self.known, ROUGH, budget)
+        proof.estimate()
         self.known = proof.mixture
         return min(proof.value(), 0.0)
 
-    def proven(self, gamma: float, limits: Limits) -> Generator[None, None, tuple[float, int]]:
-        """A lower bound of L*(gamma), and the cells that it took."""
+    def proven(self, gamma: float, tol: float, budget: Budget) -> float:
+        """A lower bound of L*(gamma)."""
         if gamma <= 0.0:
-            return -mutual_information(self.support.P), 0
+            return -mutual_information(self.support.P)
         if gamma >= 1.0:
-            return 0.0, 0
-        proof = Proof(self.support, bottleneck(gamma), self.known, limits)
-        yield from proof.pieces()
-        return proof.lower_bound, proof.cells
+            return 0.0
+        proof = Proof(self.support, bottleneck(gamma), self.known, tol, budget)
+        proof.search()
+        return proof.lower_bound
 
 
 def coarsened_bound(
-    support: Support, gamma: float, limits: Limits, groups: list[list[int]] | None = None
-) -> Generator[None, None, tuple[float, int]]:
-    """A lower bound of gamma I(X;Z) - I(Y;Z) over all encoders, by way of groups of Y's letters, and the cells it took; in pieces."""
-    began = clock()
+    support: Support, gamma: float, tol: float, budget: Budget, groups: list[list[int]] | None = None
+) -> float:
+    """A lower bound of gamma I(X;Z) - I(Y;Z) over all encoders, by way of groups of Y's letters."""
 
     def left() -> float:
-        return max(limits.max_seconds - (clock() - began), 1e-3)
+        return max(budget.seconds_left, 1e-3)
 
     P = support.P
     groups = groups_of(P) if groups is None else groups
@@ -152,38 +156,37 @@ def coarsened_bound(
     within = [_Part.of(P[:, group]) for group in groups if len(group) > 1]
     look = 0.5 * left() / ((LOOKS + 3) * (len(within) + 1))
 
-    def value(s: float) -> Generator[None, None, float]:
-        total = (1.0 - s) * (yield from merged.value((gamma - s) / (1.0 - s), look))
-        for part in within:
-            total += part.weight * (yield from part.value(s, look))
-        return total
+    def value(s: float) -> float:
+        total = (1.0 - s) * merged.value((gamma - s) / (1.0 - s), budget.part(seconds=look))
+        return total + sum(part.weight * part.value(s, budget.part(seconds=look)) for part in within)
 
     low, high = 0.0, min(gamma, 1.0 - 1e-6)
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     one, two = high - ratio * (high - low), low + ratio * (high - low)
-    at_one = yield from value(one)
-    at_two = yield from value(two)
+    at_one, at_two = value(one), value(two)
     for _ in range(LOOKS):
-        if left() < 0.5 * limits.max_seconds:
+        if left() < 0.5 * budget.seconds:
             break
         if at_one >= at_two:
             high, two, at_two = two, one, at_one
             one = high - ratio * (high - low)
-            at_one = yield from value(one)
+            at_one = value(one)
         else:
             low, one, at_one = one, two, at_two
             two = low + ratio * (high - low)
-            at_two = yield from value(two)
-    at_zero = yield from value(0.0)
-    s = max([(at_one, one), (at_two, two), (at_zero, 0.0)])[1]
-    half, parts = max(limits.max_cells // 2, 1), max(len(within), 1)
-    coarse, cells = yield from merged.proven((gamma - s) / (1.0 - s), Limits(limits.tol, half, 0.5 * left()))
-    total = (1.0 - s) * coarse
+            at_two = value(two)
+    s = max([(at_one, one), (at_two, two), (value(0.0), 0.0)])[1]
+    half, parts = max(budget.cells // 2, 1), max(len(within), 1)
+
+    def proven(part: _Part, gamma: float, cells: float, seconds: float) -> float:
+        share = budget.part(cells=cells, seconds=seconds)
+        bound = part.proven(gamma, tol, share)
+        budget.cells_spent += share.cells_spent
+        return bound
+
+    total = (1.0 - s) * proven(merged, (gamma - s) / (1.0 - s), half, 0.5 * left())
     for number, part in enumerate(within):
-        share = Limits(limits.tol, max(half // parts, 1), left() / (parts - number))
-        bound, more = yield from part.proven(s, share)
-        total += part.weight * bound
-        cells += more
+        total += part.weight * proven(part, s, max(half // parts, 1), left() / (parts - number))
     n_x, n_y = P.shape
     # Sums, quotients and the tables of the parts are rounded, each entry by at most (|X| + |Y|) units relatively.
-    return total - 16.0 * (n_x + n_y) * UNIT * (2.0 + math.log(n_x) + math.log(n_y)), cells
+    return total - 16.0 * (n_x + n_y) * UNIT * (2.0 + math.log(n_x) + math.log(n_y))

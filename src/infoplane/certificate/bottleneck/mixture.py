@@ -12,7 +12,6 @@ those above 1, and again. Peaks that a climb misses are left to branch and bound
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -21,7 +20,7 @@ from ...information import Array, entr
 from ...joint.support import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import Dual
-from ...runtime.compiling import clock
+from ...runtime.budget import Budget
 
 TINY = 1e-300
 CLIMB_WORK = 300_000_000
@@ -81,8 +80,8 @@ def likelihoods(support: Support, gamma: float, decoders: Array) -> tuple[Array,
     return np.exp(log_k - top), top
 
 
-def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until: float = math.inf) -> Mixture:
-    """The best weights of the decoders at hand, to D <= 1 + tol on them, or until a moment of `clock`; useless ones are dropped.
+def balance(support: Support, gamma: float, mixture: Mixture, tol: float, budget: Budget | None = None) -> Mixture:
+    """The best weights of the decoders at hand, to D <= 1 + tol on them, or until a budget is over; useless ones are dropped.
 
     Newton: the quadratic model of J is |A p' - 2 sqrt(p_x)|^2 + (sum p')^2 over p' >= 0 with A = sqrt(p_x) k / m, a non-negative
     least-squares problem.
@@ -98,7 +97,9 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float, until:
             D = k @ (support.p_x / m)
         if not np.isfinite(D).all():
             break
-        if (D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol) or clock() > until:
+        if D.max() <= 1.0 + tol and float(np.abs((D - 1.0) * p).max()) <= tol:
+            break
+        if budget is not None and budget.over:
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
         aim = np.append(2.0 * root, 0.0)

@@ -12,7 +12,7 @@ lambda comes in closed form from a mixture of decoders (`mixture`), m from branc
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Iterator
+from collections.abc import Callable
 
 import numpy as np
 
@@ -23,8 +23,7 @@ from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
 from ...problem import MarkovLagrangian, is_bottleneck
-from ...runtime.compiling import clock
-from ..certificate import Limits
+from ...runtime.budget import Budget
 from .bounds import contraction_bound, imbalance
 from .letters import Letters
 from .mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
@@ -109,7 +108,7 @@ def few_terms(terms: list[float]) -> list[float]:
 
 
 class Proof:
-    """The search for a lower bound, piece by piece; what is proven so far holds at any moment.
+    """The search for a lower bound; what is proven so far holds at any moment.
 
     It begins from a mixture, that of an encoder for instance, and ends with the mixture of a global optimum unless limits end it.
     """
@@ -119,18 +118,18 @@ class Proof:
         support: Support,
         problem: MarkovLagrangian,
         mixture: Mixture,
-        limits: Limits,
+        tol: float,
+        budget: Budget,
     ) -> None:
-        self.whole, self.problem, self.mixture, self.limits = support, problem, mixture, limits
+        self.whole, self.problem, self.mixture, self.asked, self.budget = support, problem, mixture, tol, budget
         self.letters = Letters(support)
         self.support = self.letters.support
         """With letters of equal p(y|x) merged: what the work is done on."""
         self.gamma = gamma_of(problem)
-        self.tol = max(limits.tol / problem.rho_zy, FINEST)
+        self.tol = max(tol / problem.rho_zy, FINEST)
         self.partition = Partition(support.T)
-        self.cuts = 0
-        self.cells_beside = 0
-        """Cells opened for a bound from another side (`coarsening`)."""
+        self.beside: Callable[[], None] = lambda: None
+        """What is done between two pieces of the search: a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
         self.multipliers: Array | None = None
         """What branch and bound has proven its best bound with, in the problem's scale."""
@@ -145,42 +144,33 @@ class Proof:
         """Why what branch and bound has claimed is not believed; "" if nothing speaks against it."""
         self.violation: Array | None = None
         """A posterior that no cluster had when it was met and that improves on them."""
-        self.began = clock()
-
-    @property
-    def cells(self) -> int:
-        """Cells opened."""
-        return self.cuts + self.cells_beside
-
-    @property
-    def seconds(self) -> float:
-        """Time since the beginning, that of compilation not counted."""
-        return clock() - self.began
 
     @property
     def spent(self) -> bool:
-        """Whether a limit has been reached."""
-        return self.cells >= self.most_cells or self.seconds >= self.limits.max_seconds
+        """Whether a limit has been reached, or the user has asked for an end."""
+        return self.budget.spent or self.budget.cells_spent >= self.most_cells
 
     @property
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
-        return min(self.limits.max_cells, MEMORY // bytes_of(self.support.p_y.size))
+        return int(min(self.budget.cells, MEMORY // bytes_of(self.support.p_y.size)))
 
     @property
     def limit(self) -> str:
         """What ended the search before its end; "" if nothing did."""
-        letters, limits = self.support.p_y.size, self.limits
+        letters, budget = self.support.p_y.size, self.budget
         if self.refuted:
             return self.refuted
         if self.complete:
             return ""
         if letters > MOST_LETTERS:
             return f"|Y| = {letters}: beyond {MOST_LETTERS} letters only groups of them are searched"
-        if self.seconds >= limits.max_seconds:
-            return f"max_seconds = {limits.max_seconds:g}"
-        if self.cells >= self.most_cells:
-            return "memory" if self.most_cells < limits.max_cells else f"max_cells = {limits.max_cells:,}"
+        if budget.stopped:
+            return "the user"
+        if budget.seconds_left <= 0.0:
+            return f"max_seconds = {budget.seconds:g}"
+        if budget.cells_spent >= self.most_cells:
+            return "memory" if self.most_cells < budget.cells else f"max_cells = {budget.cells:,}"
         return "rounding"
 
     def value(self) -> float:
@@ -189,45 +179,44 @@ class Proof:
         J = self.gamma * entropy(self.support.p_x) + float(lam @ self.support.p_x)
         return self.problem.rho_zy * (J - self.support.h_y)
 
-    def estimate(self) -> Iterator[None]:
-        """The mixture without proof: climbs from a cover of the simplex, no branch and bound; in pieces."""
-        yield from self._improve(cover(self.support))
+    def estimate(self) -> None:
+        """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
+        self._improve(cover(self.support))
 
-    def pieces(self) -> Iterator[None]:
-        """All of the work, in pieces of some tens of milliseconds."""
-        if self.lower_bound >= -self.limits.tol:  # a constant Z has L = 0
+    def search(self) -> None:
+        """Mixture and branch and bound in turn, until the bound is proven or the budget is spent."""
+        if self.lower_bound >= -self.asked:  # a constant Z has L = 0
             self.mixture = Mixture(np.ones(1), self.whole.p_y[None])
             self.complete = True
             return
         new = cover(self.support)
         for _ in range(ESCAPES):
-            lam, height = yield from self._improve(new)
-            if self.support.p_y.size > MOST_LETTERS:
+            lam, height = self._improve(new)
+            if self.support.p_y.size > MOST_LETTERS or self.budget.stopped:
                 return
-            escape = yield from self._search(lam, min(-self.tol / 2.0, -2.0 * height))
+            escape = self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
             if escape is None:
                 return
             if self.violation is None:
                 self.violation = posterior(self.whole, self.gamma, self.letters.spread(lam, self.gamma), escape)
             new = escape[None]
 
-    def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
+    def _improve(self, starts: Array) -> tuple[Array, float]:
         """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new = starts[:0]
         for _ in range(ROUNDS):
-            until = self.began + self.limits.max_seconds
-            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma, until)
+            self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma, self.budget)
             lam = self.mixture.multipliers(support, gamma)
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
             starts = starts[:0]
             self.rounds += 1
-            yield
+            self.beside()
             if height <= tol or self.spent:
                 break
         return lam, height
 
-    def _search(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
+    def _branch(self, lam: Array, target: float) -> Array | None:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
@@ -239,7 +228,7 @@ class Proof:
             partition.grow(cuts + 1)
             before = partition.cuts
             search(dual, partition.boxes, target, cuts)
-            self.cuts += partition.cuts - before
+            self.budget.cells_spent += partition.cuts - before
             if partition.disputed:
                 self._retract(
                     f"{counted(partition.disputed, 'claim')} of the search that a second computation did not confirm"
@@ -255,12 +244,12 @@ class Proof:
                 peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
-            yield
+            self.beside()
             if not partition.left:
                 break
             if self.spent:
                 return None
-            cuts = min(max(2 * cuts, 2), most, self.most_cells - self.cells)
+            cuts = min(max(2 * cuts, 2), most, self.most_cells - self.budget.cells_spent)
         self.complete = target >= -self.tol / 2.0
         return None
 
@@ -276,7 +265,7 @@ class Proof:
         It begins from the clusters of the encoder and of the mixture and from a cover of the simplex, needs nothing but the multipliers,
         and looks at letters as they are, not merged. An encoder below its own bound refutes it, too.
         """
-        if loss - self.lower_bound > self.limits.tol:
+        if loss - self.lower_bound > self.asked:
             return
         if loss < self.lower_bound - ROUNDED:
             self._retract(f"an encoder with a loss {self.lower_bound - loss:.3g} nats below the bound")

@@ -9,8 +9,6 @@ min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most r
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -21,10 +19,11 @@ from ...information import Array, entr
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, is_funnel
+from ...runtime.budget import Budget
 from ..bottleneck.bounds import imbalance
 from ..certificate import Certificate, Limits
 from ..merge_path import agglomerative_bottleneck
-from .generation import Meter, Outcome, finish, generate
+from .generation import Outcome, generate
 from .pricing import EPS, Channel
 from .programme import Programme
 
@@ -123,28 +122,25 @@ def own_dual(support: Support, W: Array, beta: float) -> Array:
     return lam
 
 
-def proven(
-    support: Support, beta: float, programme: Programme, tol: float, meter: Meter
-) -> Generator[None, None, tuple[Outcome, float]]:
+def proven(support: Support, beta: float, programme: Programme, tol: float, budget: Budget) -> tuple[Outcome, float]:
     """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z) that was met on the way.
 
     With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search end before
     it has proven anything to its first tolerance.
     """
-    whole = meter.limits
     coarse = len(support.p_y) > COARSE
-    if coarse:
-        meter.limits = replace(whole, max_cells=-(-3 * whole.max_cells // 4), max_seconds=0.75 * whole.max_seconds)
+    share = 0.75 if coarse else 1.0
+    first = budget.part(cells=math.ceil(share * budget.cells), seconds=share * budget.seconds)
     simple = simple_bound(support, beta)
     known = simple - constant(support, beta)
-    outcome = yield from generate(programme, lambda: programme.at_beta(beta), tol, meter, known)
-    meter.limits = whole
+    outcome = generate(programme, lambda: programme.at_beta(beta), tol, first, known)
+    budget.cells_spent, budget.rounds_spent = first.cells_spent, first.rounds_spent
     bound = max(outcome.lower + constant(support, beta), simple)
-    if coarse and outcome.left and outcome.floor == math.inf and not (meter.interrupted or outcome.contradiction):
+    if coarse and outcome.left and outcome.floor == math.inf and not (budget.stopped or outcome.contradiction):
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
-        rough = Programme(small)
+        rough = Programme(small, budget)
         rough.add(outcome.point.used)
-        rougher = yield from generate(rough, lambda: rough.at_beta(beta), tol, meter)
+        rougher = generate(rough, lambda: rough.at_beta(beta), tol, budget)
         bound = max(bound, rougher.lower + constant(small, beta) - simple_rounding(support, beta))
     return outcome, bound
 
@@ -166,21 +162,19 @@ def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str
 
 
 def certify_funnel(
-    joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits | None = None
+    joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits, budget: Budget | None = None
 ) -> Certificate:
     """Prove how far an encoder is from the optimum of a funnel (any positive multiple, nats).
 
     The encoder's own posteriors begin the linear programme. If it can be improved by more than tol, the posterior reported is the one,
     among those of the best release found, that lowers the loss fastest: f(q) - lambda.q < 0 for the encoder's own lambda.
     """
-    limits = limits or Limits()
     scale, beta = scaled(problem)
-    W = check_encoder(joint, encoder)
+    W, budget = check_encoder(joint, encoder), budget or limits.budget()
     support = Support(joint)
-    programme = Programme(support)
+    programme = Programme(support, budget)
     programme.add(posteriors(support, W[:, support.x]))
-    meter = Meter(limits)
-    outcome, bound = finish(proven(support, beta, programme, limits.tol / scale, meter))
+    outcome, bound = proven(support, beta, programme, limits.tol / scale, budget)
     bound = scale * bound - imbalance(support, problem)
     loss = problem.value(joint, W)
     posterior = None
@@ -194,9 +188,9 @@ def certify_funnel(
         loss=loss,
         lower_bound=bound,
         tol=limits.tol,
-        cells=meter.cells,
+        cells=budget.cells_spent,
         left=outcome.left,
-        seconds=meter.seconds,
+        seconds=budget.seconds_spent,
         posterior=posterior,
         multipliers=support.spread(scale * outcome.proof.lam),
         limit=outcome.contradiction,

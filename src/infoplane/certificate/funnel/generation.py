@@ -9,9 +9,8 @@ from __future__ import annotations
 import math
 import time
 import warnings
-from collections.abc import Callable, Generator
-from dataclasses import dataclass, field
-from typing import TypeVar
+from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,14 +19,10 @@ from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...runtime.budget import Budget
-from ...runtime.compiling import clock
 from ...status import Status
-from ..certificate import Limits
 from .challenge import challenge
 from .pricing import Pricing
 from .programme import Point, Programme
-
-Result = TypeVar("Result")
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
@@ -63,39 +58,6 @@ NO_PROOF = (
 )
 
 
-@dataclass
-class Meter:
-    """What may still be spent."""
-
-    limits: Limits
-    max_rounds: int = 1_000_000
-    cells: int = 0
-    rounds: int = 0
-    interrupted: bool = False
-    """Whether the user wants what there is."""
-    began: float = field(default_factory=clock)
-
-    @property
-    def spent(self) -> bool:
-        """Whether any limit has been reached."""
-        return (
-            self.interrupted
-            or self.cells >= self.limits.max_cells
-            or self.rounds >= self.max_rounds
-            or self.seconds >= self.limits.max_seconds
-        )
-
-    @property
-    def cut_short(self) -> Status:
-        """How a run ends that these limits cut short."""
-        return Status.INTERRUPTED if self.interrupted else Status.ITERATION_LIMIT
-
-    @property
-    def seconds(self) -> float:
-        """Time since the beginning, that of compilation not counted."""
-        return clock() - self.began
-
-
 @dataclass(frozen=True)
 class Outcome:
     """How a generation ended."""
@@ -113,74 +75,61 @@ class Outcome:
     """A sentence, if the proof contradicts itself or a posterior that was met: then nothing counts as proven."""
 
 
-def finish(steps: Generator[None, None, Result], budget: Budget | None = None) -> Result:
-    """Run a piece of work to its end."""
-    while True:
-        try:
-            if budget is not None and budget.stopped:
-                steps.throw(KeyboardInterrupt)
-            next(steps)
-        except StopIteration as ended:
-            return ended.value  # type: ignore[no-any-return]
+def cut_short(budget: Budget) -> Status:
+    """How a run ends that its budget cut short."""
+    return Status.INTERRUPTED if budget.stopped else Status.ITERATION_LIMIT
 
 
 def generate(
-    programme: Programme, master: Callable[[], Point], tol: float, meter: Meter, known: float = -math.inf
-) -> Generator[None, None, Outcome]:
-    """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the meter says stop.
+    programme: Programme, master: Callable[[], Point], tol: float, budget: Budget, known: float = -math.inf
+) -> Outcome:
+    """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the budget is spent.
 
     Or until the mixture costs no more than a lower bound that is known without a search, within tol/2. Where Y is a function of X, g is
     flat at the best prices: no search would end, and the simple bound is exact.
 
     Before it says what it has proven, a local search over the whole simplex tries to contradict it (`challenge`).
 
-    Yields after every bounded piece of work. Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all
-    columns met.
+    Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all columns met.
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     claim, mistakes = -math.inf, 0
     proof = point = master()
-    meter.interrupted |= point.interrupted
     small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
-    try:
-        while not meter.spent:
-            if point.value - known <= tol / 2.0:
-                left = 0
-                break
-            meter.rounds += 1
-            # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
-            aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
-            # Below the rounding of a bound nothing can be proven, whatever the search.
-            finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
-            used = _without_traces(point.used, programme.channel.rank + 1)
-            new = _nearby(programme, aim, used, WORTH * low)
-            yield
-            if FEW * new.shape[1] < len(programme.p_x):
-                new = np.hstack([new, (yield from _grown(programme, aim, used, WORTH * low, meter))])
-            last = False
-            if not new.shape[1]:
-                aim, least, left, new, wrong = yield from _priced(programme, aim, low, meter)
-                mistakes += wrong
-                bound = least + aim.dual - programme.rounding(aim.lam, aim.beta)
-                if bound > lower:
-                    proof, lower, claim = aim, bound, least
-                if not left:
-                    last = floor <= 1.5 * finest
-                    stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
-                    done, floor = floor, max(floor / stage, finest)
-                if last or not new.shape[1]:
-                    if last or left:
-                        break
-                    left = 1
-                    continue
-            programme.add(new)
-            following = master()
-            meter.interrupted |= following.interrupted
-            if not following.solved:
-                break
-            point = programme.trim(following)
-    except KeyboardInterrupt:
-        meter.interrupted = True
+    while not budget.spent:
+        if point.value - known <= tol / 2.0:
+            left = 0
+            break
+        budget.rounds_spent += 1
+        # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
+        aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
+        # Below the rounding of a bound nothing can be proven, whatever the search.
+        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
+        used = _without_traces(point.used, programme.channel.rank + 1)
+        new = _nearby(programme, aim, used, WORTH * low)
+        if FEW * new.shape[1] < len(programme.p_x):
+            new = np.hstack([new, _grown(programme, aim, used, WORTH * low, budget)])
+        last = False
+        if not new.shape[1]:
+            aim, least, left, new, wrong = _priced(programme, aim, low, budget)
+            mistakes += wrong
+            bound = least + aim.dual - programme.rounding(aim.lam, aim.beta)
+            if bound > lower:
+                proof, lower, claim = aim, bound, least
+            if not left:
+                last = floor <= 1.5 * finest
+                stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
+                done, floor = floor, max(floor / stage, finest)
+            if last or not new.shape[1]:
+                if last or left:
+                    break
+                left = 1
+                continue
+        programme.add(new)
+        following = master()
+        if not following.solved:
+            break
+        point = programme.trim(following)
     said = f"{counted(mistakes, 'claim')} of the search did not hold when computed once more" if mistakes else ""
     if not said and lower > -math.inf and proof.beta > programme.channel.concave_up_to:
         found = challenge(programme.channel, programme.p_x, proof.lam, proof.beta, programme.Q)
@@ -211,7 +160,7 @@ def _without_traces(Q: Array, most: int) -> Array:
     return kept
 
 
-def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: Meter) -> Generator[None, None, Array]:
+def _grown(programme: Programme, aim: Point, used: Array, below: float, budget: Budget) -> Array:
     """Posteriors grown from single letters and from the columns in use, those with g < below."""
     channel = programme.channel
     grown = [used[:, :0]]
@@ -220,34 +169,27 @@ def _grown(programme: Programme, aim: Point, used: Array, below: float, meter: M
         for first in range(0, len(seeds), GROWN):
             Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + GROWN])
             grown.append(Q[:, values < below])
-            yield
-            if meter.spent:
+            if budget.spent:
                 break
     return np.hstack(grown)
 
 
-def _priced(
-    programme: Programme, aim: Point, floor: float, meter: Meter
-) -> Generator[None, None, tuple[Point, float, int, Array, int]]:
+def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> tuple[Point, float, int, Array, int]:
     """Prices, the least g proven for them, cells left open, posteriors well on the way to the floor, and claims that did not hold."""
     channel, lam, beta = programme.channel, aim.lam, aim.beta
     if beta <= channel.concave_up_to:
         low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
         return aim, low, 0, programme.Q[:, :0], 0
-    if meter.spent:
+    if budget.spent:
         return aim, -math.inf, 1, programme.Q[:, :0], 0
     search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
-    on, before, block = search.left > 0, meter.cells, FIRST_BLOCK
-    meter.cells = before + search.cells
-    try:
-        while on and not meter.spent and (room := meter.limits.max_cells - meter.cells) > 1:
-            began = time.perf_counter()
-            on = search.advance(min(block, room))
-            meter.cells = before + search.cells
-            block = _next_block(block, time.perf_counter() - began)
-            yield
-    except KeyboardInterrupt:  # between two pieces: the bound of what waits is as good as ever
-        meter.interrupted = True
+    on, before, block = search.left > 0, budget.cells_spent, FIRST_BLOCK
+    budget.cells_spent = before + search.cells
+    while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
+        began = time.perf_counter()
+        on = search.advance(int(min(block, room)))
+        budget.cells_spent = before + search.cells
+        block = _next_block(block, time.perf_counter() - began)
     prices = aim.priced(search.prices, programme.p_x)
     return prices, search.least(), search.left, search.violating(), search.mistakes
 

@@ -11,6 +11,7 @@ It is a line in eps: what is proven at one cap holds at every other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,13 +20,14 @@ import numpy as np
 from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
+from ...runtime.budget import Budget, Stopped
 from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
 from .bound import constant, simple_bound
 from .constrained import ConstrainedFunnel
-from .generation import Meter, Outcome, finish, generate
+from .generation import Outcome, cut_short, generate
 from .programme import Programme
 
 ATTEMPTS = 8
@@ -57,10 +59,11 @@ class CappedFunnel(ConstrainedFunnel):
         )
 
 
-def first_programme(support: Support) -> Programme:
+def first_programme(support: Support, budget: Budget) -> Programme:
     """Single letters, p_x, and the clusters of Merge-Two's path."""
-    programme = Programme(support)
-    programme.add(first_columns(support))
+    programme = Programme(support, budget)
+    with suppress(Stopped):
+        programme.add(first_columns(support, lambda *_: budget.look()))
     return programme
 
 
@@ -69,16 +72,14 @@ def capped_curve(
     programme: Programme,
     caps: Sequence[float],
     limits: Limits,
-    *,
+    budget: Budget,
     private: Array | None = None,
-    interrupted: bool = False,
 ) -> list[CappedFunnel]:
     """The largest I(X;Z) with I(Y;Z) <= eps for each cap eps in nats, in the order given, with upper bounds that prove it.
 
     The caps share the columns of the programme; the limits are for each. No answer is worse than an encoder within the cap whose posteriors
     are columns from the beginning, or than any time sharing of such encoders, or than ``private``, an encoder with I(Y;Z) = 0 (a constant Z
-    if there is none). After Ctrl-C, or if ``interrupted``, the caps that are left
-    get the best mixture of the columns met so far.
+    if there is none). Once the budget is stopped, the caps that are left get the best mixture of the columns met so far.
     """
     found: dict[float, CappedFunnel] = {}
     private = np.ones((1, len(support.p_x))) if private is None else private
@@ -87,9 +88,7 @@ def capped_curve(
     lines = [LeakageLine(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
     for eps in sorted(set(caps), reverse=True):
-        meter = Meter(limits, interrupted=interrupted)
-        found[eps] = _capped(support, programme, private, eps, meter, lines)
-        interrupted = meter.interrupted
+        found[eps] = _capped(support, programme, private, eps, limits.tol, limits.budget(budget), lines)
     return [found[eps] for eps in caps]
 
 
@@ -112,16 +111,21 @@ class LeakageLine(NamedTuple):
 
 
 def _capped(
-    support: Support, programme: Programme, private: Array, eps: float, meter: Meter, lines: list[LeakageLine]
+    support: Support,
+    programme: Programme,
+    private: Array,
+    eps: float,
+    tol: float,
+    budget: Budget,
+    lines: list[LeakageLine],
 ) -> CappedFunnel:
     """One cap; lines are those of the caps before, and this one's is added. ``private`` is an encoder that leaks nothing.
 
     The answer is a solution of the Lagrangian whose line is lowest here: its gap there is that of the cap, or less.
     """
-    limits = meter.limits
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
-    outcome = finish(generate(programme, lambda: programme.at_leakage(eps), limits.tol, meter, H_x - known))
+    outcome = generate(programme, lambda: programme.at_leakage(eps), tol, budget, H_x - known)
     W = _within(support, outcome.point.encoder, eps, private)
     lines.append(_line(support, programme, outcome, eps))
     best = min(reversed(lines), key=lambda line: line.at(eps))
@@ -130,16 +134,16 @@ def _capped(
     residuals = Residuals(0.0, 0.0, best.problem.stationarity(support.joint, support.lift(W)))
     run = Run(
         encoder=W,
-        status=proven(upper - ixz, limits.tol, residuals, judge(residuals, STATIONARY_TOL, meter.cut_short)),
-        iterations=meter.rounds,
+        status=proven(upper - ixz, tol, residuals, judge(residuals, STATIONARY_TOL, cut_short(budget))),
+        iterations=budget.rounds_spent,
         residuals=residuals,
         found_by="columns",
         lower_bound=best.lower,
         multipliers=best.lam,
         advice="raise max_cells or max_seconds",
     )
-    solution = finished(support, best.problem, run, seconds=meter.seconds)
-    return CappedFunnel(solution, upper, limits.tol, eps, best.beta, meter.cells, outcome.left)
+    solution = finished(support, best.problem, run, seconds=budget.seconds_spent)
+    return CappedFunnel(solution, upper, tol, eps, best.beta, budget.cells_spent, outcome.left)
 
 
 def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) -> LeakageLine:

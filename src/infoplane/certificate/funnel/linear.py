@@ -83,7 +83,7 @@ def solved(
     """Minimise costs.p subject to Ap = 1, p >= 0 and row.p >= least, A in [0, 1], dense or sparse; None if all attempts fail.
 
     HiGHS sees the costs in the unit given. An attempt that cycles is given up after so many iterations, not seconds, so that the same
-    programme has the same answer. A budget that is stopped ends the waiting for HiGHS with `Stopped`.
+    programme has the same answer. A budget that is over ends the waiting for HiGHS with `Stopped`.
     """
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -25,7 +26,7 @@ from ...information import Array, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
 from ...problem import MarkovLagrangian
-from ...runtime.compiling import clock
+from ...runtime.budget import Budget, Stopped
 from ...solution import Run, finished
 from ...status import Residuals, Status
 from .bound import simple_rounding
@@ -113,7 +114,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
     >>> ip.perfect_privacy(ip.datasets.paper_uniform()).trivial
     True
     """
-    began = clock()
+    began = time.perf_counter()
     check_joint(joint)
     max_bases = whole_number("max_bases", max_bases)
     support = Support(joint)
@@ -123,7 +124,7 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
             f"perfect privacy goes through all sets of rank(T) = {polytope.rank} of {n} letters, {polytope.bases:.3g} of them, more than "
             f"max_bases = {max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
         )
-    Q, costs, weights, lam = polytope.release()
+    Q, costs, weights, lam = polytope.release(Budget())
     lam = repaired(lam, Q, costs, support.p_x)
     upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
     problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
@@ -134,21 +135,21 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
         residuals=Residuals(0.0, 0.0, 0.0),
         found_by="columns",
     )
-    solution = finished(support, problem, run, seconds=clock() - began).bounded(-upper, TOL)
+    solution = finished(support, problem, run, seconds=time.perf_counter() - began).bounded(-upper, TOL)
     return PerfectPrivacy(solution, upper, TOL, polytope.rank, n, polytope.bases, max(Q.shape[1] - 1, 1))
 
 
-def private_encoder(support: Support, max_bases: int, until: float = math.inf) -> Array | None:
+def private_encoder(support: Support, max_bases: int, budget: Budget | None = None) -> Array | None:
     """The encoder of perfect privacy, where a funnel of large beta ends; None if it is trivial, or has more candidate bases than that.
 
-    With ``until``, a time of `clock`, the best release on the vertices met by then.
+    Within a budget it is the best release on the vertices met by its end; None if nobody waits for that, too.
     """
     polytope = Polytope(support)
     if polytope.rank == len(support.p_x) or polytope.bases > max_bases:
         return None
     try:
-        Q, _, weights, _ = polytope.release(until)
-    except InfoplaneError:
+        Q, _, weights, _ = polytope.release(budget or Budget())
+    except (InfoplaneError, Stopped):
         return None
     return encoder_of(Q, weights)
 
@@ -167,23 +168,23 @@ class Polytope:
         self.bases = math.comb(len(self.p_x), self.rank)
         """Sets of so many letters: candidates for a vertex."""
 
-    def release(self, until: float = math.inf) -> tuple[Array, Array, Array, Array]:
-        """p_x and the vertices as columns, those met until then; H of each, their weights in the best release, and its prices."""
+    def release(self, budget: Budget) -> tuple[Array, Array, Array, Array]:
+        """p_x and the vertices as columns, those met within the budget; H of each, their weights in the best release, and its prices."""
         # p_x is not a vertex unless it is the only one; with it among the columns the programme always has a solution.
         Q = (self.p_x / self.p_x.sum())[:, None]
         if self.rank < len(self.p_x):
             basis = self.left[:, : self.rank].T
-            found = _vertices(basis @ self.N, basis @ np.ones(len(self.N)), until)
+            found = _vertices(basis @ self.N, basis @ np.ones(len(self.N)), budget)
             vertices = np.hstack([np.empty((len(Q), 0)), *found])
             vertices *= (self.p_x / self.unit)[:, None]
             Q = np.column_stack([Q, vertices / vertices.sum(axis=0)])
         costs = entr(Q).sum(axis=0)
-        weights, lam, _ = linear_programme(Q, costs, self.p_x)
+        weights, lam, _ = linear_programme(Q, costs, self.p_x, budget=budget.part(seconds=math.inf))
         return Q, costs, weights, lam
 
 
-def _vertices(A: Array, b: Array, until: float) -> Iterator[Array]:
-    """The vertices of {s >= 0, As = b} as columns, found from one chunk of candidate bases at a time; none is begun after ``until``."""
+def _vertices(A: Array, b: Array, budget: Budget) -> Iterator[Array]:
+    """The vertices of {s >= 0, As = b} as columns, found from one chunk of candidate bases at a time, within a budget."""
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()
@@ -205,5 +206,5 @@ def _vertices(A: Array, b: Array, until: float) -> Iterator[Array]:
                 kept.append(column)
         if kept:
             yield np.array(kept).T
-        if clock() >= until:
+        if budget.over:
             return

@@ -18,6 +18,7 @@ from scipy import sparse
 from ...errors import InfoplaneError, InvalidJointError
 from ...information import Array, IntArray, entr
 from ...joint.support import Support
+from ...runtime.budget import Budget, Stopped
 from .linear import TIGHTEST, linear_programme, repaired
 from .pricing import EPS, Channel
 
@@ -52,9 +53,7 @@ class Point:
     value: float
     """What the mixture costs: the programme's upper bound."""
     solved: bool = True
-    """Whether HiGHS found an optimum; if not, the release is a plain one, and the prices hold all the same."""
-    interrupted: bool = False
-    """Whether the user did not wait for HiGHS."""
+    """Whether HiGHS found an optimum, and the user waited for it; if not, the release is a plain one, and the prices hold all the same."""
 
     @property
     def encoder(self) -> Array:
@@ -83,12 +82,14 @@ class Point:
 class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
-    def __init__(self, support: Support) -> None:
+    def __init__(self, support: Support, budget: Budget | None = None) -> None:
         if len(support.p_x) > MOST_LETTERS:
             raise InvalidJointError(
                 f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
                 f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
             )
+        self.patience = (budget or Budget()).part(seconds=math.inf)
+        """Of the budget only whether it was stopped: HiGHS is waited for beyond a limit on seconds, since what it finds counts."""
         self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
         self.channel = Channel(support.T)
         self.H_y = float(entr(support.p_y).sum())
@@ -128,18 +129,16 @@ class Programme:
         return costs
 
     def at_beta(self, beta: float) -> Point:
-        """The programme for a given beta; after Ctrl-C a plain point that says so."""
+        """The programme for a given beta; a plain point if the user does not wait for it."""
         costs = self.H_q - beta * self.H_u
         try:
-            found = linear_programme(self.Q, costs, self.p_x)
-        except InfoplaneError:
+            found = linear_programme(self.Q, costs, self.p_x, budget=self.patience)
+        except (InfoplaneError, Stopped):
             return self._plain(beta)
-        except KeyboardInterrupt:
-            return replace(self._plain(beta), interrupted=True)
         return self._point(found.weights, found.lam, costs, beta)
 
     def at_leakage(self, eps: float) -> Point:
-        """The programme with I(Y;Z) <= eps; after Ctrl-C a plain point that says so."""
+        """The programme with I(Y;Z) <= eps; a plain point if the user does not wait for it."""
         # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
         # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
         unit = max(eps, SMALLEST_UNIT)
@@ -147,11 +146,9 @@ class Programme:
         leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
         cap = (-leakage / unit, -eps / unit + min(3.0 * TIGHTEST, 0.5 * eps / unit))
         try:
-            found = linear_programme(self.Q, self.H_q, self.p_x, cap)
-        except InfoplaneError:
+            found = linear_programme(self.Q, self.H_q, self.p_x, cap, self.patience)
+        except (InfoplaneError, Stopped):
             return self._plain(PLAIN_BETA, self.H_y - eps)
-        except KeyboardInterrupt:
-            return replace(self._plain(PLAIN_BETA, self.H_y - eps), interrupted=True)
         beta = found.dual / unit
         lam = found.lam + beta * (log_p_y @ self.T)
         return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
