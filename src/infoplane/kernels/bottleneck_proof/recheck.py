@@ -94,11 +94,19 @@ def sums_agree(second: Second, work: Work) -> bool:
 
 
 @regrouped
-def lessen(to: Array, T: Array, h: Array, low: float, high: float, at_zero: float, rate: float, share: float) -> None:
+def lessen(
+    to: Array,
+    T: Array,
+    h: Array,
+    low: float,
+    high: float,
+    at_low: float,
+    at_high: float,
+    at_zero: float,
+    rate: float,
+    share: float,
+) -> None:
     """Take t (the secant) + mu T = at_zero + rate T, and that share of h with its tangents outside the box, off the exponents."""
-    at_low, at_high = 0.0, -1.0 - math.log(high)
-    if low > 0.0:
-        at_low = -1.0 - math.log(low)
     for x in range(to.shape[0]):
         s = T[x]
         tangent = h[x]
@@ -131,11 +139,11 @@ def fill(dual: Dual, second: Second, slope: Array, v: Array) -> None:
     edges = 0.0
     for y in range(n_y):
         low, high, mu, t = second.low[y], second.high[y], v[y], v[n_y + y]
-        h_low = -low * math.log(low) if low > 0.0 else 0.0
-        h_high = -high * math.log(high) if high > 0.0 else 0.0
-        offset = min(h_low - slope[y] * low, h_high - slope[y] * high)
+        log_low, log_high = math.log(low) if low > 0.0 else 0.0, math.log(high)
+        offset = min(-low * log_low - slope[y] * low, -high * log_high - slope[y] * high)
         edges += max(mu * low, mu * high)
-        lessen(second.scaled, dual.T[y], second.h[y], low, high, t * offset, mu + t * slope[y], 1.0 - t)
+        at_low, at_high, rate = -1.0 - log_low, -1.0 - log_high, mu + t * slope[y]
+        lessen(second.scaled, dual.T[y], second.h[y], low, high, at_low, at_high, t * offset, rate, 1.0 - t)
     top = largest(second.scaled)
     scale_down(second.scaled, top, dual.gamma)
     second.terms[0], second.terms[1] = edges, top
