@@ -183,14 +183,14 @@ def measure(
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
     began = time.process_time()
-    proof = Proof(support, problem, constant, Limits(TOL, max_cells, max_seconds))
+    budget = Limits(TOL, max_cells, max_seconds).budget()
+    proof = Proof(support, problem, constant, TOL, budget)
     with one_blas_thread():
-        for _ in proof.pieces() if direct else prove(proof):
-            pass
+        proof.search() if direct else prove(proof)
     seconds = time.process_time() - began
     loss = problem.value(joint, support.lift(proof.mixture.encoder(support, gamma)))
-    found = {"seconds": seconds, "cells": proof.cells, "loss": loss, "gap": loss - proof.lower_bound}
-    return found | {"wall": proof.seconds, "limit": getattr(proof, "limit", "")}
+    found = {"seconds": seconds, "cells": budget.cells_spent, "loss": loss, "gap": loss - proof.lower_bound}
+    return found | {"wall": budget.seconds_spent, "limit": proof.limit}
 
 
 def work() -> None:

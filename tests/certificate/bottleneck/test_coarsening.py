@@ -125,7 +125,9 @@ def test_a_y_with_few_letters_is_not_coarsened(monkeypatch):
     monkeypatch.setattr(coarsening, "FEW", 1)
     P = np.random.default_rng(3).dirichlet(np.ones(4), size=100)
     support = Support(ip.Joint.from_counts(P))
-    proof = Proof(support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), 1e-9, Limits(max_cells=2_500).budget())
+    proof = Proof(
+        support, ip.bottleneck(0.05), Mixture(np.ones(1), support.p_y[None]), 1e-9, Limits(max_cells=2_500).budget()
+    )
     prove(proof)
     assert not proof.complete
     assert proof.budget.cells_spent == proof.partition.cuts
