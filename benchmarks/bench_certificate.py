@@ -155,31 +155,22 @@ def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
 
 def by_processor_time() -> None:
     """Let proofs of this process take their limits for processor time: on a busy machine a minute is then still a minute."""
-    from infoplane.certificate.bottleneck import coarsening, mixture, proof
+    from infoplane.runtime import budget
 
-    for module in (coarsening, mixture, proof):
-        module.clock = time.process_time
+    budget.clock = time.process_time
 
 
 def measure(
     joint: ip.Joint, gamma: float, max_seconds: float, max_cells: int = MOST_CELLS, direct: bool = False
 ) -> dict[str, float]:
     """One proof, by whichever version of the library is imported; `direct`: without the coarsened bound."""
+    from infoplane.certificate.bottleneck.coarsening import prove
+    from infoplane.certificate.bottleneck.mixture import Mixture
+    from infoplane.certificate.bottleneck.proof import Proof
+    from infoplane.certificate.certificate import Limits
+    from infoplane.joint.support import Support
     from infoplane.runtime.threads import one_blas_thread
 
-    try:
-        from infoplane.certificate.bottleneck.coarsening import prove
-        from infoplane.certificate.bottleneck.mixture import Mixture
-        from infoplane.certificate.bottleneck.proof import Proof
-        from infoplane.certificate.certificate import Limits
-        from infoplane.joint.support import Support
-    except ImportError:  # the layout of the older commit
-        from infoplane.certificate.coarsening import prove
-        from infoplane.certificate.envelope import Proof
-        from infoplane.certificate.mixture import Mixture
-        from infoplane.solver import Support
-
-        from infoplane.certificate.certificate import Limits
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
     began = time.process_time()
