@@ -85,6 +85,11 @@ class Budget:
         if self.over:
             raise Stopped
 
+    def tell(self) -> None:
+        """Whoever watches is told that the work goes on, by work that has no report of its own."""
+        if self.watch is not None:
+            self.watch.tell(None, self)
+
     @property
     def seconds_spent(self) -> float:
         """Time since the beginning, that of compilation not counted."""
@@ -117,6 +122,7 @@ class Budget:
             except BaseException as error:
                 ended.set_exception(error)
 
+        self.look()
         threading.Thread(target=run, daemon=True).start()
         while not wait([ended], LOOK).done:
             self.look()

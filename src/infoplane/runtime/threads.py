@@ -149,15 +149,15 @@ class Watch(Generic[Report]):
 
     def __init__(self, callback: Callable[[Report], object], joined: Callable[[Sequence[Report]], Report]) -> None:
         self.callback, self.joined = callback, joined
-        self.reports: SimpleQueue[tuple[int, Report, threading.Event] | None] = SimpleQueue()
+        self.reports: SimpleQueue[tuple[int, Report | None, threading.Event] | None] = SimpleQueue()
         self.latest: dict[int, Report] = {}
 
     def wake(self, _ended: object) -> None:
         """Nothing more to wait for."""
         self.reports.put(None)
 
-    def tell(self, report: Report, budget: Budget) -> None:
-        """From a thread that works: go on once the callback has been called."""
+    def tell(self, report: Report | None, budget: Budget) -> None:
+        """From a thread that works: go on once the callback has been called. None: nothing new, but the work goes on."""
         heard = threading.Event()
         self.reports.put((threading.get_ident(), report, heard))
         while not heard.wait(LOOK):
@@ -173,7 +173,8 @@ class Watch(Generic[Report]):
         if told is None:
             return
         thread, report, heard = told
-        self.latest[thread] = report
+        if report is not None:
+            self.latest[thread] = report
         try:
             if self.callback(self.joined(list(self.latest.values()))):
                 budget.stop()

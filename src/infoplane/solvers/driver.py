@@ -13,6 +13,7 @@ What is compiled is `advance` alone. How long a block is follows the clock, and 
 
 from __future__ import annotations
 
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -96,12 +97,12 @@ class Progress:
 
 
 def together(some: Sequence[Progress]) -> Progress:
-    """The progress of several threads as one."""
+    """The progress of several threads as one; that of none, before the first report."""
     return Progress(
-        max(one.iterations for one in some),
+        max((one.iterations for one in some), default=0),
         sum(one.runs for one in some),
         sum(one.running for one in some),
-        min(one.best_loss for one in some),
+        min((one.best_loss for one in some), default=math.inf),
     )
 
 

@@ -14,19 +14,19 @@ from infoplane.solvers.columns import Columns
 def test_highs_giving_up_leaves_the_best_mixture_so_far(monkeypatch):
     joint, problem, calls = ip.datasets.heart(), ip.funnel(3.5), 0
 
-    def gives_up(*arguments):
+    def gives_up(*arguments, **options):
         nonlocal calls
         calls += 1
         if calls > 3:
             raise ip.InfoplaneError("no optimum")
-        return linear_programme(*arguments)
+        return linear_programme(*arguments, **options)
 
     monkeypatch.setattr(module, "linear_programme", gives_up)
     found = ip.solve(joint, problem, Columns())
     assert found.status is not ip.Status.CERTIFIED
     verify.check_solution(joint.p_xy, problem.rho, found, tol=1e-10)
     assert found.loss <= ip.solve(joint, problem, "merging").loss + 1e-9
-    monkeypatch.setattr(module, "linear_programme", lambda *_: gives_up())
+    monkeypatch.setattr(module, "linear_programme", lambda *_, **__: gives_up())
     plain = ip.solve(joint, problem, Columns())
     verify.check_solution(joint.p_xy, problem.rho, plain, tol=1e-10)
     assert plain.lower_bound <= found.loss

@@ -211,6 +211,7 @@ class Proof:
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
             starts = starts[:0]
             self.rounds += 1
+            self.budget.tell()
             self.beside()
             if height <= tol or self.spent:
                 break
@@ -244,6 +245,7 @@ class Proof:
                 peaks, heights = climb(self.support, self.gamma, lam, partition.boxes.lowest[None].copy())
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
+            self.budget.tell()
             self.beside()
             if not partition.left:
                 break

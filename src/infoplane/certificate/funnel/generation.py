@@ -101,6 +101,7 @@ def generate(
             left = 0
             break
         budget.rounds_spent += 1
+        budget.tell()
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
         aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
         # Below the rounding of a bound nothing can be proven, whatever the search.
@@ -190,6 +191,7 @@ def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> t
         on = search.advance(int(min(block, room)))
         budget.cells_spent = before + search.cells
         block = _next_block(block, time.perf_counter() - began)
+        budget.tell()
     prices = aim.priced(search.prices, programme.p_x)
     return prices, search.least(), search.left, search.violating(), search.mistakes
 

@@ -83,7 +83,8 @@ def solved(
     """Minimise costs.p subject to Ap = 1, p >= 0 and row.p >= least, A in [0, 1], dense or sparse; None if all attempts fail.
 
     HiGHS sees the costs in the unit given. An attempt that cycles is given up after so many iterations, not seconds, so that the same
-    programme has the same answer. A budget that is over ends the waiting for HiGHS with `Stopped`.
+    programme has the same answer. A budget that is over ends the waiting for HiGHS with `Stopped`, unless the programme is a
+    short one.
     """
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
@@ -103,8 +104,6 @@ def solved(
                 "maxiter": iterations,
             },
         )
-        if budget is not None:
-            budget.look()
         found = budget.awaited(work) if budget is not None and A.size > SHORT else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
