@@ -15,7 +15,7 @@ from .errors import InvalidOptionError
 from .frontier.frontier import Frontier
 from .information import Array, bits
 from .joint.joint import Joint, check_joint
-from .problem import MarkovLagrangian, check_family
+from .problem import MarkovLagrangian, ProblemFamily, check_family
 from .solution import TIE, Solution
 from .solvers.base import Solver
 from .solvers.registry import SOLVERS, resolve, resolve_with_proof
@@ -24,14 +24,13 @@ from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
 
-Family = Callable[[float], MarkovLagrangian]
 Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
 """From the number of parameters and a solver's name to what shows its progress."""
 
 
 def compare(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Sequence[float] | Array | None = None,
     solvers: Iterable[Solver | str] | None = None,
     *,
@@ -111,7 +110,7 @@ def named(solvers: Iterable[Solver | str], problems: Sequence[MarkovLagrangian])
 
 def run_each(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Array,
     solvers: Mapping[str, Solver],
     options: Mapping[str, Any],

@@ -55,7 +55,7 @@ def test_default_grids(run, problem):
     more = ("--a", "0.5") if problem == "generalised-bottleneck" else ()
     found = run("frontier", "paper_uniform", "--problem", problem, "--solver", "merging", *more, "--json").json
     parameters = [one["parameter"] for one in found["runs"]]
-    family = partial(FAMILIES[problem.replace("-", "_")].problem, **({"a": 0.5} if more else {}))
+    family = partial(FAMILIES[problem.replace("-", "_")], **({"a": 0.5} if more else {}))
     points = FAMILIES[problem.replace("-", "_")].points
     assert set(default_grid(ip.datasets.paper_uniform(), family, points)) <= set(parameters)
     assert len(set(parameters)) <= points

@@ -45,9 +45,10 @@ def test_problems_and_families_are_those_of_the_library():
     made = options.make_problem("generalised-bottleneck", {**nothing, "gamma": 0.3, "a": 0.5})
     assert made == ip.generalised_bottleneck(0.3, 0.5)
     assert options.make_problem("lagrangian", {**nothing, "rho": (1, -1, 1)}) == ip.MarkovLagrangian(1, -1, 1)
-    family, parameters = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
+    family, parameters, problems = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
     assert family(2.0) == ip.funnel(2.0)
     np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 5))
+    assert problems == [ip.funnel(beta) for beta in parameters]
     assert options.make_family("funnel", {"a": None}, None, None)[1] is None
 
 

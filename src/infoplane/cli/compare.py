@@ -89,8 +89,8 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
-    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
+    fixed = options.taken(rest, options.FIXED)
+    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
     chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}

@@ -128,8 +128,8 @@ def frontier(
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
-    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
+    fixed = options.taken(rest, options.FIXED)
+    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)

@@ -14,6 +14,7 @@ import os
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
@@ -23,7 +24,7 @@ from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..options import RunOptions
-from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
+from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..solvers.base import Solver
 from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
@@ -227,17 +228,15 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
     family = PROBLEMS[name]
     needed = _needed(family)
-    if family.parameter == "gamma" and given.get("beta") is not None:
-        given = {**given, "gamma": gamma_from(given["gamma"], given["beta"]), "beta": None}
-    for key, value in given.items():
-        if value is not None and key not in needed:
+    given = {key: value for key, value in given.items() if value is not None}
+    in_beta = family.parameter == "gamma" and "beta" in given
+    for key in given:
+        if key not in needed and not (in_beta and key == "beta"):
             raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
     for key in needed:
-        if given[key] is None:
+        if key not in given and not (in_beta and key == "gamma"):
             raise click.UsageError(f"--problem {name} needs {flag_of(key)}.")
-    if family.parameter is None:
-        return MarkovLagrangian(*given["rho"])
-    return family.problem(given[family.parameter], **{key: given[key] for key in family.options})
+    return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
 
 
 def make_family(
@@ -246,10 +245,11 @@ def make_family(
     grid: tuple[float, float, int] | None,
     values: tuple[float, ...] | None,
     notation: str = NOTATIONS[0],
-) -> tuple[Callable[[float], MarkovLagrangian], Array | None]:
-    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters; None if it is to follow from the joint.
+) -> tuple[ProblemFamily, Array | None, list[MarkovLagrangian]]:
+    """The family of problems of ``frontier`` and ``compare``, its grid of parameters, and the problems that can be made before any work.
 
-    The grid is given in the notation asked for: gammas, or their inverses.
+    The grid is given in the notation asked for: gammas, or their inverses. It is None if it is to follow from the joint; then there is one
+    problem, some member of the family.
     """
     family = PROBLEMS[name]
     if family.points is None:
@@ -260,22 +260,13 @@ def make_family(
         if (key in family.options) != (value is not None):
             raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
     own = {key: fixed[key] for key in family.options}
-
-    def make(parameter: float) -> MarkovLagrangian:
-        return family.problem(parameter, **own)
-
+    make = partial(family, **own)
     if grid is None and values is None:
-        return make, None
+        return make, None, [family.member(**own)]
     written = family.notation(notation)
     given = np.array(values) if grid is None else np.geomspace(*grid)
     parameters = np.array([written.of(float(value)) for value in given])
-    for parameter in parameters:
-        make(float(parameter))  # refused here if it cannot be, before any work
-    return make, parameters
-
-
-SAMPLE = 0.5
-"""A parameter that every family has, for what must be known before the joint is read."""
+    return make, parameters, [make(float(parameter)) for parameter in parameters]
 
 
 def range_text(problem: str, parameters: Array, notation: str = NOTATIONS[0]) -> str:

@@ -13,7 +13,7 @@ from ..datasets import paper_uniform
 from ..formatting import counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
-from ..problem import FUNNEL, NOTATIONS, MarkovLagrangian, family_of
+from ..problem import NOTATIONS, MarkovLagrangian, family_of, funnel
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
@@ -151,7 +151,7 @@ def capped(
     """``--max-leakage-bits``: the most informative release whose leakage is at most the cap."""
     given = [options.flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
     given += [] if solver is None else ["--solver"]
-    if problem != FUNNEL.name or given:
+    if problem != funnel.name or given:
         raise click.UsageError(
             f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; found --problem {problem}"
             + "".join(f", {name}" for name in given)

@@ -17,17 +17,16 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..checks import positive_number, whole_number
-from ..errors import FarSideWarning, UnsupportedProblemError
+from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..nid import gnid
 from ..options import RunOptions
-from ..problem import MarkovLagrangian, bottleneck, check_family, family_of, siblings
+from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..systems import System, read_systems
@@ -151,7 +150,7 @@ def _inverse(gamma: float) -> float:
 def efficiency(
     joint: Joint,
     encoders: Any,
-    family: Callable[[float], MarkovLagrangian] = bottleneck,
+    family: ProblemFamily = bottleneck,
     *,
     counts: bool = False,
     axes: Literal["zx", "xz"] | None = None,
@@ -212,24 +211,23 @@ def efficiency(
     ).to_frame()
 
 
-def checked(family: Callable[[float], MarkovLagrangian]) -> Callable[[float], MarkovLagrangian]:
-    """Refuse families whose loss is not a combination of I(X;Z) and I(Y;Z)."""
-    found = family_of(family(0.5))
+def checked(family: ProblemFamily) -> Family:
+    """Refuse functions that are no `Family`, and families whose loss is not a combination of I(X;Z) and I(Y;Z)."""
+    wanted = "efficiency is a distance on the information plane, for infoplane.bottleneck and infoplane.funnel"
+    found = record_of(family)
+    if found is None:
+        raise InvalidOptionError(f"{wanted}: give one of them; found {family!r}.")
     if not found.has_posterior_form:
-        raise UnsupportedProblemError(
-            "efficiency is a distance on the information plane, for infoplane.bottleneck and infoplane.funnel; "
-            f"the loss of {found.title} is {found.loss}."
-        )
-    return family
+        raise UnsupportedProblemError(f"{wanted}; the loss of {found.title} is {found.loss}.")
+    return found
 
 
 def known(frontier: Frontier) -> KnownCurve:
     """The curve that a frontier's best runs know."""
     first = vertices(frontier)[0].run.problem
-    make = siblings(first).make
-    if make is None:
+    if siblings(first).make is None:
         raise UnsupportedProblemError("efficiency needs a frontier of infoplane.bottleneck or infoplane.funnel.")
-    curve = KnownCurve(frontier.joint, checked(make))
+    curve = KnownCurve(frontier.joint, checked(family_of(first)))
     for row in frontier.best_rows():
         curve.add(curve.slope(frontier.runs[row].parameter), frontier.solution(row))
     return curve

@@ -21,7 +21,7 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..options import RunOptions
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, ProblemFamily
 from ..runtime.budget import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
@@ -165,9 +165,7 @@ class Plan:
 class ParameterGrid:
     """The parameters by index, their problems, and what refinement adds to them."""
 
-    def __init__(
-        self, family: Callable[[float], MarkovLagrangian], values: Sequence[float], points: int | None
-    ) -> None:
+    def __init__(self, family: ProblemFamily, values: Sequence[float], points: int | None) -> None:
         self.family, self.points = family, points
         self.values: list[float] = []
         self.problems: dict[int, MarkovLagrangian] = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager
 
@@ -17,7 +17,7 @@ from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint, check_joint
 from ..options import RunOptions
-from ..problem import MarkovLagrangian, check_family, check_problem, family_of, named_family
+from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
 from ..solvers.registry import resolve_with_proof
@@ -34,15 +34,10 @@ from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
 
-Family = Callable[[float], MarkovLagrangian]
-
-SAMPLE = 0.5
-"""A parameter that every family has."""
-
 
 def sweep(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Sequence[float] | Array | None = None,
     solver: Solver | str | None = None,
     *,
@@ -113,7 +108,8 @@ def sweep(
     check_joint(joint)
     check_family(family)
     if parameters is None:
-        points = _default_points(family) if points is None else whole_number("points", points)
+        points = record_for_grid(family).points if points is None else whole_number("points", points)
+        assert points is not None  # every family with a parameter has a number of points
         parameters = default_grid(joint, family, points)
         notation = "gamma"
     values = numbers("parameters", parameters)
@@ -121,8 +117,7 @@ def sweep(
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     if notation != "gamma":
-        written = named_family(family(SAMPLE)).notation(notation)
-        values = np.array([written.of(value) for value in values.tolist()])
+        values = _in_gamma(family, values, notation)
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
     for problem in problems:
@@ -179,12 +174,14 @@ def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> RootSeed:
     return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
 
 
-def _default_points(family: Family) -> int:
-    """How many parameters the family is swept over if nobody says."""
-    points = family_of(family(SAMPLE)).points
-    if points is None:
-        raise InvalidOptionError("this family has no name, and so no default grid: give the parameters.")
-    return points
+def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
+    """Parameters that are written as betas; whether a plain function takes gammas is read off the problem at the first of them."""
+    found = record_of(family)
+    if found is None:
+        check_problem(first := family(bottleneck.notation(notation).of(float(values[0]))))
+        found = named_family(first)
+    written = found.notation(notation)
+    return np.array([written.of(value) for value in values.tolist()])
 
 
 def _run(
