@@ -18,7 +18,8 @@ from .joint.joint import Joint, check_joint
 from .problem import MarkovLagrangian, ProblemFamily, check_family
 from .solution import TIE, Solution
 from .solvers.base import Solver
-from .solvers.registry import SOLVERS, resolve, resolve_with_proof
+from .solvers.proving import ProofOptions, runner_and_prover
+from .solvers.registry import SOLVERS, resolve
 from .solvers.starts import Seed
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
@@ -76,14 +77,15 @@ def compare(
     values = np.geomspace(*natural_range(joint, family), 8) if parameters is None else numbers("parameters", parameters)
     problems = [family(float(value)) for value in values]
     chosen = named(candidates(problems) if solvers is None else solvers, problems)
-    if certify is not False:
-        prover, _ = resolve_with_proof(None, *problems, certify=certify)
+    proof = ProofOptions(certify)
+    if proof.certify is not False:
+        prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if rng is None else rng
     options = {"clusters": clusters, "starts": starts, "rng": seed, "max_iter": max_iter, "tol": tol, "init": init}
     found = run_each(joint, family, values, chosen, options)
-    if certify is not False:
-        found = bounded(found, 1e-6 if certify is True else float(certify))
+    if proof.certify is not False:
+        found = bounded(found, proof.gap)
     return pd.DataFrame(compared(found))
 
 

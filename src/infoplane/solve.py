@@ -24,7 +24,7 @@ from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Progress, together
 from .solvers.job import Job
-from .solvers.registry import resolve_with_proof
+from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.soundness import sound
 from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
@@ -108,9 +108,8 @@ def solve(
     support = Support(joint)
     letters = len(support.p_x)
     most = most_clusters(letters, clusters, init)
-    chosen, proof = resolve_with_proof(
-        solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, capped=most < letters
-    )
+    asked = ProofOptions(certify, max_cells, max_seconds)
+    chosen, proof = runner_and_prover(solver, [problem], asked, capped=most < letters)
     options = RunOptions(tol=tol, max_iter=max_iter, clusters=most)
     kind = default_init(problem) if init is None else init
     starts = whole_number("starts", starts)

@@ -10,6 +10,7 @@ import pytest
 import infoplane as ip
 from infoplane.cli import options
 from infoplane.problem import FAMILIES
+from infoplane.solvers.proving import ProofOptions
 
 
 def test_options_come_from_the_solvers_fields(run):
@@ -61,9 +62,9 @@ def test_a_solver_is_chosen_only_if_something_was_asked():
 
 def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
     given = {"penalty": 2.0, "max_cells": 5, "max_seconds": None}
-    assert options.make_proof(None, given) == {"certify": False}
+    assert options.make_proof(None, given) == ProofOptions()
     assert given["max_cells"] == 5
-    assert options.make_proof(1e-3, given) == {"certify": 1e-3, "max_cells": 5, "max_seconds": None}
+    assert options.make_proof(1e-3, given) == ProofOptions(1e-3, max_cells=5)
     assert given == {"penalty": 2.0}
 
 

@@ -15,7 +15,8 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
-from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
+from ..solvers.proving import runner_and_prover
+from ..solvers.registry import SOLVERS, resolve
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
 from . import options, output
@@ -95,7 +96,7 @@ def compare(
     proof = options.make_proof(certify, rest)
     chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
     if certify is not None:
-        prover, _ = resolve_with_proof(None, *problems, **proof)
+        prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     names = list(chosen)
     output.check_picture(plot)

@@ -17,7 +17,7 @@ from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..problem import is_bottleneck, named_family
 from ..solution import Solution
-from ..solvers.registry import resolve_with_proof
+from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
@@ -134,7 +134,7 @@ def frontier(
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
-    solvers = resolve_with_proof(chosen, *problems, **proof, along_a_path=True, capped=clusters is not None)
+    solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=clusters is not None)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)
@@ -162,7 +162,7 @@ def frontier(
                 points=points,
                 progress=tell,
                 chunk_seconds=chunk_seconds,
-                **proof,
+                **vars(proof),
             )
     changes = phase_transitions(joint, parameters) if transitions and found.complete else []
     if found.runs:

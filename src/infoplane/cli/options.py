@@ -26,7 +26,8 @@ from ..information import Array
 from ..options import RunOptions
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..solvers.base import Solver
-from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
+from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.registry import SOLVERS, register
 from ..solvers.starts import KINDS
 from .numerals import Number, Whole, number_of
 
@@ -418,7 +419,7 @@ LISTS = (
     "\b\nProblems:\n"
     + "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
     + "\n\n\b\nSolvers:\n"
-    + "\n".join(f"  {name:<16}{text}" for name, text in DESCRIPTIONS.items())
+    + "\n".join(f"  {name:<16}{solver.description}" for name, solver in SOLVERS.items())
 )
 """What ``--problem`` and ``--solver`` can be, for the end of a command's help."""
 
@@ -504,11 +505,9 @@ certify = several(
 )
 
 
-def make_proof(gap: float | None, options: dict[str, Any]) -> dict[str, Any]:
-    """``certify`` and its limits as `solve` and `sweep` take them; with ``--certify`` the limits are taken out of a solver's options."""
-    if gap is None:
-        return {"certify": False}
-    return {"certify": gap, **taken(options, tuple(PROOF_LIMITS))}
+def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
+    """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
+    return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

@@ -16,7 +16,7 @@ from ..information import NATS_PER_BIT, bits
 from ..problem import NOTATIONS, MarkovLagrangian, family_of, funnel
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.registry import resolve_with_proof
+from ..solvers.proving import runner_and_prover
 from ..status import Status
 from . import options, output
 from .csv_files import escape_formulas
@@ -94,11 +94,11 @@ def solve(
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
-    resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
+    runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
-        solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
+        solvers = runner_and_prover(chosen, [wanted], proof, capped=clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
         with output.spinner("solving") as tell:
             found = run(
@@ -112,7 +112,7 @@ def solve(
                 tol=tol,
                 init=init,
                 callback=tell,
-                **proof,
+                **vars(proof),
             )
         interrupted = interruption.seen
     if out is not None:

@@ -29,6 +29,7 @@ from ..options import RunOptions
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.proving import NO_PROOF, ProofOptions
 from ..systems import System, read_systems
 from .climbing import optimum
 from .curve import EncoderLine, KnownCurve
@@ -205,9 +206,7 @@ def efficiency(
         read_systems(joint, encoders, counts, axes),
         tol=tol,
         max_solves=max_solves,
-        certify=certify,
-        max_cells=max_cells,
-        max_seconds=max_seconds,
+        proof=ProofOptions(certify, max_cells, max_seconds),
     ).to_frame()
 
 
@@ -239,17 +238,12 @@ def place(
     *,
     tol: float = TOL,
     max_solves: int = MAX_SOLVES,
-    certify: bool | float = False,
-    max_cells: int | None = None,
-    max_seconds: float | None = None,
+    proof: ProofOptions = NO_PROOF,
 ) -> Placements:
     """Place every system; see `efficiency`."""
     tol, max_solves = positive_number("tol", tol), whole_number("max_solves", max_solves, least=0)
     points = plane_points(curve.joint, [one.encoder for one in systems])
     search = Search(curve, tol, max_solves)
-    proof = None
-    if certify is not False:
-        proof = {"certify": certify, "max_cells": max_cells, "max_seconds": max_seconds}
     placed: dict[int, Placement] = {}
     for number in sorted(range(len(systems)), key=lambda at: -points[at].ixz):
         placed[number] = search.place(systems[number], curve.line(points[number]), proof)
@@ -264,12 +258,12 @@ class Search:
         self.options = ENOUGH
         self.solves = 0
 
-    def place(self, system: System, line: EncoderLine, proof: dict[str, Any] | None) -> Placement:
+    def place(self, system: System, line: EncoderLine, proof: ProofOptions) -> Placement:
         """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
         curve = self.curve
         self.solves = 0
         self._narrow(system, line)
-        if proof is not None:
+        if proof.certify is not False:
             while self.solves <= self.max_solves:
                 slope, _ = curve.nearest(line)
                 if slope == 0.0 or any(one.slope == slope for one in curve.proven):
@@ -277,7 +271,7 @@ class Search:
                 if not self._proven(slope, proof):
                     break
                 self._narrow(system, line)
-        return self._placement(system, line, proven=proof is not None or bool(curve.proven))
+        return self._placement(system, line, proven=proof.certify is not False or bool(curve.proven))
 
     def _narrow(self, system: System, line: EncoderLine) -> None:
         """Solve slopes until both sides of epsilon meet."""
@@ -312,11 +306,11 @@ class Search:
         self.solves += 1
         curve.add(slope, optimum(curve, slope, self.options, system.encoder))
 
-    def _proven(self, slope: float, proof: dict[str, Any]) -> bool:
+    def _proven(self, slope: float, proof: ProofOptions) -> bool:
         """A bound at a slope; whether the proof has found a better encoder."""
         curve = self.curve
         warm = curve.optimal_at(slope)[-1].encoder
-        found = solve(curve.joint, curve.problem(slope), init=warm, **proof)
+        found = solve(curve.joint, curve.problem(slope), init=warm, **vars(proof))
         before = curve.best_at(slope)
         curve.add(slope, found)
         return curve.best_at(slope) > before + self.tol

@@ -94,7 +94,7 @@ BETTER = 1e-9
 
 @dataclass(frozen=True)
 class Portfolio(PathSolver):
-    """The best of several solvers, within a budget; it says which of them it was.
+    """The default: the best of annealing, pooled starts, merging and trivial encoders, within a budget.
 
     Examples
     --------

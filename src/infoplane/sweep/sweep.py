@@ -20,7 +20,7 @@ from ..options import RunOptions
 from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
-from ..solvers.registry import resolve_with_proof
+from ..solvers.proving import ProofOptions, runner_and_prover
 from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
@@ -124,15 +124,8 @@ def sweep(
         check_problem(problem)
     letters = int(joint.support()[0].sum())
     most = most_clusters(letters, clusters, init)
-    chosen, proof = resolve_with_proof(
-        solver,
-        *problems,
-        certify=certify,
-        max_cells=max_cells,
-        max_seconds=max_seconds,
-        along_a_path=True,
-        capped=most < letters,
-    )
+    asked = ProofOptions(certify, max_cells, max_seconds)
+    chosen, proof = runner_and_prover(solver, problems, asked, along_a_path=True, capped=most < letters)
     solvers = (chosen,) if proof is None or chosen is proof else (chosen, proof)
     init = default_init(problems[0]) if init is None else init
     # One start is enough to refuse options that are none.
