@@ -15,12 +15,12 @@ from .errors import InvalidOptionError
 from .frontier.frontier import Frontier
 from .information import Array, bits
 from .joint.joint import Joint, check_joint
+from .options import RunOptions, Seed, takes
 from .problem import MarkovLagrangian, ProblemFamily, check_family
 from .solution import TIE, Solution
 from .solvers.base import Solver
 from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.registry import SOLVERS, resolve
-from .solvers.starts import Seed
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
@@ -29,6 +29,7 @@ Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
 """From the number of parameters and a solver's name to what shows its progress."""
 
 
+@takes(RunOptions)
 def compare(
     joint: Joint,
     family: ProblemFamily,
@@ -45,14 +46,15 @@ def compare(
 ) -> Any:
     """Run several solvers on the same problems from the same starts, and compare loss, convergence and time.
 
+    Without a seed one is drawn, once for all solvers.
+
     Parameters
     ----------
     joint, family, parameters
         As in `sweep`; without parameters, 8 that are spaced geometrically over the range that the joint's trade-off spans.
     solvers
         Names or solver objects, your own included; all registered ones that can solve the problems by default.
-    clusters, starts, rng, max_iter, tol, init
-        As in `sweep`; ``rng=None`` is one seed, drawn once, for all solvers.
+    {RunOptions}
     certify
         True, or a gap in nats: the solver that proves optima takes part, and ``gap_nats`` is the distance of every solver's best loss to
         the highest bound that was proven.
@@ -82,7 +84,7 @@ def compare(
         prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if rng is None else rng
-    options = {"clusters": clusters, "starts": starts, "rng": seed, "max_iter": max_iter, "tol": tol, "init": init}
+    options = RunOptions(clusters, starts, seed, max_iter, tol, init)
     found = run_each(joint, family, values, chosen, options)
     if proof.certify is not False:
         found = bounded(found, proof.gap)
@@ -115,14 +117,14 @@ def run_each(
     family: ProblemFamily,
     parameters: Array,
     solvers: Mapping[str, Solver],
-    options: Mapping[str, Any],
+    options: RunOptions,
     shown: Shown = lambda _total, _name: nullcontext(False),
 ) -> dict[str, Frontier]:
     """The sweep of each solver, under the name that it was asked for by; after Ctrl-C those that were begun."""
     found: dict[str, Frontier] = {}
     for name, solver in solvers.items():
         with shown(len(parameters), name) as tell:
-            swept = sweep(joint, family, parameters, solver, **options, progress=tell)
+            swept = sweep(joint, family, parameters, solver, **vars(options), progress=tell)
         # Named as they were asked for: drs would otherwise be counted as the formulation that it chose.
         runs = [dataclasses.replace(run, solver=name) for run in swept.runs]
         found[name] = Frontier(joint, runs, complete=swept.complete)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import math
 import os
 import re
@@ -23,7 +22,7 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
-from ..options import RunOptions
+from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..solvers.base import Solver
 from ..solvers.proving import NO_PROOF, ProofOptions
@@ -306,8 +305,7 @@ def _solvers_with(name: str) -> list[str]:
 
 def _described(cls: type) -> dict[str, str]:
     """Parameter -> its description, from the Parameters section of a numpy docstring, where one text may describe several."""
-    section = (inspect.getdoc(cls) or "").partition("Parameters\n----------\n")[2].split("\n\n")[0]
-    found = re.findall(r"^(\w+(?:, \w+)*)\n((?: {4}.*(?:\n|$))+)", section, flags=re.MULTILINE)
+    found = re.findall(r"^(\w+(?:, \w+)*)\n((?: {4}.*(?:\n|$))+)", parameters_of(cls), flags=re.MULTILINE)
     texts = {names: " ".join(text.split()).replace("``", "") for names, text in found}
     return {name: text for names, text in texts.items() for name in names.split(", ")}
 
@@ -457,7 +455,7 @@ run_options = several(
         "--starts",
         type=_count,
         metavar="N",
-        default=16,
+        default=RunOptions.starts,
         show_default=True,
         help="Runs from different starts; the best one is taken.",
     ),
@@ -491,6 +489,13 @@ run_options = several(
         help=f"Kind of encoders that runs begin from  [default: {_defaults(lambda family: family.init)}]",
     ),
 )
+
+
+def make_run(options: dict[str, Any]) -> RunOptions:
+    """The options of a run, taken out of a command's other options."""
+    named = taken(options, ("clusters", "starts", "max_iter", "tol", "init"))
+    return RunOptions(rng=options.pop("seed"), **named)
+
 
 certify = several(
     click.option(

@@ -25,7 +25,7 @@ from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..nid import gnid
-from ..options import RunOptions
+from ..options import RunOptions, takes
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
@@ -148,6 +148,7 @@ def _inverse(gamma: float) -> float:
     return math.inf if gamma == 0.0 else 1.0 / gamma
 
 
+@takes(ProofOptions)
 def efficiency(
     joint: Joint,
     encoders: Any,
@@ -162,6 +163,8 @@ def efficiency(
     max_seconds: float | None = None,
 ) -> Any:
     """How far each encoder is from the frontier: a pandas frame with one row per encoder.
+
+    With ``certify`` a bound is proven at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.
 
     Parameters
     ----------
@@ -181,8 +184,7 @@ def efficiency(
         Nats to which epsilon is found, if the optima that were solved are optimal.
     max_solves
         Most slopes that are solved for an encoder.
-    certify, max_cells, max_seconds
-        As in `solve`: prove a bound at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.
+    {ProofOptions}
 
     Returns
     -------
