@@ -67,9 +67,9 @@ def sweep(
     Parameters
     ----------
     joint, family, parameters
-        p(x, y); a function from a parameter to a problem, such as `bottleneck` or `funnel`; the grid. Without a grid, 16 parameters
-        (20 for the funnel), or ``points``, are spaced along the curve, from where the trade-off begins to where 99% of I(X;Y) is kept
-        or hidden.
+        p(x, y); a family such as `bottleneck` or `funnel`, or any function from a parameter to a problem; the grid. A family needs none: 16
+        parameters (20 for the funnel), or ``points``, are spaced along the curve, from where the trade-off begins to where 99% of I(X;Y)
+        is kept or hidden.
     solver
         A solver object, a registered name, or None for the default.
     {RunOptions}
