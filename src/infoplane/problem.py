@@ -446,7 +446,7 @@ class Siblings(NamedTuple):
 
     key: tuple[str, float]
     """Equal for two problems of the same set: the family's name, and its a."""
-    make: Callable[[float], MarkovLagrangian] | None
+    make: ProblemFamily | None
     """From a parameter to a problem; None for a problem without a name."""
 
 
