@@ -125,7 +125,7 @@ def spread(values: list[float], bare: list[float]) -> dict[str, float]:
 def chunk_seconds(client: object, chunks: int = 200) -> dict[str, float]:
     """What one chunk costs by itself: so many of them with one run of one iteration each, one worker, none waiting ahead."""
     joint, grid = ip.datasets.heart(), ParameterGrid(ip.bottleneck, [0.5], None)
-    plan = Plan(joint, (ip.SOLVERS["ib-1"],), RunOptions(max_iter=1), RootSeed(0), chunks, None, "random")
+    plan = Plan(joint, (ip.SOLVERS["ib-1"],), RunOptions(max_iter=1, starts=chunks, init="random"), RootSeed(0))
     units = plan.units([0])
     found: dict[str, float] = {}
     with ThreadPoolExecutor(1) as pool, tempfile.TemporaryDirectory() as folder:

@@ -1,6 +1,6 @@
 """What the tests of sweeps share: frontiers compared to the bit, and path solvers small enough to read."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,7 +47,7 @@ def assert_same_runs(found, expected, encoders="best"):
 
 def planned(solver=None, joint=UNIFORM, starts=6, options=None):
     """A plan with one solver, from seed 3."""
-    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), options or RunOptions(), RootSeed(3), starts, None, None)
+    return Plan(joint, (solver or ip.SOLVERS["ib-1"],), replace(options or RunOptions(), starts=starts), RootSeed(3))
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ import pytest
 
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.certify import tolerance
 from infoplane.checks import number, numbers, positive_number, whole_number
 from infoplane.errors import InvalidOptionError
 from infoplane.options import RunOptions
+from infoplane.solvers.proving import ProofOptions
 
 UNIFORM = ip.datasets.paper_uniform()
 
@@ -103,12 +103,12 @@ def test_true_is_no_number(given):
 
 
 def test_certify_is_true_false_or_a_number():
-    assert tolerance(True) == Limits.tol
-    assert tolerance(False) is None
-    assert tolerance(np.float32(0.5)) == 0.5
+    assert ProofOptions(True).gap == Limits.tol
+    assert ProofOptions(False).certify is False
+    assert ProofOptions(np.float32(0.5)).gap == 0.5
     for wrong in (0.0, -1.0, np.inf, np.nan, "yes", np.bool_(True)):
         with pytest.raises(ip.InvalidOptionError, match="certify must be"):
-            tolerance(wrong)
+            ProofOptions(wrong)
 
 
 def test_chunk_seconds_and_smoothing():

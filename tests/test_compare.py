@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.registry import DESCRIPTIONS
 
 JOINT = ip.datasets.paper_uniform()
 
@@ -19,7 +18,6 @@ class Mine(ip.Accelerated):
 def mine():
     yield ip.register(Mine())
     ip.SOLVERS.pop("mine")
-    DESCRIPTIONS.pop("mine")
 
 
 def test_one_row_for_each_parameter_and_solver(mine):
@@ -64,7 +62,6 @@ def test_a_registered_solver_is_named_in_results():
         ip.register(Lazy())  # the same again, as when a notebook's cell is run twice
     finally:
         ip.SOLVERS.pop("lazy")
-        DESCRIPTIONS.pop("lazy")
 
 
 def test_a_name_that_is_taken_is_refused():

@@ -1,4 +1,9 @@
+import copy
+import inspect
 import math
+import pickle
+import pydoc
+from functools import partial
 from types import SimpleNamespace
 
 import numpy as np
@@ -15,11 +20,7 @@ from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
 from infoplane.joint.joint import Joint
 from infoplane.problem import (
-    BOTTLENECK,
     FAMILIES,
-    FUNNEL,
-    GENERALISED_BOTTLENECK,
-    LAGRANGIAN,
     MarkovLagrangian,
     bottleneck,
     deterministic_bottleneck,
@@ -27,7 +28,9 @@ from infoplane.problem import (
     funnel,
     generalised_bottleneck,
     has_posterior_form,
+    lagrangian,
     named_family,
+    record_of,
     siblings,
 )
 from strategies import chains, positive_encoders
@@ -404,11 +407,11 @@ def test_a_family_is_found_again():
 
 def test_problems_are_recognised_by_their_numbers():
     """Any positive multiple of a bottleneck or a funnel is treated as one, whatever its name."""
-    assert family_of(ip.MarkovLagrangian(-2.1, -0.9, 3.0)) is BOTTLENECK
-    assert family_of(ip.MarkovLagrangian(5.0, 2.0, -7.0)) is FUNNEL
-    assert family_of(ip.generalised_bottleneck(0.3, a=1.0)) is BOTTLENECK
-    assert family_of(ip.generalised_bottleneck(0.3, a=0.5)) is GENERALISED_BOTTLENECK
-    assert family_of(ip.MarkovLagrangian(0.5, -0.7, 0.3)) is LAGRANGIAN
+    assert family_of(ip.MarkovLagrangian(-2.1, -0.9, 3.0)) is bottleneck
+    assert family_of(ip.MarkovLagrangian(5.0, 2.0, -7.0)) is funnel
+    assert family_of(ip.generalised_bottleneck(0.3, a=1.0)) is bottleneck
+    assert family_of(ip.generalised_bottleneck(0.3, a=0.5)) is generalised_bottleneck
+    assert family_of(ip.MarkovLagrangian(0.5, -0.7, 0.3)) is lagrangian
 
 
 @pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
@@ -417,7 +420,7 @@ def test_a_record_is_true_to_its_problems(family):
     if family.parameter is None:
         problem = ip.MarkovLagrangian(0.5, -0.7, 0.3)
     else:
-        problem = family.problem(0.4, **dict.fromkeys(family.options, 0.5))
+        problem = family(0.4, **dict.fromkeys(family.options, 0.5))
     assert named_family(problem) is family
     assert has_posterior_form(problem) is family.has_posterior_form
     assert family.contains(problem) is family.has_posterior_form
@@ -427,9 +430,78 @@ def test_a_record_is_true_to_its_problems(family):
         assert ip.SOLVERS[family.certifier].refusal(problem) is None
     if family.parameter is not None:
         assert family.points > 1
-        assert family.problem(min(family.most, 1e6), **dict.fromkeys(family.options, 0.5)).family == family.name
+        assert family(min(family.most, 1e6), **dict.fromkeys(family.options, 0.5)).family == family.name
         with pytest.raises(ip.InvalidOptionError, match=family.parameter):
-            family.problem(0.0, **dict.fromkeys(family.options, 0.5))
+            family(0.0, **dict.fromkeys(family.options, 0.5))
+
+
+def test_a_family_is_called_by_position_and_by_name():
+    assert bottleneck(0.2) == bottleneck(gamma=0.2) == MarkovLagrangian(-0.8, -0.2, 1.0, "bottleneck", 0.2)
+    assert funnel(3.0) == funnel(beta=3.0)
+    expected = MarkovLagrangian(-0.8, -0.1, 1.0, "generalised_bottleneck", 0.2)
+    for called in (((0.2, 0.5), {}), ((0.2,), {"a": 0.5}), ((), {"a": 0.5, "gamma": 0.2}), ((), {"beta": 5, "a": 0.5})):
+        assert generalised_bottleneck(*called[0], **called[1]) == expected
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: funnel(), TypeError, "beta"),
+        (lambda: funnel(gamma=0.2), TypeError, "beta"),
+        (lambda: bottleneck(0.2, 0.5), TypeError, "positional"),
+        (
+            lambda: generalised_bottleneck(0.2),
+            InvalidOptionError,
+            r"needs a, in \[0, 1\]; for a sweep, functools.partial",
+        ),
+        (lambda: generalised_bottleneck(0.2, 1.5), InvalidOptionError, r"a must be in \[0, 1\]; found 1.5"),
+        (lambda: lagrangian(0.2), InvalidOptionError, "has no parameter: give infoplane.MarkovLagrangian"),
+    ],
+)
+def test_a_call_that_makes_no_member_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_a_family_is_one_documented_object():
+    assert str(inspect.signature(ip.bottleneck)).startswith("(gamma=None, *, beta=None)")
+    assert list(inspect.signature(ip.generalised_bottleneck).parameters) == ["gamma", "a", "beta"]
+    assert list(inspect.signature(ip.funnel).parameters) == ["beta"]
+    assert repr(ip.funnel) == "<family funnel(beta): beta I(Y;Z) - I(X;Z)>"
+    for name, family in FAMILIES.items():
+        assert family.__name__ == name
+        assert family.__doc__ != type(family).__doc__
+        assert family.__doc__ in pydoc.plain(pydoc.render_doc(family)).replace("\n    ", "\n")
+        assert pickle.loads(pickle.dumps(family)) is family
+        assert copy.deepcopy(family) is family
+
+
+def test_the_record_behind_a_function():
+    assert record_of(ip.funnel) is ip.funnel
+    assert record_of(partial(ip.generalised_bottleneck, a=0.5)) is ip.generalised_bottleneck
+    # These are functions of something else than the family's parameter, or nobody knows of what.
+    for other in (
+        partial(ip.generalised_bottleneck, 0.2),
+        partial(ip.bottleneck, gamma=0.2),
+        lagrangian,
+        lambda g: ip.bottleneck(g),
+    ):
+        assert record_of(other) is None
+
+
+@pytest.mark.parametrize("call", [ip.sweep, ip.compare])
+def test_a_plain_function_needs_parameters(call):
+    with pytest.raises(
+        InvalidOptionError, match=r"without parameters .* such as infoplane.bottleneck .*give the parameters"
+    ):
+        call(datasets.paper_uniform(), lambda gamma: ip.bottleneck(gamma))
+
+
+def test_betas_of_a_plain_function_are_read_off_its_first_problem():
+    joint, options = datasets.paper_uniform(), {"solver": "merging", "notation": "beta"}
+    for family, other in ((ip.bottleneck, lambda g: ip.bottleneck(g)), (ip.funnel, lambda beta: ip.funnel(beta))):
+        named, plain = (ip.sweep(joint, one, [5.0, 8.0], **options) for one in (family, other))
+        assert [run.problem for run in plain.runs] == [run.problem for run in named.runs]
 
 
 # -- both notations ------------------------------------------------------------------------------------------------------
@@ -477,9 +549,9 @@ def _with_row(table, row, values):
 
 
 def test_how_a_parameter_is_written():
-    assert BOTTLENECK.notation().of(0.2) == 0.2
-    written = BOTTLENECK.notation("beta")
+    assert bottleneck.notation().of(0.2) == 0.2
+    written = bottleneck.notation("beta")
     assert (written.name, written.symbol, written.of(0.2), written.of(0.0)) == ("beta", "β", 5.0, math.inf)
-    assert FUNNEL.notation("beta") == FUNNEL.notation("gamma")
+    assert funnel.notation("beta") == funnel.notation("gamma")
     with pytest.raises(InvalidOptionError, match="notation must be 'gamma' or 'beta', found 'b'"):
-        BOTTLENECK.notation("b")
+        bottleneck.notation("b")

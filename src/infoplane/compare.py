@@ -15,23 +15,24 @@ from .errors import InvalidOptionError
 from .frontier.frontier import Frontier
 from .information import Array, bits
 from .joint.joint import Joint, check_joint
-from .problem import MarkovLagrangian, check_family
+from .options import RunOptions, Seed, takes
+from .problem import MarkovLagrangian, ProblemFamily, check_family
 from .solution import TIE, Solution
 from .solvers.base import Solver
-from .solvers.registry import SOLVERS, resolve, resolve_with_proof
-from .solvers.starts import Seed
+from .solvers.proving import ProofOptions, runner_and_prover
+from .solvers.registry import SOLVERS, resolve
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
 
-Family = Callable[[float], MarkovLagrangian]
 Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
 """From the number of parameters and a solver's name to what shows its progress."""
 
 
+@takes(RunOptions)
 def compare(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Sequence[float] | Array | None = None,
     solvers: Iterable[Solver | str] | None = None,
     *,
@@ -45,14 +46,15 @@ def compare(
 ) -> Any:
     """Run several solvers on the same problems from the same starts, and compare loss, convergence and time.
 
+    Without a seed one is drawn, once for all solvers.
+
     Parameters
     ----------
     joint, family, parameters
         As in `sweep`; without parameters, 8 that are spaced geometrically over the range that the joint's trade-off spans.
     solvers
         Names or solver objects, your own included; all registered ones that can solve the problems by default.
-    clusters, starts, rng, max_iter, tol, init
-        As in `sweep`; ``rng=None`` is one seed, drawn once, for all solvers.
+    {RunOptions}
     certify
         True, or a gap in nats: the solver that proves optima takes part, and ``gap_nats`` is the distance of every solver's best loss to
         the highest bound that was proven.
@@ -77,14 +79,15 @@ def compare(
     values = np.geomspace(*natural_range(joint, family), 8) if parameters is None else numbers("parameters", parameters)
     problems = [family(float(value)) for value in values]
     chosen = named(candidates(problems) if solvers is None else solvers, problems)
-    if certify is not False:
-        prover, _ = resolve_with_proof(None, *problems, certify=certify)
+    proof = ProofOptions(certify)
+    if proof.certify is not False:
+        prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     seed = int(np.random.SeedSequence().generate_state(1)[0]) if rng is None else rng
-    options = {"clusters": clusters, "starts": starts, "rng": seed, "max_iter": max_iter, "tol": tol, "init": init}
+    options = RunOptions(clusters, starts, seed, max_iter, tol, init)
     found = run_each(joint, family, values, chosen, options)
-    if certify is not False:
-        found = bounded(found, 1e-6 if certify is True else float(certify))
+    if proof.certify is not False:
+        found = bounded(found, proof.gap)
     return pd.DataFrame(compared(found))
 
 
@@ -111,17 +114,17 @@ def named(solvers: Iterable[Solver | str], problems: Sequence[MarkovLagrangian])
 
 def run_each(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Array,
     solvers: Mapping[str, Solver],
-    options: Mapping[str, Any],
+    options: RunOptions,
     shown: Shown = lambda _total, _name: nullcontext(False),
 ) -> dict[str, Frontier]:
     """The sweep of each solver, under the name that it was asked for by; after Ctrl-C those that were begun."""
     found: dict[str, Frontier] = {}
     for name, solver in solvers.items():
         with shown(len(parameters), name) as tell:
-            swept = sweep(joint, family, parameters, solver, **options, progress=tell)
+            swept = sweep(joint, family, parameters, solver, **vars(options), progress=tell)
         # Named as they were asked for: drs would otherwise be counted as the formulation that it chose.
         runs = [dataclasses.replace(run, solver=name) for run in swept.runs]
         found[name] = Frontier(joint, runs, complete=swept.complete)

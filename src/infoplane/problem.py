@@ -16,6 +16,7 @@ The last column is exact for every encoder, by I(X;Z) = H(Z) - H(Z|X) and I(Y;Z)
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -48,7 +49,7 @@ class MarkovLagrangian:
     rho_z, rho_zx, rho_zy
         The three coefficients: finite, not all zero.
     family, parameter
-        The name of the family (``"bottleneck"``) and its parameter (gamma), for messages and tables; set by `bottleneck` and its like.
+        The name of the `Family` (``"bottleneck"``) and its parameter (gamma), for messages and tables; set by `bottleneck` and its like.
 
     Examples
     --------
@@ -174,18 +175,19 @@ class Notation(NamedTuple):
         return 1.0 / parameter if parameter != 0.0 else math.inf
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Family:
-    """One named family of problems: everything that the rest of the package needs to know about it.
+    """One named family of problems: called with its parameter, it makes a problem; its fields are what the package knows about it.
 
-    Command line, plots, report, frontier, default solvers and certificates read this record; a new family is one more of them, a
-    function that makes its problems, and a test.
+    Command line, plots, report, frontier, default solvers and certificates read them; a new family is one more object and a test.
     """
 
     name: str
+    doc: str
+    """What ``help(infoplane.bottleneck)`` says of it."""
     loss: str
     """The Lagrangian in words, for help and messages."""
-    rho: Callable[..., tuple[float, float, float]] = field(repr=False)
+    rho: Callable[..., tuple[float, float, float]]
     """From the parameter (and the fixed options) to rho_z, rho_zx, rho_zy."""
     parameter: str | None
     symbol: str = ""
@@ -198,7 +200,7 @@ class Family:
     """Further numbers in [0, 1] that are the same for the whole family."""
     hides_y: bool = False
     """Whether less I(Y;Z) is better; else less I(X;Z) is."""
-    contains: Callable[[MarkovLagrangian], bool] = field(default=lambda _: False, repr=False)
+    contains: Callable[[MarkovLagrangian], bool] = field(default=lambda _: False)
     """Whether a problem is a positive multiple of a member; only families with a posterior form are recognised by their numbers."""
     solver: str = "portfolio"
     """What ``solver=None`` means, by registered name."""
@@ -211,6 +213,53 @@ class Family:
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
 
+    def __post_init__(self) -> None:
+        for name, value in (
+            ("__doc__", inspect.cleandoc(self.doc)),
+            ("__name__", self.name),
+            ("__signature__", self._signature()),
+        ):
+            object.__setattr__(self, name, value)
+
+    def _signature(self) -> inspect.Signature:
+        """How it is called: the parameter and the fixed options by position or by name, and ``beta`` instead of a gamma by name."""
+        names = [name for name in (self.parameter, *self.options) if name is not None]
+        default = None if self.parameter == "gamma" else inspect.Parameter.empty
+        ways = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for name in names]
+        if self.parameter == "gamma":
+            ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
+        return inspect.Signature(ways, return_annotation=MarkovLagrangian)
+
+    def __call__(self, *args: float, **named: float) -> MarkovLagrangian:
+        """The member with this parameter, checked."""
+        if self.parameter is None:
+            raise InvalidOptionError(
+                f"{self.name} has no parameter: give infoplane.MarkovLagrangian its three coefficients."
+            )
+        bound = inspect.signature(self).bind(*args, **named)
+        bound.apply_defaults()
+        given = bound.arguments
+        parameter = gamma_from(given["gamma"], given["beta"]) if self.parameter == "gamma" else given[self.parameter]
+        value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
+        for name in self.options:
+            if given[name] is None:
+                raise InvalidOptionError(
+                    f"{self.name} needs {name}, in [0, 1]; for a sweep, functools.partial(infoplane.{self.name}, {name}=0.5)."
+                )
+        fixed = {name: number(name, given[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
+        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+
+    def __repr__(self) -> str:
+        given = ", ".join(name for name in (self.parameter, *self.options) if name is not None)
+        return f"<family {self.name}({given}): {self.loss}>"
+
+    def __reduce__(self) -> str:
+        return self.name  # the one object of this name, in another process too
+
+    def member(self, **options: float) -> MarkovLagrangian:
+        """Some member, for what is the same for all of them: which solvers take it, and which one proves it."""
+        return self(min(self.most, 1.0) / 2.0, **options)
+
     @property
     def title(self) -> str:
         """The name with spaces, as it is shown."""
@@ -220,13 +269,6 @@ class Family:
     def has_posterior_form(self) -> bool:
         """Whether L is a constant plus sum_z p(z) f(p(x|z)), which is what a certificate needs."""
         return self.certifier is not None
-
-    def problem(self, parameter: float, **options: float) -> MarkovLagrangian:
-        """The member with this parameter, checked."""
-        assert self.parameter is not None
-        value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
-        fixed = {name: number(name, options[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
-        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
 
     def has(self, problem: MarkovLagrangian) -> bool:
         """Whether a problem has the coefficients of this family at its own parameter, up to rounding; any problem, if there is none."""
@@ -292,8 +334,17 @@ _GAMMA: dict[str, Any] = {
     "points": 16,
 }
 
-BOTTLENECK = Family(
+bottleneck = Family(
     name="bottleneck",
+    doc="""Information bottleneck (Tishby, Pereira, Bialek 1999): gamma I(X;Z) - I(Y;Z), 0 < gamma <= 1.
+
+    ``beta`` is the older notation, I(X;Z) - beta I(Y;Z): it means gamma = 1/beta, the same encoders and the same numbers.
+
+    Examples
+    --------
+    >>> bottleneck(beta=5) == bottleneck(gamma=0.2) == bottleneck(0.2)
+    True
+    """,
     loss="gamma I(X;Z) - I(Y;Z)",
     rho=lambda gamma: (gamma - 1.0, -gamma, 1.0),
     contains=is_bottleneck,
@@ -302,8 +353,9 @@ BOTTLENECK = Family(
     **_GAMMA,
 )
 
-FUNNEL = Family(
+funnel = Family(
     name="funnel",
+    doc="Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0.",
     loss="beta I(Y;Z) - I(X;Z)",
     rho=lambda beta: (beta - 1.0, 1.0, -beta),
     parameter="beta",
@@ -315,23 +367,29 @@ FUNNEL = Family(
     points=20,
 )
 
-DETERMINISTIC_BOTTLENECK = Family(
+deterministic_bottleneck = Family(
     name="deterministic_bottleneck",
+    doc="Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1; ``beta`` means gamma = 1/beta.",
     loss="gamma H(Z) - I(Y;Z)",
     rho=lambda gamma: (gamma - 1.0, 0.0, 1.0),
     **_GAMMA,
 )
 
-GENERALISED_BOTTLENECK = Family(
+generalised_bottleneck = Family(
     name="generalised_bottleneck",
+    doc="""Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic.
+
+    ``beta`` means gamma = 1/beta. A sweep varies gamma, and a is fixed: ``functools.partial(generalised_bottleneck, a=0.5)``.
+    """,
     loss="gamma (H(Z) - a H(Z|X)) - I(Y;Z)",
     rho=lambda gamma, a: (gamma - 1.0, -a * gamma, 1.0),
     options=("a",),
     **_GAMMA,
 )
 
-LAGRANGIAN = Family(
+lagrangian = Family(
     name="lagrangian",
+    doc="Problems without a name: the three coefficients are all that is known of them (`MarkovLagrangian`).",
     loss="rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)",
     rho=lambda *rho: rho,
     parameter=None,
@@ -340,8 +398,11 @@ LAGRANGIAN = Family(
 )
 
 FAMILIES: dict[str, Family] = {
-    family.name: family for family in (BOTTLENECK, FUNNEL, DETERMINISTIC_BOTTLENECK, GENERALISED_BOTTLENECK, LAGRANGIAN)
+    family.name: family for family in (bottleneck, funnel, deterministic_bottleneck, generalised_bottleneck, lagrangian)
 }
+
+__test__ = {name: family.doc for name, family in FAMILIES.items()}
+"""Where doctest finds the examples of objects that are no functions."""
 
 
 def family_of(problem: MarkovLagrangian) -> Family:
@@ -349,12 +410,35 @@ def family_of(problem: MarkovLagrangian) -> Family:
     for family in FAMILIES.values():
         if family.contains(problem):
             return family
-    return FAMILIES.get(problem.family, LAGRANGIAN)
+    return FAMILIES.get(problem.family, lagrangian)
 
 
 def named_family(problem: MarkovLagrangian) -> Family:
     """The family that a problem is named after, and shown as."""
-    return FAMILIES.get(problem.family, LAGRANGIAN)
+    return FAMILIES.get(problem.family, lagrangian)
+
+
+ProblemFamily = Callable[[float], MarkovLagrangian]
+"""What a sweep goes along: a `Family`, or any other function from a parameter to a problem."""
+
+
+def record_of(family: ProblemFamily) -> Family | None:
+    """The family that a function of a parameter is, or fixes the options of (``functools.partial``); None for any other function."""
+    fixed: dict[str, Any] = {}
+    if isinstance(family, partial) and not family.args:
+        fixed, family = family.keywords, family.func
+    return family if isinstance(family, Family) and family.parameter and set(fixed) <= set(family.options) else None
+
+
+def record_for_grid(family: ProblemFamily) -> Family:
+    """The record, where there are no parameters whose problems would say as much."""
+    found = record_of(family)
+    if found is None:
+        raise InvalidOptionError(
+            "without parameters a family must be one of infoplane's, such as infoplane.bottleneck or "
+            f"functools.partial(infoplane.generalised_bottleneck, a=0.5); found {family!r}: give the parameters."
+        )
+    return found
 
 
 class Siblings(NamedTuple):
@@ -362,7 +446,7 @@ class Siblings(NamedTuple):
 
     key: tuple[str, float]
     """Equal for two problems of the same set: the family's name, and its a."""
-    make: Callable[[float], MarkovLagrangian] | None
+    make: ProblemFamily | None
     """From a parameter to a problem; None for a problem without a name."""
 
 
@@ -372,7 +456,7 @@ def siblings(problem: MarkovLagrangian) -> Siblings:
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
     fixed = dict.fromkeys(family.options, -problem.rho_zx / problem.parameter)
-    return Siblings((family.name, round(fixed.get("a", 1.0), 12)), partial(family.problem, **fixed))
+    return Siblings((family.name, round(fixed.get("a", 1.0), 12)), partial(family, **fixed))
 
 
 def gamma_from(gamma: float | None, beta: float | None) -> float:
@@ -384,34 +468,6 @@ def gamma_from(gamma: float | None, beta: float | None) -> float:
         assert gamma is not None
         return gamma
     return 1.0 / number("beta", beta, lambda b: b >= 1.0, "at least 1; below 1 only the trivial encoder is optimal")
-
-
-def bottleneck(gamma: float | None = None, *, beta: float | None = None) -> MarkovLagrangian:
-    """Information bottleneck (Tishby, Pereira, Bialek 1999): gamma I(X;Z) - I(Y;Z), 0 < gamma <= 1.
-
-    ``beta`` is the older notation, I(X;Z) - beta I(Y;Z): it means gamma = 1/beta, the same encoders and the same numbers.
-
-    Examples
-    --------
-    >>> bottleneck(beta=5) == bottleneck(gamma=0.2)
-    True
-    """
-    return BOTTLENECK.problem(gamma_from(gamma, beta))
-
-
-def funnel(beta: float) -> MarkovLagrangian:
-    """Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0."""
-    return FUNNEL.problem(beta)
-
-
-def deterministic_bottleneck(gamma: float) -> MarkovLagrangian:
-    """Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1."""
-    return DETERMINISTIC_BOTTLENECK.problem(gamma)
-
-
-def generalised_bottleneck(gamma: float, a: float) -> MarkovLagrangian:
-    """Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic."""
-    return GENERALISED_BOTTLENECK.problem(gamma, a=a)
 
 
 def check_problem(problem: object) -> None:

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .checks import check_callable, whole_number
+from .checks import check_callable
 from .errors import PenaltyWarning
 from .information import Array
 from .joint.joint import check_joint
 from .joint.support import Support
-from .options import RunOptions
+from .options import RunOptions, Seed, takes
 from .problem import check_problem
 from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
@@ -24,9 +24,9 @@ from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Progress, together
 from .solvers.job import Job
-from .solvers.registry import resolve_with_proof
+from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.soundness import sound
-from .solvers.starts import Seed, default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .solvers.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -40,6 +40,7 @@ BATCH_ENTRIES, MOST_ENTRIES = 4_000, 1_000_000
 Callback = Callable[[Progress], object]
 
 
+@takes(RunOptions, ProofOptions)
 def solve(
     joint: Joint,
     problem: MarkovLagrangian,
@@ -64,27 +65,8 @@ def solve(
         p(x, y), and what to minimise.
     solver
         A solver object, a registered name, or None for the default.
-    clusters
-        The most clusters that the answer may have. By default the default solver finds the number itself, up to |X| or to what fits
-        into memory (`starts.ENCODER_BYTES`); other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
-        the way: `Solution.died`. `Solution.at_cap` says whether the number was held back.
-    starts
-        How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best result is returned, a
-        converged one before any other of equal loss (to 1e-9).
-    rng
-        Seed or numpy Generator. The same seed gives the same bits, whatever the number of threads.
-    max_iter, tol
-        Iterations per start; residuals that count as stationary.
-    init
-        Where runs begin: ``"mixed"`` (one near-identity start, the others random), ``"random"`` (all random, as in the paper),
-        ``"identity"`` (the near-identity start alone), ``"spread"`` (random mixtures of the two), or an array of encoders,
-        (|Z|, |X|) or (starts, |Z|, |X|). None is ``"spread"`` where H(Z|Y) has a negative weight, as in the funnel, else ``"mixed"``.
-    certify
-        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
-        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
-        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
-    max_cells, max_seconds
-        With ``certify``: limits of the proof, in place of the defaults. The bound reached by then is valid all the same.
+    {RunOptions}
+    {ProofOptions}
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
 
@@ -107,22 +89,20 @@ def solve(
         check_callable("callback", callback)
     support = Support(joint)
     letters = len(support.p_x)
-    most = most_clusters(letters, clusters, init)
-    chosen, proof = resolve_with_proof(
-        solver, problem, certify=certify, max_cells=max_cells, max_seconds=max_seconds, capped=most < letters
-    )
-    options = RunOptions(tol=tol, max_iter=max_iter, clusters=most)
+    options = RunOptions(clusters, starts, rng, max_iter, tol, init)
+    most = most_clusters(letters, options.clusters, init)
+    asked = ProofOptions(certify, max_cells, max_seconds)
+    chosen, proof = runner_and_prover(solver, [problem], asked, capped=most < letters)
     kind = default_init(problem) if init is None else init
-    starts = whole_number("starts", starts)
     with one_blas_thread(), usual_floats():
         rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
-        useful = chosen.useful_starts(support, problem, rows, starts)
+        useful = chosen.useful_starts(support, problem, rows, options.starts)
         # A solver without random starts gives the same bits every time, asked for or not.
         seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
         W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
         watch = None if callback is None else Watch(callback, together)
         budget = Budget(iterations=options.max_iter, watch=watch)
-        job = Job(support, problem, W, options.tol, options.clusters, record=True, budget=budget)
+        job = Job(support, problem, W, options.tol, most, record=True, budget=budget)
         found = _best(chosen, job, began, cluster_cap(chosen, most, W))
         if not found.solver:  # a solver of the user's need not say its name in every run
             found = replace(found, solver=chosen.name)

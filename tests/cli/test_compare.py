@@ -121,7 +121,6 @@ def test_a_solver_of_ones_own(run, tmp_path, monkeypatch):
         assert [row["solver"] for row in said.json["comparison"]] == ["mine", "merging"] * 2
     finally:
         registry.SOLVERS.pop("mine", None)
-        registry.DESCRIPTIONS.pop("mine", None)
     for wrong in ("my_solvers", "my_solvers:Nobody", "no_such_module:Mine", "json:loads"):
         assert run(*arguments, "--plugin", wrong).code == 2
 

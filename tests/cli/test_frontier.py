@@ -55,7 +55,7 @@ def test_default_grids(run, problem):
     more = ("--a", "0.5") if problem == "generalised-bottleneck" else ()
     found = run("frontier", "paper_uniform", "--problem", problem, "--solver", "merging", *more, "--json").json
     parameters = [one["parameter"] for one in found["runs"]]
-    family = partial(FAMILIES[problem.replace("-", "_")].problem, **({"a": 0.5} if more else {}))
+    family = partial(FAMILIES[problem.replace("-", "_")], **({"a": 0.5} if more else {}))
     points = FAMILIES[problem.replace("-", "_")].points
     assert set(default_grid(ip.datasets.paper_uniform(), family, points)) <= set(parameters)
     assert len(set(parameters)) <= points
@@ -214,7 +214,7 @@ def test_engines(run):
 
 @pytest.mark.parametrize(("claims", "code"), [(1e-8, 0), (1e-2, 4)])
 def test_certify(run, monkeypatch, claims, code):
-    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(claims=claims))
+    monkeypatch.setattr("infoplane.solvers.proving.certifier", lambda _problem: Warm(claims=claims))
     monkeypatch.setattr("infoplane.cli.frontier.output.prepare", lambda *_: None)
     said = run("frontier", "paper_uniform", "--grid", "0.1:0.5:3", "--certify", "--json")
     assert said.code == code

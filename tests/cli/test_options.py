@@ -10,6 +10,7 @@ import pytest
 import infoplane as ip
 from infoplane.cli import options
 from infoplane.problem import FAMILIES
+from infoplane.solvers.proving import ProofOptions
 
 
 def test_options_come_from_the_solvers_fields(run):
@@ -45,9 +46,10 @@ def test_problems_and_families_are_those_of_the_library():
     made = options.make_problem("generalised-bottleneck", {**nothing, "gamma": 0.3, "a": 0.5})
     assert made == ip.generalised_bottleneck(0.3, 0.5)
     assert options.make_problem("lagrangian", {**nothing, "rho": (1, -1, 1)}) == ip.MarkovLagrangian(1, -1, 1)
-    family, parameters = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
+    family, parameters, problems = options.make_family("funnel", {"a": None}, (0.5, 20.0, 5), None)
     assert family(2.0) == ip.funnel(2.0)
     np.testing.assert_array_equal(parameters, np.geomspace(0.5, 20, 5))
+    assert problems == [ip.funnel(beta) for beta in parameters]
     assert options.make_family("funnel", {"a": None}, None, None)[1] is None
 
 
@@ -60,9 +62,9 @@ def test_a_solver_is_chosen_only_if_something_was_asked():
 
 def test_the_limits_of_a_proof_leave_the_solvers_options_with_certify_only():
     given = {"penalty": 2.0, "max_cells": 5, "max_seconds": None}
-    assert options.make_proof(None, given) == {"certify": False}
+    assert options.make_proof(None, given) == ProofOptions()
     assert given["max_cells"] == 5
-    assert options.make_proof(1e-3, given) == {"certify": 1e-3, "max_cells": 5, "max_seconds": None}
+    assert options.make_proof(1e-3, given) == ProofOptions(1e-3, max_cells=5)
     assert given == {"penalty": 2.0}
 
 

@@ -75,7 +75,7 @@ def test_the_pace_follows_what_chunks_took():
 
 
 def test_chunks_cover_the_units_once_and_are_numbered():
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(), RootSeed(0), 7, None, None)
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=7), RootSeed(0))
     problems = {0: ip.bottleneck(0.5), 1: ip.bottleneck(0.6)}
     begun = []
 

@@ -1,4 +1,4 @@
-"""`certify`: how far an encoder is from the global optimum, proven; and `certifier`, the solver that ends in such a proof.
+"""`certify`: how far an encoder is from the global optimum, proven.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
 p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel. Where
@@ -12,7 +12,6 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..checks import number
 from ..encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
@@ -77,13 +76,6 @@ def certify(
         return found
     # What improves on the encoder below need not improve on it here.
     return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)
-
-
-def tolerance(certify: bool | float) -> float | None:
-    """What ``certify=`` asks for: True is 1e-6 nats, a number is itself, False is nothing."""
-    if isinstance(certify, bool):
-        return Limits.tol if certify else None
-    return number("certify", certify, lambda gap: gap > 0.0, "True, False or a positive gap in nats")
 
 
 def no_certificate(problem: MarkovLagrangian) -> str:

@@ -15,7 +15,8 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
-from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
+from ..solvers.proving import runner_and_prover
+from ..solvers.registry import SOLVERS, resolve
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
 from . import options, output
@@ -62,12 +63,6 @@ def compare(
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
     solvers: tuple[tuple[str, ...], ...],
-    clusters: int | None,
-    starts: int,
-    seed: int,
-    max_iter: int,
-    tol: float,
-    init: str | None,
     certify: float | None,
     plot: Path | None,
     notation: str,
@@ -89,13 +84,13 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
-    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
+    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
     chosen = {name: resolve(_configured(name, names, rest), *problems) for name in names}
     if certify is not None:
-        prover, _ = resolve_with_proof(None, *problems, **proof)
+        prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     names = list(chosen)
     output.check_picture(plot)
@@ -107,14 +102,6 @@ def compare(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
         output.prepare_all(chosen.values(), problems[0], interruption)
-        settings = {
-            "clusters": clusters,
-            "starts": starts,
-            "rng": seed,
-            "max_iter": max_iter,
-            "tol": tol,
-            "init": init,
-        }
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
@@ -130,8 +117,8 @@ def compare(
                 "problem": problem,
                 "solvers": names,
                 "complete": together.complete,
-                "seed": seed,
-                "starts": starts,
+                "seed": settings.rng,
+                "starts": settings.starts,
                 **output.joint_record(joint),
                 "comparison": rows,
             }

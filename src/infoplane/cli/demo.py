@@ -16,7 +16,7 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import options, output
+from . import output
 from .exit_codes import INTERRUPTED, interruptible
 from .frontier import EXPENDABLE, as_table
 
@@ -81,11 +81,11 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(part.solver, family.problem(options.SAMPLE), interruption)
+            output.prepare(part.solver, family.member(), interruption)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
-                    family.problem,
+                    family,
                     None,
                     part.solver,
                     points=part.points,

@@ -121,7 +121,7 @@ def efficiency(
     read = read_systems(joint, named)
     family = options.PROBLEMS[problem]
     with interruptible(), output.one_line_warnings():
-        placed = place(KnownCurve(joint, family.problem), read, tol=accuracy, max_solves=max_solves, **proof)
+        placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
     written = family.notation(notation)
     write(placed, source, out, plot, report, notation)
     if as_json:

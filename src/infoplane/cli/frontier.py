@@ -15,9 +15,10 @@ from ..formatting import counted, rounded
 from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
+from ..options import Seed
 from ..problem import is_bottleneck, named_family
 from ..solution import Solution
-from ..solvers.registry import resolve_with_proof
+from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar
@@ -92,12 +93,6 @@ def frontier(
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
     solver: str | None,
-    clusters: int | None,
-    starts: int,
-    seed: int,
-    max_iter: int,
-    tol: float,
-    init: str | None,
     certify: float | None,
     points: int | None,
     store: Path | None,
@@ -128,13 +123,13 @@ def frontier(
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
-    family, parameters = options.make_family(problem, options.taken(rest, options.FIXED), grid, grid_values, notation)
-    problems = [family(float(parameter)) for parameter in ((options.SAMPLE,) if parameters is None else parameters)]
+    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
-    solvers = resolve_with_proof(chosen, *problems, **proof, along_a_path=True, capped=clusters is not None)
+    solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)
@@ -151,24 +146,19 @@ def frontier(
                 family,
                 parameters,
                 chosen,
-                clusters=clusters,
-                starts=starts,
-                rng=seed,
-                max_iter=max_iter,
-                tol=tol,
-                init=init,
+                **vars(settings),
                 engine=engine,
                 store=store,
                 points=points,
                 progress=tell,
                 chunk_seconds=chunk_seconds,
-                **proof,
+                **vars(proof),
             )
     changes = phase_transitions(joint, parameters) if transitions and found.complete else []
     if found.runs:
         write(found, source, out, plot, report, changes, notation)
     if as_json:
-        output.print_json(record(found, problem, seed) | transition_records(changes, transitions))
+        output.print_json(record(found, problem, settings.rng) | transition_records(changes, transitions))
     elif found.runs:
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
         for change in changes:
@@ -325,7 +315,7 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
     return made
 
 
-def record(found: Frontier, problem: str, seed: int) -> dict[str, Any]:
+def record(found: Frontier, problem: str, seed: Seed) -> dict[str, Any]:
     """The JSON object of ``frontier``: one record per run; ``best`` and ``pareto`` hold the numbers of runs."""
     best = found.best_rows()
     return {

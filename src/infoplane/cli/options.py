@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
-import inspect
 import math
 import os
 import re
 import sys
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import click
@@ -22,10 +22,11 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..information import Array
-from ..options import RunOptions
-from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
+from ..options import RunOptions, parameters_of
+from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..solvers.base import Solver
-from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
+from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.registry import SOLVERS, register
 from ..solvers.starts import KINDS
 from .numerals import Number, Whole, number_of
 
@@ -227,17 +228,15 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
     family = PROBLEMS[name]
     needed = _needed(family)
-    if family.parameter == "gamma" and given.get("beta") is not None:
-        given = {**given, "gamma": gamma_from(given["gamma"], given["beta"]), "beta": None}
-    for key, value in given.items():
-        if value is not None and key not in needed:
+    given = {key: value for key, value in given.items() if value is not None}
+    in_beta = family.parameter == "gamma" and "beta" in given
+    for key in given:
+        if key not in needed and not (in_beta and key == "beta"):
             raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
     for key in needed:
-        if given[key] is None:
+        if key not in given and not (in_beta and key == "gamma"):
             raise click.UsageError(f"--problem {name} needs {flag_of(key)}.")
-    if family.parameter is None:
-        return MarkovLagrangian(*given["rho"])
-    return family.problem(given[family.parameter], **{key: given[key] for key in family.options})
+    return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
 
 
 def make_family(
@@ -246,10 +245,11 @@ def make_family(
     grid: tuple[float, float, int] | None,
     values: tuple[float, ...] | None,
     notation: str = NOTATIONS[0],
-) -> tuple[Callable[[float], MarkovLagrangian], Array | None]:
-    """The family of problems of ``frontier`` and ``compare``, and its grid of parameters; None if it is to follow from the joint.
+) -> tuple[ProblemFamily, Array | None, list[MarkovLagrangian]]:
+    """The family of problems of ``frontier`` and ``compare``, its grid of parameters, and the problems that can be made before any work.
 
-    The grid is given in the notation asked for: gammas, or their inverses.
+    The grid is given in the notation asked for: gammas, or their inverses. It is None if it is to follow from the joint; then there is one
+    problem, some member of the family.
     """
     family = PROBLEMS[name]
     if family.points is None:
@@ -260,22 +260,13 @@ def make_family(
         if (key in family.options) != (value is not None):
             raise click.UsageError(f"--problem {name} {'needs' if value is None else 'takes no'} {flag_of(key)}.")
     own = {key: fixed[key] for key in family.options}
-
-    def make(parameter: float) -> MarkovLagrangian:
-        return family.problem(parameter, **own)
-
+    make = partial(family, **own)
     if grid is None and values is None:
-        return make, None
+        return make, None, [family.member(**own)]
     written = family.notation(notation)
     given = np.array(values) if grid is None else np.geomspace(*grid)
     parameters = np.array([written.of(float(value)) for value in given])
-    for parameter in parameters:
-        make(float(parameter))  # refused here if it cannot be, before any work
-    return make, parameters
-
-
-SAMPLE = 0.5
-"""A parameter that every family has, for what must be known before the joint is read."""
+    return make, parameters, [make(float(parameter)) for parameter in parameters]
 
 
 def range_text(problem: str, parameters: Array, notation: str = NOTATIONS[0]) -> str:
@@ -314,8 +305,7 @@ def _solvers_with(name: str) -> list[str]:
 
 def _described(cls: type) -> dict[str, str]:
     """Parameter -> its description, from the Parameters section of a numpy docstring, where one text may describe several."""
-    section = (inspect.getdoc(cls) or "").partition("Parameters\n----------\n")[2].split("\n\n")[0]
-    found = re.findall(r"^(\w+(?:, \w+)*)\n((?: {4}.*(?:\n|$))+)", section, flags=re.MULTILINE)
+    found = re.findall(r"^(\w+(?:, \w+)*)\n((?: {4}.*(?:\n|$))+)", parameters_of(cls), flags=re.MULTILINE)
     texts = {names: " ".join(text.split()).replace("``", "") for names, text in found}
     return {name: text for names, text in texts.items() for name in names.split(", ")}
 
@@ -427,7 +417,7 @@ LISTS = (
     "\b\nProblems:\n"
     + "\n".join(f"  {name:<26}{family.loss}" for name, family in PROBLEMS.items())
     + "\n\n\b\nSolvers:\n"
-    + "\n".join(f"  {name:<16}{text}" for name, text in DESCRIPTIONS.items())
+    + "\n".join(f"  {name:<16}{solver.description}" for name, solver in SOLVERS.items())
 )
 """What ``--problem`` and ``--solver`` can be, for the end of a command's help."""
 
@@ -465,7 +455,7 @@ run_options = several(
         "--starts",
         type=_count,
         metavar="N",
-        default=16,
+        default=RunOptions.starts,
         show_default=True,
         help="Runs from different starts; the best one is taken.",
     ),
@@ -500,6 +490,13 @@ run_options = several(
     ),
 )
 
+
+def make_run(options: dict[str, Any]) -> RunOptions:
+    """The options of a run, taken out of a command's other options."""
+    named = taken(options, ("clusters", "starts", "max_iter", "tol", "init"))
+    return RunOptions(rng=options.pop("seed"), **named)
+
+
 certify = several(
     click.option(
         "--certify",
@@ -513,11 +510,9 @@ certify = several(
 )
 
 
-def make_proof(gap: float | None, options: dict[str, Any]) -> dict[str, Any]:
-    """``certify`` and its limits as `solve` and `sweep` take them; with ``--certify`` the limits are taken out of a solver's options."""
-    if gap is None:
-        return {"certify": False}
-    return {"certify": gap, **taken(options, tuple(PROOF_LIMITS))}
+def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
+    """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
+    return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
 
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

@@ -13,10 +13,11 @@ from ..datasets import paper_uniform
 from ..formatting import counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
-from ..problem import FUNNEL, NOTATIONS, MarkovLagrangian, family_of
+from ..options import Seed
+from ..problem import NOTATIONS, MarkovLagrangian, family_of, funnel
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.registry import resolve_with_proof
+from ..solvers.proving import runner_and_prover
 from ..status import Status
 from . import options, output
 from .csv_files import escape_formulas
@@ -57,12 +58,6 @@ def solve(
     source: Source,
     problem: str,
     solver: str | None,
-    clusters: int | None,
-    starts: int,
-    seed: int,
-    max_iter: int,
-    tol: float,
-    init: str | None,
     certify: float | None,
     max_leakage_bits: float | None,
     out: Path | None,
@@ -87,39 +82,35 @@ def solve(
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
+    settings = options.make_run(rest)
     if max_leakage_bits is not None:
-        capped(context, source, problem, max_leakage_bits, certify, out, as_json, rest, solver, seed)
+        capped(context, source, problem, max_leakage_bits, certify, out, as_json, rest, solver, settings.rng)
         return
     notation = "gamma" if rest["beta"] is None else "beta"
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
-    resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
+    runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
-        solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
+        solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
         with output.spinner("solving") as tell:
             found = run(
                 joint,
                 wanted,
                 chosen,
-                clusters=clusters,
-                starts=starts,
-                rng=seed,
-                max_iter=max_iter,
-                tol=tol,
-                init=init,
+                **vars(settings),
                 callback=tell,
-                **proof,
+                **vars(proof),
             )
         interrupted = interruption.seen
     if out is not None:
         output.write_encoder(found, out)
         output.note(f"wrote {out}")
     if as_json:
-        output.print_json(record(found, seed))
+        output.print_json(record(found, settings.rng))
     else:
         show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
@@ -146,12 +137,12 @@ def capped(
     as_json: bool,
     rest: dict[str, Any],
     solver: str | None,
-    seed: int,
+    seed: Seed,
 ) -> None:
     """``--max-leakage-bits``: the most informative release whose leakage is at most the cap."""
     given = [options.flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
     given += [] if solver is None else ["--solver"]
-    if problem != FUNNEL.name or given:
+    if problem != funnel.name or given:
         raise click.UsageError(
             f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; found --problem {problem}"
             + "".join(f", {name}" for name in given)
@@ -188,7 +179,7 @@ def capped(
         context.exit(NOT_CONVERGED)
 
 
-def record(found: Solution, seed: int) -> dict[str, Any]:
+def record(found: Solution, seed: Seed) -> dict[str, Any]:
     """The JSON object of ``solve``; the encoder has one row per cluster and one column per x."""
     return {
         "problem": output.problem_record(found.problem),

@@ -17,7 +17,6 @@ funnel      constant Z, t = 0: nothing leaks less     Z = X, t = -1: optimal for
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import cached_property
 from typing import NamedTuple
 
@@ -27,7 +26,7 @@ from ..certificate.bottleneck.letters import Letters
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
-from ..problem import Family, MarkovLagrangian, family_of
+from ..problem import Family, MarkovLagrangian
 from ..solution import Solution
 from ..status import STATIONARY_TOL, Residuals, Status, judge
 from .enclosure import Line, known_lines, supporting_line
@@ -57,10 +56,8 @@ class EncoderLine(NamedTuple):
 class KnownCurve:
     """What is known of a frontier."""
 
-    def __init__(self, joint: Joint, family: Callable[[float], MarkovLagrangian]) -> None:
-        self.joint, self.make = joint, family
-        self.family: Family = family_of(family(0.5))
-        self.hides_y = self.family.hides_y
+    def __init__(self, joint: Joint, family: Family) -> None:
+        self.joint, self.family, self.hides_y = joint, family, family.hides_y
         self.support = Support(joint)
         self.corners: list[FrontierPoint] = []
         self.lines: list[EncoderLine] = []
@@ -96,7 +93,7 @@ class KnownCurve:
     def problem(self, slope: float) -> MarkovLagrangian:
         """The problem whose optimum has this slope."""
         inside = min(slope, -SMALLEST) if self.hides_y else max(slope, SMALLEST)
-        return self.make(self.parameter(inside))
+        return self.family(self.parameter(inside))
 
     # -- what is known -------------------------------------------------------------------------------------------------
 

@@ -17,19 +17,19 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from ..checks import positive_number, whole_number
-from ..errors import FarSideWarning, UnsupportedProblemError
+from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..nid import gnid
-from ..options import RunOptions
-from ..problem import MarkovLagrangian, bottleneck, check_family, family_of, siblings
+from ..options import RunOptions, takes
+from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.proving import NO_PROOF, ProofOptions
 from ..systems import System, read_systems
 from .climbing import optimum
 from .curve import EncoderLine, KnownCurve
@@ -148,10 +148,11 @@ def _inverse(gamma: float) -> float:
     return math.inf if gamma == 0.0 else 1.0 / gamma
 
 
+@takes(ProofOptions)
 def efficiency(
     joint: Joint,
     encoders: Any,
-    family: Callable[[float], MarkovLagrangian] = bottleneck,
+    family: ProblemFamily = bottleneck,
     *,
     counts: bool = False,
     axes: Literal["zx", "xz"] | None = None,
@@ -162,6 +163,8 @@ def efficiency(
     max_seconds: float | None = None,
 ) -> Any:
     """How far each encoder is from the frontier: a pandas frame with one row per encoder.
+
+    With ``certify`` a bound is proven at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.
 
     Parameters
     ----------
@@ -181,8 +184,7 @@ def efficiency(
         Nats to which epsilon is found, if the optima that were solved are optimal.
     max_solves
         Most slopes that are solved for an encoder.
-    certify, max_cells, max_seconds
-        As in `solve`: prove a bound at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.
+    {ProofOptions}
 
     Returns
     -------
@@ -206,30 +208,27 @@ def efficiency(
         read_systems(joint, encoders, counts, axes),
         tol=tol,
         max_solves=max_solves,
-        certify=certify,
-        max_cells=max_cells,
-        max_seconds=max_seconds,
+        proof=ProofOptions(certify, max_cells, max_seconds),
     ).to_frame()
 
 
-def checked(family: Callable[[float], MarkovLagrangian]) -> Callable[[float], MarkovLagrangian]:
-    """Refuse families whose loss is not a combination of I(X;Z) and I(Y;Z)."""
-    found = family_of(family(0.5))
+def checked(family: ProblemFamily) -> Family:
+    """Refuse functions that are no `Family`, and families whose loss is not a combination of I(X;Z) and I(Y;Z)."""
+    wanted = "efficiency is a distance on the information plane, for infoplane.bottleneck and infoplane.funnel"
+    found = record_of(family)
+    if found is None:
+        raise InvalidOptionError(f"{wanted}: give one of them; found {family!r}.")
     if not found.has_posterior_form:
-        raise UnsupportedProblemError(
-            "efficiency is a distance on the information plane, for infoplane.bottleneck and infoplane.funnel; "
-            f"the loss of {found.title} is {found.loss}."
-        )
-    return family
+        raise UnsupportedProblemError(f"{wanted}; the loss of {found.title} is {found.loss}.")
+    return found
 
 
 def known(frontier: Frontier) -> KnownCurve:
     """The curve that a frontier's best runs know."""
     first = vertices(frontier)[0].run.problem
-    make = siblings(first).make
-    if make is None:
+    if siblings(first).make is None:
         raise UnsupportedProblemError("efficiency needs a frontier of infoplane.bottleneck or infoplane.funnel.")
-    curve = KnownCurve(frontier.joint, checked(make))
+    curve = KnownCurve(frontier.joint, checked(family_of(first)))
     for row in frontier.best_rows():
         curve.add(curve.slope(frontier.runs[row].parameter), frontier.solution(row))
     return curve
@@ -241,17 +240,12 @@ def place(
     *,
     tol: float = TOL,
     max_solves: int = MAX_SOLVES,
-    certify: bool | float = False,
-    max_cells: int | None = None,
-    max_seconds: float | None = None,
+    proof: ProofOptions = NO_PROOF,
 ) -> Placements:
     """Place every system; see `efficiency`."""
     tol, max_solves = positive_number("tol", tol), whole_number("max_solves", max_solves, least=0)
     points = plane_points(curve.joint, [one.encoder for one in systems])
     search = Search(curve, tol, max_solves)
-    proof = None
-    if certify is not False:
-        proof = {"certify": certify, "max_cells": max_cells, "max_seconds": max_seconds}
     placed: dict[int, Placement] = {}
     for number in sorted(range(len(systems)), key=lambda at: -points[at].ixz):
         placed[number] = search.place(systems[number], curve.line(points[number]), proof)
@@ -266,12 +260,12 @@ class Search:
         self.options = ENOUGH
         self.solves = 0
 
-    def place(self, system: System, line: EncoderLine, proof: dict[str, Any] | None) -> Placement:
+    def place(self, system: System, line: EncoderLine, proof: ProofOptions) -> Placement:
         """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
         curve = self.curve
         self.solves = 0
         self._narrow(system, line)
-        if proof is not None:
+        if proof.certify is not False:
             while self.solves <= self.max_solves:
                 slope, _ = curve.nearest(line)
                 if slope == 0.0 or any(one.slope == slope for one in curve.proven):
@@ -279,7 +273,7 @@ class Search:
                 if not self._proven(slope, proof):
                     break
                 self._narrow(system, line)
-        return self._placement(system, line, proven=proof is not None or bool(curve.proven))
+        return self._placement(system, line, proven=proof.certify is not False or bool(curve.proven))
 
     def _narrow(self, system: System, line: EncoderLine) -> None:
         """Solve slopes until both sides of epsilon meet."""
@@ -314,11 +308,11 @@ class Search:
         self.solves += 1
         curve.add(slope, optimum(curve, slope, self.options, system.encoder))
 
-    def _proven(self, slope: float, proof: dict[str, Any]) -> bool:
+    def _proven(self, slope: float, proof: ProofOptions) -> bool:
         """A bound at a slope; whether the proof has found a better encoder."""
         curve = self.curve
         warm = curve.optimal_at(slope)[-1].encoder
-        found = solve(curve.joint, curve.problem(slope), init=warm, **proof)
+        found = solve(curve.joint, curve.problem(slope), init=warm, **vars(proof))
         before = curve.best_at(slope)
         curve.add(slope, found)
         return curve.best_at(slope) > before + self.tol

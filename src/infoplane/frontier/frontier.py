@@ -287,6 +287,7 @@ class Frontier:
         >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
         [[0.9183, 0.001]]
         """
+        from ..solvers.proving import ProofOptions
         from ..systems import read_systems
         from .efficiency import known, place
 
@@ -295,9 +296,7 @@ class Frontier:
             read_systems(self.joint, encoders, counts, axes),
             tol=tol,
             max_solves=max_solves,
-            certify=certify,
-            max_cells=max_cells,
-            max_seconds=max_seconds,
+            proof=ProofOptions(certify, max_cells, max_seconds),
         ).to_frame()
 
     def suggest(self, notation: str = "gamma") -> Suggestion:

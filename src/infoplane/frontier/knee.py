@@ -15,7 +15,7 @@ import numpy as np
 
 from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..information import PlanePoint, bits
-from ..problem import LAGRANGIAN, Notation, named_family
+from ..problem import Notation, lagrangian, named_family
 from .hull import pareto_rows
 from .transitions import Transition
 
@@ -65,7 +65,7 @@ class Suggestion:
 def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     """Look along the best runs of a frontier; see `Frontier.suggest`."""
     rows = frontier.best_rows()
-    family = named_family(frontier.runs[rows[0]].problem) if rows else LAGRANGIAN
+    family = named_family(frontier.runs[rows[0]].problem) if rows else lagrangian
     written = family.notation(notation)
     knee, about_knee = _knee(frontier, rows, written)
     transitions = _transitions(frontier, rows)

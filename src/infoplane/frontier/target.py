@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,7 +21,8 @@ from ..checks import positive_number
 from ..encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, bits
-from ..problem import MarkovLagrangian, siblings
+from ..options import RunOptions
+from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.starts import default_clusters, near_identity
@@ -70,6 +70,7 @@ def at(
 ) -> Solution:
     """The encoder at a target; see `Frontier.at`."""
     began = time.perf_counter()
+    options = RunOptions(max_iter=max_iter, tol=tol)
     given = {"ixz": ixz_bits, "iyz": iyz_bits}
     axis = [name for name, value in given.items() if value is not None]
     if len(axis) != 1:
@@ -79,7 +80,7 @@ def at(
     _reachable(curve, axis[0], target)
     deadline = began + positive_number("max_seconds", max_seconds)
     make, is_cap = siblings(curve[0].run.problem).make, frontier.hides_y and axis[0] == "iyz"
-    search = TargetSearch(frontier.joint, axis[0], target, is_cap, make, solver, max_iter, tol, deadline)
+    search = TargetSearch(frontier.joint, axis[0], target, is_cap, make, solver, options, deadline)
     if there := [point.run for point in curve if search.met(point)]:
         return there[0]
     found = search.along(curve, frontier.hides_y)
@@ -113,14 +114,13 @@ class TargetSearch:
         axis: str,
         target: float,
         is_cap: bool,
-        family: Callable[[float], MarkovLagrangian] | None,
+        family: ProblemFamily | None,
         solver: Solver | str | None,
-        max_iter: int,
-        tol: float,
+        options: RunOptions,
         deadline: float,
     ) -> None:
         self.joint, self.axis, self.target, self.is_cap, self.family = joint, axis, target, is_cap, family
-        self.solver, self.max_iter, self.tol, self.deadline = solver, max_iter, tol, deadline
+        self.solver, self.options, self.deadline = solver, options, deadline
         self.iterations = 0
 
     def along(self, curve: list[FrontierPoint], hides_y: bool) -> Solution:
@@ -155,7 +155,7 @@ class TargetSearch:
             points.append(c if gain > nothing else FrontierPoint(a.run if here[0] <= here[1] else b.run, theta))
         return self.mixed(a, b)
 
-    def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: Callable[[float], MarkovLagrangian]) -> Solution:
+    def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: ProblemFamily) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
         for number in range(ROUNDS):
             if self.over or abs(a.parameter - b.parameter) <= JUMP * a.parameter:
@@ -182,7 +182,7 @@ class TargetSearch:
         """The time sharing of a and b at the target; if that is a cap, rounded down to it."""
         aim = self.target
         while True:
-            found = mixture(a, b, self.axis, aim, self.family, self.tol)
+            found = mixture(a, b, self.axis, aim, self.family, self.options.tol)
             if not self.is_cap or found.iyz <= self.target:
                 return found
             aim -= 2.0 * (found.iyz - self.target)
@@ -210,8 +210,8 @@ class TargetSearch:
             problem,
             self.solver,
             init=np.stack([*blended, *padded]),
-            max_iter=self.max_iter,
-            tol=self.tol,
+            max_iter=self.options.max_iter,
+            tol=self.options.tol,
             callback=lambda _: self.over,
         )
         self.iterations += sum(one.iterations for one in run.starts)

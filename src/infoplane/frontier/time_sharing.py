@@ -8,12 +8,10 @@ optimal for it, so are all their mixtures.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from ..information import Array
-from ..problem import MarkovLagrangian, named_family
+from ..problem import ProblemFamily, named_family
 from ..solution import Solution
 from ..status import Residuals, Status, judge
 from .hull import FrontierPoint
@@ -49,7 +47,7 @@ def mixture(
     b: FrontierPoint,
     axis: str,
     target: float,
-    family: Callable[[float], MarkovLagrangian] | None,
+    family: ProblemFamily | None,
     tol: float,
 ) -> Solution:
     """W = (w W_a, (1 - w) W_b), clusters of both side by side: I is w I_a + (1 - w) I_b, and w is such that it meets the target."""

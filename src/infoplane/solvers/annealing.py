@@ -39,7 +39,7 @@ from .self_consistent import newton_for
 
 @dataclass(frozen=True)
 class Annealing(PathSolver):
-    """Upward annealing by the accelerated solver: each gamma warmed by the one below.
+    """The bottleneck for ascending gamma, each started from the one before (the default of its sweeps).
 
     Parameters
     ----------

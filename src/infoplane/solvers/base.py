@@ -31,6 +31,11 @@ class Solver(ABC):
     def name(self) -> str:
         """The registered name, by which the command line calls it."""
 
+    @property
+    def description(self) -> str:
+        """What it is, in a line, for the command line's help: the first of its class's docstring."""
+        return (type(self).__doc__ or type(self).__name__).strip().splitlines()[0].rstrip(".")
+
     deterministic: bool = False
     """Whether it ignores all starts but the first, so that there is only one run."""
 

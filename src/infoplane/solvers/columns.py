@@ -37,7 +37,7 @@ LEAST = 0.1
 
 @dataclass(frozen=True)
 class Columns(PathSolver, Limits):
-    """Column generation over posteriors, certified by branch and bound; for the funnel and its positive multiples.
+    """The funnel with a proof: column generation, branch and bound over boxes or slots (what --certify runs).
 
     Starts are not needed: an optimal funnel has at most |X| clusters, and they are found. Neighbouring parameters share their columns.
     With a cap on |Z| below the optimum's the answer is the best found with so many clusters; the bound is still that of all encoders.

@@ -42,7 +42,7 @@ MERGE_SHARE = 0.01
 
 @dataclass(frozen=True)
 class Envelope(PathSolver, Limits):
-    """Global optima of the bottleneck, each with a proof; deterministic.
+    """The bottleneck with a proof: its dual, branch and bound over boxes of the Y-simplex (what --certify runs).
 
     Parameters
     ----------

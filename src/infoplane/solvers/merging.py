@@ -19,7 +19,7 @@ from ..certificate.merge_path import Callback, MergePath, agglomerative_bottlene
 
 @dataclass(frozen=True)
 class Merging(Solver):
-    """Greedy merging as a solver: the partition of the merge path, with no more clusters than allowed, of lowest Lagrangian.
+    """Greedy merging: Merge-Two for the funnel, agglomerative bottleneck; of its path the partition of lowest Lagrangian.
 
     Parameters
     ----------

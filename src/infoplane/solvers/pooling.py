@@ -48,7 +48,7 @@ DUST = 1e-9
 
 @dataclass(frozen=True)
 class Pooling(PathSolver):
-    """Starts, a few splitting iterations, the accelerated solver, and a linear programme over all clusters found.
+    """All starts, accelerated, their clusters mixed by a linear programme (what the portfolio runs on funnels).
 
     Parameters
     ----------

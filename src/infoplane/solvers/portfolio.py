@@ -34,7 +34,7 @@ from ..certificate.funnel.bound import scaled
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
-from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
+from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian
 from ..runtime.budget import Stopped
 from ..solution import Run
 from .annealing import Annealing
@@ -94,7 +94,7 @@ BETTER = 1e-9
 
 @dataclass(frozen=True)
 class Portfolio(PathSolver):
-    """The best of several solvers, within a budget; it says which of them it was.
+    """The default: the best of annealing, pooled starts, merging and trivial encoders, within a budget.
 
     Examples
     --------
@@ -238,7 +238,7 @@ def _accelerated(candidates: Candidates) -> None:
     """All starts by the accelerated map, and by Douglas-Rachford splitting if the Lagrangian has no name and is small."""
     job = candidates.job.but(budget=candidates.brief)
     candidates.found += Accelerated().run(job)
-    if family_of(job.problem) is LAGRANGIAN and job.work * len(job.starts) <= SPLITTING_WORK:
+    if family_of(job.problem) is lagrangian and job.work * len(job.starts) <= SPLITTING_WORK:
         candidates.found += DouglasRachford().run(job)
 
 

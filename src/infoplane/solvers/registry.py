@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any, cast
-
-from ..certificate.certify import no_certificate, tolerance
 from ..errors import InvalidOptionError, UnsupportedProblemError
-from ..problem import MarkovLagrangian, family_of, has_posterior_form, posterior_form_below
+from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
@@ -23,47 +19,28 @@ from .splitting.three_block import ThreeBlockADMM
 from .submodular import Submodular
 
 SOLVERS: dict[str, Solver] = {
-    "portfolio": Portfolio(),
-    "annealing": Annealing(),
-    "pooling": Pooling(),
-    "accelerated": Accelerated(),
-    "envelope": Envelope(),
-    "columns": Columns(),
-    "drs": DouglasRachford(),
-    "ib-1": DouglasRachford("ib-1"),
-    "ib-2": DouglasRachford("ib-2"),
-    "ib-1v": DouglasRachford("ib-1v"),
-    "pf-1": DouglasRachford("pf-1"),
-    "pf-2": DouglasRachford("pf-2"),
-    "pf-2v": DouglasRachford("pf-2v"),
-    "admm-ib": DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
-    "admm-ib-3": ThreeBlockADMM(),
-    "dc-pf": DifferenceOfConvex(),
-    "blahut-arimoto": BlahutArimoto(),
-    "merging": Merging(),
-    "submodular": Submodular(),
-}
-
-DESCRIPTIONS: dict[str, str] = {
-    "portfolio": "the default: annealing, pooled starts, merging and trivial encoders, within a budget",
-    "annealing": "the bottleneck for ascending gamma, each started from the one before (the default of its sweeps)",
-    "pooling": "all starts, accelerated, their clusters mixed by a linear programme (what the portfolio runs on funnels)",
-    "accelerated": "the self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end",
-    "envelope": "the bottleneck with a proof: its dual, branch and bound over boxes of the Y-simplex (what --certify runs)",
-    "columns": "the funnel with a proof: column generation, branch and bound over boxes or slots (what --certify runs)",
-    "drs": "Douglas-Rachford splitting, formulation chosen by the problem",
-    "ib-1": "Solver I for the bottleneck: p(z) against p(z|x)",
-    "ib-2": "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
-    "ib-1v": "variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
-    "pf-1": "the funnel in Solver I's order, proven to converge: p(z|y) against p(z|x)",
-    "pf-2": "Solver II for the funnel: p(z|y) against p(z|x)",
-    "pf-2v": "variational funnel: p(z|x) against p(z), decoder q(x|z)",
-    "admm-ib": "the earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term",
-    "admm-ib-3": "the three-block ADMM for the bottleneck (Bayat, Wei 2019): ib-2 at relaxation 1",
-    "dc-pf": "difference-of-convex iteration for the funnel (Huang, El Gamal 2024)",
-    "blahut-arimoto": "the self-consistent equations of the bottleneck (Tishby et al. 1999)",
-    "merging": "greedy merging: Merge-Two for the funnel, agglomerative bottleneck",
-    "submodular": "clusters merged many at a time, by submodularity (Ding, Sadeghi 2019)",
+    solver.name: solver
+    for solver in (
+        Portfolio(),
+        Annealing(),
+        Pooling(),
+        Accelerated(),
+        Envelope(),
+        Columns(),
+        DouglasRachford(),
+        DouglasRachford("ib-1"),
+        DouglasRachford("ib-2"),
+        DouglasRachford("ib-1v"),
+        DouglasRachford("pf-1"),
+        DouglasRachford("pf-2"),
+        DouglasRachford("pf-2v"),
+        DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
+        ThreeBlockADMM(),
+        DifferenceOfConvex(),
+        BlahutArimoto(),
+        Merging(),
+        Submodular(),
+    )
 }
 
 
@@ -94,7 +71,6 @@ def register(solver: Solver | type[Solver]) -> Solver:
     if held is not None and _source(held) != _source(made):
         raise InvalidOptionError(f"there is a solver {made.name!r} already, {_kind(held)}: give yours another name.")
     SOLVERS[made.name] = made
-    DESCRIPTIONS[made.name] = (type(made).__doc__ or type(made).__name__).strip().splitlines()[0]
     return made
 
 
@@ -140,50 +116,3 @@ def resolve(
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)
     return chosen
-
-
-def resolve_with_proof(
-    solver: Solver | str | None,
-    *problems: MarkovLagrangian,
-    certify: bool | float,
-    max_cells: int | None = None,
-    max_seconds: float | None = None,
-    along_a_path: bool = False,
-    capped: bool = False,
-) -> tuple[Solver, Envelope | Columns | None]:
-    """The solver that runs, as `resolve` has it, and the one that proves: the same object if one does both, None if nothing is proven.
-
-    A solver that proves is asked once, within the limits that its own options give: ``certify=True`` keeps its tolerance, a number
-    replaces it. Any other solver is followed by the problem's `certifier`; without a solver the certifier runs alone. ``max_cells`` and
-    ``max_seconds`` replace the limits of whichever solver proves. A proof is of all encoders: where |Z| is ``capped``, the answer is the
-    default solver's, and the proof says how far below it the unrestricted optimum may lie. So it is where the bound is of the problem below
-    (`posterior_form_below`), since an encoder that meets it is no answer to this one.
-    """
-    gap = tolerance(certify)
-    given = {"max_cells": max_cells, "max_seconds": max_seconds}
-    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-    if gap is None:
-        if changes:
-            raise InvalidOptionError(
-                f"{' and '.join(changes)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
-            )
-        return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
-    named = None if solver is None else resolve(solver, *problems)
-    prover = named if isinstance(named, (Envelope, Columns)) else certifier(problems[0])
-    if prover is not named or certify is not True:
-        changes["tol"] = gap
-    proof = replace(prover, **changes)
-    resolve(proof, *problems)
-    if named is not None and named is not prover:
-        return named, proof
-    if capped or not all(has_posterior_form(problem) for problem in problems):
-        return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
-    return proof, proof
-
-
-def certifier(problem: MarkovLagrangian) -> Envelope | Columns:
-    """The solver that proves what it finds: `Envelope` for the bottleneck, `Columns` for the funnel."""
-    name = family_of(posterior_form_below(problem)).certifier
-    if name is None:
-        raise UnsupportedProblemError(no_certificate(problem))
-    return cast(Envelope | Columns, SOLVERS[name])

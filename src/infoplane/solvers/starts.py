@@ -14,13 +14,12 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.grouping import grouped
 from ..joint.support import Support
+from ..options import Seed
 from ..problem import family_of
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
     from ..problem import MarkovLagrangian
-
-Seed = int | np.random.Generator | np.random.SeedSequence | None
 
 FIRST_CLUSTERS = 64
 """Clusters that a start has by default if X has more letters: solvers that find |Z| themselves grow it from there."""

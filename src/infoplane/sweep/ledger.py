@@ -73,7 +73,7 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
         **grid.described(),
         **plan.described(),
         "runs_a_place": plan.runs_per_parameter,
-        "asked": {"clusters": plan.clusters},
+        "asked": {"clusters": plan.options.clusters},
     }
 
 

@@ -21,7 +21,7 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..options import RunOptions
-from ..problem import MarkovLagrangian
+from ..problem import MarkovLagrangian, ProblemFamily
 from ..runtime.budget import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
@@ -74,9 +74,8 @@ class Plan:
     solvers: tuple[Solver, ...]
     options: RunOptions
     seed: RootSeed
-    starts: int
-    clusters: int | None
-    init: str | Array | None
+    cap: int | None = None
+    """Most rows of an answer's encoder; None: as many as X has letters."""
     gap: float | None = None
     """What counts as certified, in nats; None if nothing is to be."""
 
@@ -93,22 +92,24 @@ class Plan:
     @property
     def brings_starts(self) -> bool:
         """Whether ``init`` says what all starts are, so that their number is not ``starts``."""
-        return self.init == "identity" if self.init is None or isinstance(self.init, str) else True
+        init = self.options.init
+        return init == "identity" if init is None or isinstance(init, str) else True
 
     def job(self, problem: MarkovLagrangian, starts: Array, record: bool = False, budget: Budget | None = None) -> Job:
         """What a solver of this sweep is asked for at one of its parameters."""
         options = self.options
         allowed = (budget or Budget()).part(iterations=options.max_iter)
-        return Job(self.support, problem, starts, options.tol, options.clusters, record, allowed)
+        return Job(self.support, problem, starts, options.tol, self.cap, record, allowed)
 
     def encoders(self, index: int, first: int = 0, count: int | None = None) -> Array:
         """Where so many starts of a parameter begin, counted from ``first``: (count, |Z|, |X|) on the letters of positive mass."""
-        count = self.starts - first if count is None else count
+        options, init = self.options, self.options.init
+        count = options.starts - first if count is None else count
         if self.brings_starts:
-            return make_starts(self.joint, self.clusters, 1, self._seed(index, 0), self.init)[first : first + count]
+            return make_starts(self.joint, options.clusters, 1, self._seed(index, 0), init)[first : first + count]
         # Spawning goes on from the number of children, so that start i is made without those before it.
-        kind = "random" if first > 0 and self.init in (None, "mixed") else self.init
-        return make_starts(self.joint, self.clusters, count, self._seed(index, first), kind)
+        kind = "random" if first > 0 and init in (None, "mixed") else init
+        return make_starts(self.joint, options.clusters, count, self._seed(index, first), kind)
 
     def _seed(self, index: int, spawned: int) -> np.random.SeedSequence:
         seed = self.seed
@@ -117,14 +118,14 @@ class Plan:
     @cached_property
     def runs_of(self) -> tuple[int, ...]:
         """How many runs each solver makes at a parameter."""
-        starts = len(self.encoders(0)) if self.brings_starts else self.starts
+        starts = len(self.encoders(0)) if self.brings_starts else self.options.starts
         return tuple(1 if is_path(solver) or solver.deterministic else starts for solver in self.solvers)
 
     @cached_property
     def cluster_caps(self) -> tuple[int | None, ...]:
         """The cap on |Z| that each solver's runs are under; None if there is none."""
         start = self.encoders(0, 0, 1)
-        return tuple(cluster_cap(solver, self.options.clusters, start) for solver in self.solvers)
+        return tuple(cluster_cap(solver, self.cap, start) for solver in self.solvers)
 
     @property
     def runs_per_parameter(self) -> int:
@@ -145,6 +146,7 @@ class Plan:
 
     def described(self) -> dict[str, Any]:
         """The plan as JSON values: what two sweeps must share to be the same one."""
+        options, init = self.options, self.options.init
         return {
             "joint_sha256": self.joint.fingerprint,
             "shape": list(self.joint.shape),
@@ -153,21 +155,19 @@ class Plan:
             "certify_nats": self.gap,
             "seed": list(self.seed.entropy) if isinstance(self.seed.entropy, tuple) else self.seed.entropy,
             "spawn_key": list(self.seed.spawn_key),
-            "starts": self.starts,
+            "starts": options.starts,
             "clusters": self.encoders(0, 0, 1).shape[1],
             "cluster_caps": list(self.cluster_caps),
-            "init": KINDS[0] if self.init is None else self.init if isinstance(self.init, str) else _digest(self.init),
-            "tol": self.options.tol,
-            "max_iter": self.options.max_iter,
+            "init": KINDS[0] if init is None else init if isinstance(init, str) else _digest(init),
+            "tol": options.tol,
+            "max_iter": options.max_iter,
         }
 
 
 class ParameterGrid:
     """The parameters by index, their problems, and what refinement adds to them."""
 
-    def __init__(
-        self, family: Callable[[float], MarkovLagrangian], values: Sequence[float], points: int | None
-    ) -> None:
+    def __init__(self, family: ProblemFamily, values: Sequence[float], points: int | None) -> None:
         self.family, self.points = family, points
         self.values: list[float] = []
         self.problems: dict[int, MarkovLagrangian] = {}

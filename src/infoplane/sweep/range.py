@@ -12,7 +12,7 @@ These ends are safe but wide. A few brief runs between them show where the share
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
 from ..joint.joint import Joint
 from ..joint.support import Support
-from ..problem import MarkovLagrangian, family_of
+from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.budget import Budget
 from ..runtime.threads import one_blas_thread
 from ..solvers.annealing import Annealing
@@ -41,7 +41,7 @@ STARTS = 2
 """Starts of each brief run off a path."""
 
 
-def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> tuple[float, float]:
+def natural_range(joint: Joint, family: ProblemFamily) -> tuple[float, float]:
     """The lowest and the highest parameter worth sweeping; the whole range where independent x and y leave nothing to trade.
 
     Examples
@@ -52,7 +52,7 @@ def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> 
     (True, 0.3)
     """
     support = Support(joint)
-    hides_y = family_of(family(0.5)).hides_y
+    hides_y = record_for_grid(family).hides_y
     information, entropy = joint.mutual_information, joint.entropy_x
     if information <= 1e-9 or entropy <= 1e-9:
         return (1.0, 10.0) if hides_y else (0.1, 1.0)
@@ -68,7 +68,7 @@ def natural_range(joint: Joint, family: Callable[[float], MarkovLagrangian]) -> 
     return float(grid[first]), float(grid[max(last, first + 1)])
 
 
-def default_grid(joint: Joint, family: Callable[[float], MarkovLagrangian], points: int) -> Array:
+def default_grid(joint: Joint, family: ProblemFamily, points: int) -> Array:
     """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; `refine` places the others."""
     return np.geomspace(*natural_range(joint, family), min(points, max(3, points // 4)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from dataclasses import replace
 from typing import Any
@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
-from ..problem import FAMILIES, MarkovLagrangian, siblings
+from ..problem import FAMILIES, MarkovLagrangian, ProblemFamily, siblings
 from ..solvers.base import Solver
 from ..solvers.registry import SOLVERS
 from ..solvers.starts import KINDS
@@ -73,7 +73,7 @@ def resume(
     )
 
 
-def family_of_manifest(manifest: Mapping[str, Any]) -> Callable[[float], MarkovLagrangian]:
+def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
     """From a parameter to a problem: those of the grid as recorded, those that refinement inserts as members of the same family."""
     name, grid = manifest["family"], manifest["grid"]
     named = name in FAMILIES and FAMILIES[name].parameter is not None

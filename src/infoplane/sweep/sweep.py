@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager
 
@@ -16,12 +16,12 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint, check_joint
-from ..options import RunOptions
-from ..problem import MarkovLagrangian, check_family, check_problem, family_of, named_family
+from ..options import RunOptions, Seed, takes
+from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
-from ..solvers.registry import resolve_with_proof
-from ..solvers.starts import Seed, default_init, make_starts, most_clusters, seed_sequence
+from ..solvers.proving import ProofOptions, runner_and_prover
+from ..solvers.starts import default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
@@ -34,15 +34,11 @@ from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
 
-Family = Callable[[float], MarkovLagrangian]
 
-SAMPLE = 0.5
-"""A parameter that every family has."""
-
-
+@takes(RunOptions, ProofOptions)
 def sweep(
     joint: Joint,
-    family: Family,
+    family: ProblemFamily,
     parameters: Sequence[float] | Array | None = None,
     solver: Solver | str | None = None,
     *,
@@ -65,15 +61,19 @@ def sweep(
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
+    Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are the same to the bit whatever the
+    engine, the number of its workers and of resumes.
+
     Parameters
     ----------
     joint, family, parameters
-        p(x, y); a function from a parameter to a problem, such as `bottleneck` or `funnel`; the grid. Without a grid, 16 parameters
-        (20 for the funnel), or ``points``, are spaced along the curve, from where the trade-off begins to where 99% of I(X;Y) is kept
-        or hidden.
-    solver, clusters, starts, rng, max_iter, tol, init
-        As in `solve`. Start i of a parameter depends on the seed, the parameter's place in the grid and i only: results are
-        the same to the bit whatever the engine, the number of its workers and of resumes.
+        p(x, y); a family such as `bottleneck` or `funnel`, or any function from a parameter to a problem; the grid. A family needs none: 16
+        parameters (20 for the funnel), or ``points``, are spaced along the curve, from where the trade-off begins to where 99% of I(X;Y)
+        is kept or hidden.
+    solver
+        A solver object, a registered name, or None for the default.
+    {RunOptions}
+    {ProofOptions}
     executor, engine
         Where runs go: threads on all cores (kernels release the GIL); any `concurrent.futures.Executor`; or ``"dask"`` (the client in
         use, else a cluster of this machine's cores) and ``"dask:ADDRESS"``, with the extra [dask].
@@ -81,10 +81,6 @@ def sweep(
         A file, such as ``"runs.db"``, that every finished chunk of runs is written to. The same call with the same store
         continues where an earlier one ended, whatever ended it; with ``rng=None`` it takes the store's seed. The store keeps the
         encoders and traces of the best runs of each parameter and solver, and the numbers of all.
-    certify
-        True, or a gap in nats: prove lower bounds along the grid, as in `solve`. Without a solver the certifying one runs alone.
-    max_cells, max_seconds
-        With ``certify``: when to stop proving, for each parameter, if not by default.
     points
         So many parameters, spaced evenly along the curve: they are inserted into the grid where the curve is long. There are fewer
         in the end where it jumps. With ``certify``, they are inserted where the curve is least well enclosed instead
@@ -113,7 +109,8 @@ def sweep(
     check_joint(joint)
     check_family(family)
     if parameters is None:
-        points = _default_points(family) if points is None else whole_number("points", points)
+        points = record_for_grid(family).points if points is None else whole_number("points", points)
+        assert points is not None  # every family with a parameter has a number of points
         parameters = default_grid(joint, family, points)
         notation = "gamma"
     values = numbers("parameters", parameters)
@@ -121,35 +118,25 @@ def sweep(
         raise InvalidOptionError(f"points must be a whole number, at least the grid's {values.size}; found {points!r}.")
     chunk_seconds = positive_number("chunk_seconds", chunk_seconds)
     if notation != "gamma":
-        written = named_family(family(SAMPLE)).notation(notation)
-        values = np.array([written.of(value) for value in values.tolist()])
+        values = _in_gamma(family, values, notation)
     grid = ParameterGrid(family, values.tolist(), points)
     problems = list(grid.problems.values())
     for problem in problems:
         check_problem(problem)
     letters = int(joint.support()[0].sum())
-    most = most_clusters(letters, clusters, init)
-    chosen, proof = resolve_with_proof(
-        solver,
-        *problems,
-        certify=certify,
-        max_cells=max_cells,
-        max_seconds=max_seconds,
-        along_a_path=True,
-        capped=most < letters,
-    )
+    options = RunOptions(clusters, starts, None, max_iter, tol, default_init(problems[0]) if init is None else init)
+    most = most_clusters(letters, options.clusters, init)
+    asked = ProofOptions(certify, max_cells, max_seconds)
+    chosen, proof = runner_and_prover(solver, problems, asked, along_a_path=True, capped=most < letters)
     solvers = (chosen,) if proof is None or chosen is proof else (chosen, proof)
-    init = default_init(problems[0]) if init is None else init
     # One start is enough to refuse options that are none.
-    W = make_starts(joint, clusters, starts, seed_sequence(0), init, first_only=True)
+    W = make_starts(joint, options.clusters, options.starts, seed_sequence(0), options.init, first_only=True)
     plan = Plan(
         joint=joint,
         solvers=solvers,
-        options=RunOptions(tol=tol, max_iter=max_iter, clusters=most),
+        options=options,
         seed=_seed(store, rng),
-        starts=int(starts),
-        clusters=None if clusters is None else int(clusters),
-        init=init,
+        cap=most,
         gap=None if proof is None else proof.tol,
     )
     if sentence := plan.solvers[0].caution(plan.support, problems[0], W[0]):
@@ -179,12 +166,14 @@ def _seed(store: str | os.PathLike[str] | None, rng: Seed) -> RootSeed:
     return RootSeed(tuple(entropy) if isinstance(entropy, list) else entropy, tuple(manifest["spawn_key"]))
 
 
-def _default_points(family: Family) -> int:
-    """How many parameters the family is swept over if nobody says."""
-    points = family_of(family(SAMPLE)).points
-    if points is None:
-        raise InvalidOptionError("this family has no name, and so no default grid: give the parameters.")
-    return points
+def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
+    """Parameters that are written as betas; whether a plain function takes gammas is read off the problem at the first of them."""
+    found = record_of(family)
+    if found is None:
+        check_problem(first := family(bottleneck.notation(notation).of(float(values[0]))))
+        found = named_family(first)
+    written = found.notation(notation)
+    return np.array([written.of(value) for value in values.tolist()])
 
 
 def _run(

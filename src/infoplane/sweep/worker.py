@@ -122,7 +122,7 @@ def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budg
     """The whole segment or nothing of it; there is one run per parameter, so that each is recorded."""
     of_unit = [problems[index] for index in unit.indices]
     first = plan.encoders(unit.indices[0], 0, 1)
-    count = solver.useful_starts(plan.support, of_unit[0], first.shape[1], plan.starts)
+    count = solver.useful_starts(plan.support, of_unit[0], first.shape[1], plan.options.starts)
     W = first if solver.deterministic else plan.encoders(unit.indices[0], 0, None if plan.brings_starts else count)
     job = plan.job(of_unit[0], W, True, budget)
     found: list[Run] = []

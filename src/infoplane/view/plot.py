@@ -22,7 +22,7 @@ from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
-from ..problem import BOTTLENECK, named_family
+from ..problem import bottleneck, named_family
 from ..solution import Solution
 from ..storage.files import write_whole
 
@@ -383,7 +383,7 @@ def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notatio
     """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
     if isinstance(transitions, str):
         raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
-    middle, written = sum(ax.get_ylim()) / 2, BOTTLENECK.notation(notation)
+    middle, written = sum(ax.get_ylim()) / 2, bottleneck.notation(notation)
     few = len(transitions) <= MARKED
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT

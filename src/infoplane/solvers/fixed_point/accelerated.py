@@ -24,7 +24,7 @@ MOST_SPLITS = 20
 
 @dataclass(frozen=True)
 class Accelerated(Solver):
-    """The self-consistent equations of the bottleneck, and the monotone map of the funnel, accelerated.
+    """The self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end.
 
     Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
     u = log q(z, y) with SQUAREM, Anderson and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,

@@ -22,7 +22,7 @@ from .maps import MapIteration, blocks_of, logs_of, needs_encoder
 
 @dataclass(frozen=True)
 class BlahutArimoto(Solver):
-    """The self-consistent equations of the bottleneck, iterated.
+    """The self-consistent equations of the bottleneck (Tishby et al. 1999), iterated.
 
     Examples
     --------

@@ -34,6 +34,7 @@ class Formulation:
     """One way to split L; see the module's docstring for the letters."""
 
     name: str
+    description: str
     order: int
     """1: Solver I, 2: Solver II."""
     theorem: int | None
@@ -138,12 +139,60 @@ def _refuse_pf_2v(problem: MarkovLagrangian) -> str | None:
 FORMULATIONS: dict[str, Formulation] = {
     f.name: f
     for f in (
-        Formulation("ib-1", 1, 1, False, ("z",), _share_ib_1, _refuse_ib_1),
-        Formulation("ib-2", 2, 2, True, ("z", "zy"), _share_ib_2, _refuse_ib_2),
-        Formulation("ib-1v", 2, 2, True, ("z",), _share_ib_1v, _refuse_ib_1v),
-        Formulation("pf-1", 1, None, False, ("zy",), _share_pf_2, _refuse_pf_2),
-        Formulation("pf-2", 2, 3, False, ("zy",), _share_pf_2, _refuse_pf_2, tune_on_encoder=True),
-        Formulation("pf-2v", 2, 2, True, ("z",), _share_pf_2v, _refuse_pf_2v),
+        Formulation(
+            "ib-1", "Solver I for the bottleneck: p(z) against p(z|x)", 1, 1, False, ("z",), _share_ib_1, _refuse_ib_1
+        ),
+        Formulation(
+            "ib-2",
+            "Solver II for the bottleneck: p(z|x) against (p(z), p(z|y))",
+            2,
+            2,
+            True,
+            ("z", "zy"),
+            _share_ib_2,
+            _refuse_ib_2,
+        ),
+        Formulation(
+            "ib-1v",
+            "Variational bottleneck: p(z|x) against p(z), decoder q(y|z)",
+            2,
+            2,
+            True,
+            ("z",),
+            _share_ib_1v,
+            _refuse_ib_1v,
+        ),
+        Formulation(
+            "pf-1",
+            "The funnel in Solver I's order, proven to converge: p(z|y) against p(z|x)",
+            1,
+            None,
+            False,
+            ("zy",),
+            _share_pf_2,
+            _refuse_pf_2,
+        ),
+        Formulation(
+            "pf-2",
+            "Solver II for the funnel: p(z|y) against p(z|x)",
+            2,
+            3,
+            False,
+            ("zy",),
+            _share_pf_2,
+            _refuse_pf_2,
+            tune_on_encoder=True,
+        ),
+        Formulation(
+            "pf-2v",
+            "Variational funnel: p(z|x) against p(z), decoder q(x|z)",
+            2,
+            2,
+            True,
+            ("z",),
+            _share_pf_2v,
+            _refuse_pf_2v,
+        ),
     )
 }
 

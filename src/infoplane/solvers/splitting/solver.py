@@ -33,7 +33,7 @@ GOLDEN = 1.618
 
 @dataclass(frozen=True)
 class DouglasRachford(Solver):
-    """Douglas-Rachford splitting of the Markovian Lagrangian (Huang, El Gamal, El Gamal).
+    """Douglas-Rachford splitting (Huang, El Gamal, El Gamal); unless it is named, the problem chooses the formulation.
 
     Parameters
     ----------
@@ -106,6 +106,14 @@ class DouglasRachford(Solver):
         if self.proximal > 0:
             return "admm-ib"
         return "drs" if self.formulation == "auto" else self.formulation
+
+    @property
+    def description(self) -> str:
+        """What the formulation is; what the class is, if the problem chooses it, or if the class is derived from this one."""
+        if self.proximal > 0:
+            return "The earlier ADMM-IB (Huang, El Gamal 2021): ib-1 at relaxation 1 with a Bregman term"
+        own = type(self) is not DouglasRachford or self.formulation == "auto"
+        return super().description if own else FORMULATIONS[self.formulation].description
 
     @property
     def advice(self) -> str:
