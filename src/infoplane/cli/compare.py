@@ -19,7 +19,7 @@ from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
 from ..sweep.progress import bar
 from ..sweep.range import natural_range
 from . import options, output
-from .exit_codes import INTERRUPTED, interruptible
+from .exit_codes import interruptible
 from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
 
@@ -141,7 +141,7 @@ def compare(
         output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
     if not together.complete:
         output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     exit_unless_converged(context, together)
     exit_unless_certified(context, together, certify)
 

@@ -24,7 +24,7 @@ from ..sweep.progress import bar
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from . import options, output
-from .exit_codes import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
+from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number, Whole
 
@@ -184,7 +184,7 @@ def frontier(
         output.note(
             f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
         )
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     exit_unless_converged(context, found)
     exit_unless_certified(context, found, certify)
 

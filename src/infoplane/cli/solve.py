@@ -20,7 +20,7 @@ from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from . import options, output
 from .csv_files import escape_formulas
-from .exit_codes import INTERRUPTED, NOT_CONVERGED, interruptible
+from .exit_codes import NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number
 
@@ -97,7 +97,7 @@ def solve(
     resolve_with_proof(chosen, wanted, **proof)  # what cannot be solved or proven is refused before data is read
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
         with output.spinner("solving") as tell:
@@ -124,7 +124,7 @@ def solve(
         show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
         output.note("Interrupted: this is the best encoder found by then.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     if not found.converged:
         output.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
@@ -160,7 +160,7 @@ def capped(
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
         with output.spinner("solving and proving"):
@@ -182,7 +182,7 @@ def capped(
         output.say(str(found))
     if interrupted:
         output.note("Interrupted: this is the best release found by then, within the cap.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     if certify is not None and not found.certified:
         output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
         context.exit(NOT_CONVERGED)
