@@ -231,7 +231,7 @@ def test_a_scheduler_without_workers_is_said_and_not_waited_for_for_ever(nobody,
     }[way]()
     with (
         pytest.warns(ip.NoWorkerWarning, match="the cluster has no worker: waiting 0 s for one"),
-        pytest.raises(EngineError, match="had no worker for 0 s. Start one, .*repeat the call"),
+        pytest.raises(EngineError, match=r"had no worker for 0 s\. Start one, .*repeat the call"),
     ):
         swept(**options)
 

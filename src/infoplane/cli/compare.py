@@ -22,6 +22,7 @@ from . import options, output
 from .exit_codes import interruptible
 from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -47,11 +48,12 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@options.plugin
+@plugin
 @options.run_options
 @options.certify
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def compare(

@@ -74,6 +74,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
 @escape_formulas
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def efficiency(

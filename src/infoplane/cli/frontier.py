@@ -27,6 +27,7 @@ from . import options, output
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number, Whole
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,6 +55,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @joint_options
 @options.family_of_problems
 @options.one_solver
+@plugin
 @options.run_options
 @options.certify
 @click.option(
@@ -82,6 +84,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 )
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def frontier(

@@ -21,14 +21,17 @@ from .frontier import (
     write,
 )
 from .inputs import Source
+from .plugins import plugin
 
 
 @click.command()
 @click.argument("store", type=click.Path(path_type=Path))
+@plugin
 @click.option("--engine", metavar="NAME", help="Where runs go, as in infoplane frontier.  [default: threads]")
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
+@options.threads
 @options.as_json
 @click.pass_context
 def resume(

@@ -23,6 +23,7 @@ from .csv_files import escape_formulas
 from .exit_codes import NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +36,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @joint_options
 @options.one_problem
 @options.one_solver
+@plugin
 @options.run_options
 @options.certify
 @click.option(
@@ -49,6 +51,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
 )
 @escape_formulas
+@options.threads
 @options.as_json
 @click.pass_context
 def solve(

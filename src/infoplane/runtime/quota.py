@@ -34,7 +34,10 @@ def _groups(root: Path) -> Iterator[Path]:
     said = ""
     with suppress(OSError):
         said = (root / "proc" / "self" / "cgroup").read_text(encoding="utf-8")
-    paths = {(controllers, path) for _, controllers, path in (line.split(":", 2) for line in said.split() if line.count(":") > 1)}
+    paths = {
+        (controllers, path)
+        for _, controllers, path in (line.split(":", 2) for line in said.split() if line.count(":") > 1)
+    }
     for controllers, path in sorted(paths | {("", "/"), ("cpu", "/")}):
         within = PurePosixPath(path.lstrip("/"))
         tops = [mounted, mounted / "unified"] if not controllers else [mounted / name for name in FOLDERS]

@@ -46,7 +46,9 @@ def cores() -> int:
         return _asked[-1]
     if said := os.environ.get(VARIABLE):
         if not (said.isascii() and said.isdecimal() and int(said) > 0):
-            raise InvalidOptionError(f"{VARIABLE} must be a whole number, at least 1; found {said!r}. Change or unset it.")
+            raise InvalidOptionError(
+                f"{VARIABLE} must be a whole number, at least 1; found {said!r}. Change or unset it."
+            )
         return int(said)
     there = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
     return int(min(there, quota()))

@@ -261,7 +261,9 @@ def _client(address: str) -> Iterator[Any]:
         yield current
     else:
         with (
-            distributed.LocalCluster(n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            distributed.LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as cluster,
             distributed.Client(cluster) as client,
         ):
             client.run(_ignore_signals)
