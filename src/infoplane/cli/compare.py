@@ -16,7 +16,7 @@ from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..solvers.registry import SOLVERS, resolve, resolve_with_proof
-from ..sweep.progress import bar
+from ..sweep.progress import bar, working
 from ..sweep.range import natural_range
 from . import options, output
 from .exit_codes import interruptible
@@ -104,7 +104,8 @@ def compare(
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         if parameters is None:
-            parameters = np.geomspace(*natural_range(joint, family), options.PROBLEMS[problem].points or 0)
+            with working("range of the grid", lines=True) as heard:
+                parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
             output.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )

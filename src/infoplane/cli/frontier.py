@@ -20,7 +20,7 @@ from ..solution import Solution
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
-from ..sweep.progress import bar
+from ..sweep.progress import bar, working
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from . import options, output
@@ -146,7 +146,8 @@ def frontier(
         output.prepare_all(solvers, problems[0], interruption)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
-            parameters = default_grid(joint, family, points)
+            with working("range of the grid", lines=True) as heard:
+                parameters = default_grid(joint, family, points, heard)
             output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(

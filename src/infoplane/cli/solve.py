@@ -18,6 +18,7 @@ from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.registry import resolve_with_proof
 from ..status import Status
+from ..sweep.progress import working
 from . import options, output
 from .csv_files import escape_formulas
 from .exit_codes import NOT_CONVERGED, interruptible
@@ -103,7 +104,7 @@ def solve(
     with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         solvers = resolve_with_proof(chosen, wanted, **proof, capped=clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
-        with output.spinner("solving") as tell:
+        with working("solving", lines=True) as tell:
             found = run(
                 joint,
                 wanted,
@@ -166,7 +167,7 @@ def capped(
     with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
-        with output.spinner("solving and proving"):
+        with working("solving and proving", lines=True):
             found = funnel_at_leakage(
                 joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits
             )

@@ -94,7 +94,7 @@ class Columns(PathSolver, Limits):
         if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
             rivals.append(private)
         hard = funnel_bound.forecast(support, problem, self) is not None
-        if hard:
+        if hard and not job.after_default:
             rivals.append(default_encoder(job, self.max_seconds))
             budget = budget.part(seconds=max(budget.seconds_left, LEAST * self.max_seconds))
         for W in rivals[len(job.starts) :]:
@@ -103,7 +103,7 @@ class Columns(PathSolver, Limits):
         bound = scale * bound - imbalance(support, problem)
         found = [outcome.point.encoder]
         open_gap = job.loss(found[0]) - bound > self.tol
-        if open_gap and not hard and not job.budget.stopped:
+        if open_gap and not (hard or job.after_default or job.budget.stopped):
             rivals.append(default_encoder(job, self.max_seconds))
         if len(found[0]) > job.most:
             found = [fitted(job, [*found, *rivals]).encoder]

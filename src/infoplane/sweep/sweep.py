@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ..storage.store import Store
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
-from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar
+from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
 from .range import default_grid
 from .worker import ChunkResult
 
@@ -114,7 +114,8 @@ def sweep(
     check_family(family)
     if parameters is None:
         points = _default_points(family) if points is None else whole_number("points", points)
-        parameters = default_grid(joint, family, points)
+        with working("range of the grid") if progress is True else nullcontext() as tell:
+            parameters = default_grid(joint, family, points, tell)
         notation = "gamma"
     values = numbers("parameters", parameters)
     if points is not None and (points := whole_number("points", points)) < values.size:
