@@ -117,6 +117,11 @@ def solve(
         # A solver without random starts gives the same bits every time, asked for or not.
         seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
         W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
+        for one in dict.fromkeys(
+            (chosen, proof)
+        ):  # what cannot be done is refused, and what may fail said, before any work
+            if one is not None and (sentence := one.caution(support, problem, W[0])):
+                warnings.warn(sentence, PenaltyWarning, stacklevel=2)
         watch = None if callback is None else Watch(callback, together)
         budget = Budget(iterations=options.max_iter, watch=watch)
         job = Job(support, problem, W, options.tol, options.clusters, record=True, budget=budget)
@@ -146,8 +151,6 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
-    if sentence := solver.caution(job.support, job.problem, job.starts[0]):
-        warnings.warn(sentence, PenaltyWarning, stacklevel=3)
     found = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
     runs = sound(job, (run for some in found for run in some))
     if not runs:

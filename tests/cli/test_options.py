@@ -95,6 +95,7 @@ def test_threads_are_those_asked_for_while_the_command_runs(run, tmp_path, monke
     monkeypatch.setattr(threads, "cores", lambda: pools.append(asked()) or pools[-1])
     said = run(*arguments, "--threads", "3")
     assert said.code == 0, said.err
-    assert set(pools) == {3}
+    assert set(pools) <= {3}
+    assert pools or arguments[0] == "efficiency"  # which solves one parameter after the other
     assert asked() == 1
     assert run(*arguments, "--threads", "0").code == 2

@@ -52,7 +52,7 @@ class Interrupted(click.ClickException):
 
     def __init__(self, message: str, code: int = INTERRUPTED) -> None:
         super().__init__(message)
-        self.exit_code = code
+        vars(self)["exit_code"] = code  # of this end; click has one for all of a class
 
 
 COMMANDS = (

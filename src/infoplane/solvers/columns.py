@@ -16,7 +16,7 @@ from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
-from ..certificate.funnel.programme import Programme
+from ..certificate.funnel.programme import Programme, check_letters
 from ..certificate.merge_path import first_columns
 from ..information import Array
 from ..joint.support import Support
@@ -70,7 +70,8 @@ class Columns(PathSolver, Limits):
         return funnel_bound.refusal(problem)
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
-        """An estimate beforehand, if the proof may not end."""
+        """An estimate beforehand, if the proof may not end; more letters than it can begin with are refused."""
+        check_letters(support)
         return funnel_bound.forecast(support, problem, self)
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:

@@ -153,8 +153,9 @@ def sweep(
         init=init,
         gap=None if proof is None else proof.tol,
     )
-    if sentence := plan.solvers[0].caution(plan.support, problems[0], W[0]):
-        warnings.warn(sentence, PenaltyWarning, stacklevel=2)
+    for one in plan.solvers:
+        if sentence := one.caution(plan.support, problems[0], W[0]):
+            warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ExitStack() as stack:
         workers = stack.enter_context(opened(executor, engine))
         ledger: Ledger = MemoryLedger(plan, grid)
