@@ -1,4 +1,5 @@
 import gc
+import math
 import os
 import signal
 import sys
@@ -81,6 +82,8 @@ def with_cores(monkeypatch):
     def see(count):
         monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(count)), raising=False)
         monkeypatch.setattr("os.cpu_count", lambda: count)
+        monkeypatch.setattr("infoplane.runtime.threads.quota", lambda: math.inf)
+        monkeypatch.delenv("INFOPLANE_THREADS", raising=False)
 
     return see
 

@@ -11,6 +11,8 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
+from infoplane.solvers.fallback import PATIENCE
+from infoplane.solvers.portfolio import Portfolio
 from infoplane.solvers.starts import make_starts, near_identity, seed_sequence
 
 UNIFORM = ip.datasets.paper_uniform()
@@ -196,3 +198,36 @@ def test_the_callers_error_handling_changes_nothing():
     expected = [call() for call in calls]
     with np.errstate(all="raise"):
         assert [call() for call in calls] == expected
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_the_default_is_asked_once_and_within_the_time_of_a_certified_call(monkeypatch):
+    """Where |Z| is capped the default solver runs, and then the proof, which used to ask it a second time."""
+    asked, run = [], Portfolio.run
+    monkeypatch.setattr(Portfolio, "run", lambda self, job: asked.append(job.budget.seconds) or run(self, job))
+    for problem in (ip.bottleneck(0.05), ip.funnel(4.0)):
+        for seconds, allowed in ((1e-6, PATIENCE), (20.0, 20.0), (None, np.inf)):
+            asked.clear()
+            found = ip.solve(ip.datasets.heart(), problem, clusters=2, certify=1e-12, max_seconds=seconds, max_cells=1)
+            assert asked == [allowed]
+            assert found.gap is not None
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_a_default_that_the_clock_ends_is_not_called_interrupted(monkeypatch):
+    monkeypatch.setattr(solving, "PATIENCE", 0.0)
+    found = ip.solve(ip.datasets.heart(), ip.bottleneck(0.05), clusters=2, certify=1e-12, max_seconds=1e-9, max_cells=1)
+    assert found.status is not ip.Status.INTERRUPTED
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_a_proof_that_cannot_begin_is_refused_before_the_default_solver_runs(monkeypatch):
+    """A funnel of more letters than a linear programme holds: the default's seconds would be thrown away."""
+    monkeypatch.setattr("infoplane.certificate.funnel.programme.MOST_LETTERS", 15)
+    monkeypatch.setattr(Portfolio, "run", lambda *_: pytest.fail("it ran"))
+    for refused in (
+        lambda: ip.solve(ip.datasets.heart(), ip.funnel(3.0), clusters=4, certify=True),
+        lambda: ip.sweep(ip.datasets.heart(), ip.funnel, [3.0], clusters=4, certify=True),
+    ):
+        with pytest.raises(ip.InvalidJointError, match="15 letters at most; found 16"):
+            refused()

@@ -27,6 +27,7 @@ from .errors import (
     InvalidJointError,
     InvalidOptionError,
     MissingExtraError,
+    NoWorkerWarning,
     PenaltyWarning,
     UnsupportedProblemError,
 )
@@ -95,6 +96,7 @@ __all__ = [
     "MergePath",
     "Merging",
     "MissingExtraError",
+    "NoWorkerWarning",
     "PairSolution",
     "PathSolver",
     "PenaltyWarning",

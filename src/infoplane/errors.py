@@ -51,3 +51,7 @@ class FarSideWarning(UserWarning):
 
 class ContradictionWarning(UserWarning):
     """A proof contradicts itself, or a posterior that was met: nothing of it counts, and the answer is not certified."""
+
+
+class NoWorkerWarning(UserWarning):
+    """A cluster has no worker at present: a sweep waits for one, but not for ever."""

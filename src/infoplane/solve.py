@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -22,7 +21,8 @@ from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
-from .solvers.driver import Progress, together
+from .solvers.driver import Callback, together
+from .solvers.fallback import PATIENCE
 from .solvers.job import Job
 from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.soundness import sound
@@ -35,9 +35,6 @@ if TYPE_CHECKING:
 
 BATCH_ENTRIES, MOST_ENTRIES = 4_000, 1_000_000
 """Encoder entries of one batch, about, as long as all starts together have no more than the second."""
-
-
-Callback = Callable[[Progress], object]
 
 
 @takes(RunOptions, ProofOptions)
@@ -91,8 +88,8 @@ def solve(
     letters = len(support.p_x)
     options = RunOptions(clusters, starts, rng, max_iter, tol, init)
     most = most_clusters(letters, options.clusters, init)
-    asked = ProofOptions(certify, max_cells, max_seconds)
-    chosen, proof = runner_and_prover(solver, [problem], asked, capped=most < letters)
+    wanted = ProofOptions(certify, max_cells, max_seconds)
+    chosen, proof = runner_and_prover(solver, [problem], wanted, capped=most < letters)
     kind = default_init(problem) if init is None else init
     with one_blas_thread(), usual_floats():
         rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
@@ -100,15 +97,23 @@ def solve(
         # A solver without random starts gives the same bits every time, asked for or not.
         seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
         W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
+        # What cannot be done is refused, and what may fail said, before any work.
+        for one in dict.fromkeys((chosen, proof)):
+            if one is not None and (sentence := one.caution(support, problem, W[0])):
+                warnings.warn(sentence, PenaltyWarning, stacklevel=2)
         watch = None if callback is None else Watch(callback, together)
         budget = Budget(iterations=options.max_iter, watch=watch)
         job = Job(support, problem, W, options.tol, most, record=True, budget=budget)
-        found = _best(chosen, job, began, cluster_cap(chosen, most, W))
+        # Without a solver the default's answer is part of the proof, and has its share of the time.
+        default_first = solver is None and proof is not None and chosen is not proof
+        hurried = default_first and max_seconds is not None
+        first = job.within(seconds=max(max_seconds or 0.0, PATIENCE)) if hurried else job
+        found = _best(chosen, first, began, cluster_cap(chosen, most, W))
         if not found.solver:  # a solver of the user's need not say its name in every run
             found = replace(found, solver=chosen.name)
         if proof is None or chosen is proof or budget.stopped:
             return found
-        warm = job.but(starts=np.ascontiguousarray(found.encoder[None][:, :, support.x]))
+        warm = job.but(starts=np.ascontiguousarray(found.encoder[None][:, :, support.x]), after_default=default_first)
         proven = _best(proof, warm, began, found.cluster_cap)
     if proven.lower_bound is None:
         return found
@@ -125,8 +130,6 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
-    if sentence := solver.caution(job.support, job.problem, job.starts[0]):
-        warnings.warn(sentence, PenaltyWarning, stacklevel=3)
     found = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
     runs = sound(job, (run for some in found for run in some))
     if not runs:

@@ -5,7 +5,6 @@ import sys
 import pytest
 
 import infoplane as ip
-from infoplane.solvers import registry
 
 COMPARE = ("compare", "paper_uniform", "--starts", "2", "--grid", "0.1:0.5:2")
 
@@ -107,22 +106,6 @@ def test_interrupted_is_130(run, monkeypatch):
     said = run(*COMPARE, "--solver", "ib-1,ib-2", "--json")
     assert said.code == 130
     assert [row["solver"] for row in said.json["comparison"]] == ["ib-1"]
-
-
-def test_a_solver_of_ones_own(run, tmp_path, monkeypatch):
-    (tmp_path / "my_solvers.py").write_text(
-        'import infoplane as ip\n\n\nclass Mine(ip.Accelerated):\n    """Mine."""\n\n    name = "mine"\n'
-    )
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    arguments = ("compare", "paper_uniform", "--grid", "0.2:0.4:2", "--starts", "2", "--json")
-    try:
-        said = run(*arguments, "--plugin", "my_solvers:Mine", "--solver", "mine,merging")
-        assert [row["solver"] for row in said.json["comparison"]] == ["mine", "merging"] * 2
-    finally:
-        registry.SOLVERS.pop("mine", None)
-    for wrong in ("my_solvers", "my_solvers:Nobody", "no_such_module:Mine", "json:loads"):
-        assert run(*arguments, "--plugin", wrong).code == 2
 
 
 def test_the_older_notation(run):

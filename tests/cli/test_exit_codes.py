@@ -1,12 +1,15 @@
 """Exit codes: of errors, of bugs, and of Ctrl-C."""
 
 import itertools
+import json
 import os
 import signal
+import subprocess
 import sys
 
 import pytest
 
+from infoplane.cli.exit_codes import interruptible
 from infoplane.solvers.splitting.solver import SplittingIteration
 
 SOLVE = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2")
@@ -76,22 +79,41 @@ def test_interruption_before_a_result_is_130(run, monkeypatch):
 posix = pytest.mark.skipif(os.name != "posix", reason="signals as a terminal sends them")
 
 
+SIGNALS = [("SIGINT", 130), ("SIGTERM", 143), ("SIGHUP", 129)]
+
+
+@pytest.fixture
+def sent(request):
+    """Send this process a signal, which must be heard by the command: one that is not ends the test, and not pytest."""
+
+    def missed(number, _frame):
+        raise AssertionError(f"{signal.Signals(number).name} was not heard")
+
+    number = getattr(signal, request.param)
+    before = signal.getsignal(number)
+    if number != signal.SIGINT:
+        signal.signal(number, missed)
+    yield lambda: os.kill(os.getpid(), number)
+    signal.signal(number, before)
+
+
 @posix
-def test_solve_interrupted_is_130_with_the_best_so_far(run, monkeypatch):
+@pytest.mark.parametrize(("sent", "code"), SIGNALS, indirect=["sent"])
+def test_solve_interrupted_gives_the_best_so_far(run, monkeypatch, sent, code):
     advance, blocks = SplittingIteration.advance, itertools.count()
 
     def advance_and_press(iteration, steps, trace):
         block = next(blocks)
         advance(iteration, steps, trace)
         if block == 3:  # block 0 is that of `prepare`
-            os.kill(os.getpid(), signal.SIGINT)
+            sent()
 
     monkeypatch.setattr(SplittingIteration, "advance", advance_and_press)
     said = run(
         *("solve", "heart", "--problem", "funnel", "--beta", "5", "--starts", "40"),
         *("--solver", "drs", "--tol", "1e-15", "--json"),
     )
-    assert said.code == 130, said.err
+    assert said.code == code, said.err
     assert "Interrupted: " in said.err
     assert len(said.json["encoder"][0]) == 16
     assert said.json["iterations"] > 0
@@ -99,12 +121,13 @@ def test_solve_interrupted_is_130_with_the_best_so_far(run, monkeypatch):
 
 
 @posix
-def test_frontier_interrupted_is_130_and_not_complete(run, monkeypatch):
+@pytest.mark.parametrize(("sent", "code"), SIGNALS, indirect=["sent"])
+def test_frontier_interrupted_is_not_complete(run, monkeypatch, sent, code):
     module = sys.modules["infoplane.sweep.sweep"]
     told = module.SweepProgress
 
     def tell_and_press(**facts):
-        os.kill(os.getpid(), signal.SIGINT)
+        sent()
         return told(**facts)
 
     monkeypatch.setattr(module, "SweepProgress", tell_and_press)
@@ -112,6 +135,62 @@ def test_frontier_interrupted_is_130_and_not_complete(run, monkeypatch):
         *("frontier", "heart", "--problem", "funnel", "--grid-values", "0.5,5,6,7", "--starts", "20"),
         *("--solver", "drs", "--tol", "1e-15", "--json"),
     )
-    assert said.code == 130, said.err
+    assert said.code == code, said.err
     assert "Interrupted: " in said.err
     assert said.json["complete"] is False
+
+
+@posix
+@pytest.mark.parametrize(("sent", "code"), SIGNALS, indirect=["sent"])
+def test_a_signal_while_data_are_read_ends_the_command_too(run, monkeypatch, sent, code):
+    monkeypatch.setattr("infoplane.cli.inputs.Source.load", lambda _source: sent())
+    said = run(*SOLVE)
+    assert (said.code, said.err) == (code, "Error: interrupted before there was a result.\n")
+
+
+BATCH_JOB = """
+import os, signal, sys
+from infoplane.cli import main
+import infoplane.sweep.sweep
+
+sweep = sys.modules["infoplane.sweep.sweep"]
+told = sweep.SweepProgress
+def tell(**facts):
+    if facts["done"] == 2:
+        os.kill(os.getpid(), signal.Signals[sys.argv[1]])
+    return told(**facts)
+
+sweep.SweepProgress = tell
+main(sys.argv[2:])
+"""
+"""A process that its batch system ends once two parameters are done."""
+
+
+@posix
+@pytest.mark.parametrize(("name", "code"), SIGNALS[1:])
+def test_what_a_batch_system_or_a_closed_terminal_ends_is_stored_and_can_be_resumed(run, tmp_path, name, code):
+    store = str(tmp_path / "runs.db")
+    command = ("frontier", "heart", "--solver", "ib-1", "--grid-values", "0.3,0.4,0.5,0.6", "--starts", "2", "--json")
+    ended = subprocess.run(
+        [sys.executable, "-c", BATCH_JOB, name, *command, "--store", store, "--chunk-seconds", "1e-6"],
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert ended.returncode == code, ended.stderr
+    (sentence,) = [line for line in ended.stderr.splitlines() if line.startswith("Interrupted: ")]
+    assert f"All finished runs are in {store}: repeat the same command to continue." in sentence
+    assert 4 <= len(json.loads(ended.stdout)["runs"]) < 8
+    resumed = run("resume", store, "--json")
+    assert (resumed.code, len(resumed.json["runs"])) == (0, 8)
+
+
+@posix
+def test_what_nohup_ignores_stays_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interruptible() as interruption:
+            os.kill(os.getpid(), signal.SIGHUP)
+        assert not interruption.seen
+    finally:
+        signal.signal(signal.SIGHUP, before)

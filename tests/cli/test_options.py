@@ -10,6 +10,7 @@ import pytest
 import infoplane as ip
 from infoplane.cli import options
 from infoplane.problem import FAMILIES
+from infoplane.runtime import threads
 from infoplane.solvers.proving import ProofOptions
 
 
@@ -74,3 +75,29 @@ def test_python_without_docstrings_has_the_same_options():
     )
     assert ended.returncode == 0
     assert "--max-cells" in ended.stdout
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2"),
+        ("frontier", "paper_uniform", "--grid-values", "0.2", "--starts", "2"),
+        ("compare", "paper_uniform", "--grid-values", "0.2", "--starts", "2", "--solver", "ib-1"),
+        ("efficiency", "paper_uniform", "systems.csv"),
+        ("resume", "runs.db"),
+    ],
+)
+def test_threads_are_those_asked_for_while_the_command_runs(run, tmp_path, monkeypatch, with_cores, arguments):
+    """Every pool of threads that a command makes has so many, and afterwards nothing is changed."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "systems.csv").write_text("x,z\n" + "".join(f"{x},{x % 2}\n" for x in range(3)))
+    ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], "ib-1", starts=2, rng=0, store="runs.db")
+    with_cores(1)
+    asked, pools = threads.cores, []
+    monkeypatch.setattr(threads, "cores", lambda: pools.append(asked()) or pools[-1])
+    said = run(*arguments, "--threads", "3")
+    assert said.code == 0, said.err
+    assert set(pools) <= {3}
+    assert pools or arguments[0] == "efficiency"  # which solves one parameter after the other
+    assert asked() == 1
+    assert run(*arguments, "--threads", "0").code == 2

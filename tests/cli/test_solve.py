@@ -1,5 +1,7 @@
 """``infoplane solve``: numbers, exit codes, and what is refused."""
 
+from contextlib import contextmanager
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -135,7 +137,7 @@ def test_not_converged_is_4_and_still_prints(run):
         (("--problem", "tunnel"), "'tunnel' is not one of"),
         (("--gamma", "1.5"), "gamma must be in (0, 1]"),
         (("--gamma", "nan"), "gamma must be in (0, 1]"),
-        (("--gamma", "0.2", "--solver", "newton"), "'newton' is not one of"),
+        (("--gamma", "0.2", "--solver", "newton"), "there is no solver 'newton'"),
         (("--gamma", "0.2", "--solver", "blahut-arimoto", "--penalty", "2"), "blahut-arimoto has no option --penalty"),
         (("--gamma", "0.2", "--solver", "ib-1", "--criterion", "lagrangian"), "ib-1 has no option --criterion"),
         (("--gamma", "0.2", "--max-cells", "9"), "--max-cells; it needs --solver envelope or columns, or --certify"),
@@ -233,3 +235,26 @@ def test_beta_of_a_bottleneck_is_one_over_gamma(run):
     both = run("solve", "paper_uniform", "--gamma", "0.2", "--beta", "5")
     assert both.code == 2
     assert "not both" in both.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("solve", "heart", "--gamma", "0.2"), "solving"),
+        (("solve", "paper_uniform", "--problem", "funnel", "--max-leakage-bits", "0.01"), "solving and proving"),
+        (("frontier", "paper_uniform", "--points", "3"), "range of the grid"),
+        (("compare", "paper_uniform", "--solver", "accelerated", "--starts", "1"), "range of the grid"),
+    ],
+)
+def test_work_is_seen_to_go_on(run, monkeypatch, arguments, words):
+    shown, heard = [], []
+
+    @contextmanager
+    def seen(title, lines):
+        shown.append((title, lines))
+        yield heard.append
+
+    monkeypatch.setattr(f"infoplane.cli.{arguments[0]}.working", seen)
+    assert run(*arguments).code == 0
+    assert shown == [(words, True)]
+    assert bool(heard) == (words != "solving and proving")  # the search under a cap has nothing to tell

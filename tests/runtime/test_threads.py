@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from infoplane.errors import InvalidOptionError
 from infoplane.runtime import threads
 from infoplane.runtime.budget import Budget
 
@@ -31,6 +32,24 @@ def test_a_process_that_was_given_one_core_uses_one():
     finally:
         os.sched_setaffinity(0, before)
     assert threads.cores() == len(before)
+
+
+def test_as_many_threads_as_were_asked_for_here_or_by_the_environment(with_cores, monkeypatch):
+    with_cores(2)
+    monkeypatch.setenv(threads.VARIABLE, "5")
+    assert threads.cores() == 5
+    with threads.limited_to(3):
+        assert threads.cores() == 3
+        with threads.limited_to(1), threads.all_cores() as pool:
+            assert pool._max_workers == 1
+        assert threads.cores() == 3
+    assert threads.cores() == 5
+    for wrong in ("0", "many", "-1", "1.5"):
+        monkeypatch.setenv(threads.VARIABLE, wrong)
+        with pytest.raises(
+            InvalidOptionError, match=f"INFOPLANE_THREADS must be a whole number, at least 1; found '{wrong}'"
+        ):
+            threads.cores()
 
 
 def test_one_blas_thread_is_counted():

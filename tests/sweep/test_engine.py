@@ -194,7 +194,7 @@ def test_without_a_client_workers_of_this_machine_are_started_and_ended(expected
 
 
 def signal_ignored():
-    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return signal.getsignal(signal.SIGINT) is signal.SIG_IGN and signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 @pytest.mark.filterwarnings("default")
@@ -204,6 +204,59 @@ def test_no_scheduler_at_the_address(monkeypatch):
     monkeypatch.setattr(distributed, "Client", lambda address, timeout: real(address, timeout=0.2))
     with pytest.raises(EngineError, match=r"no Dask scheduler answers at tcp://127\.0\.0\.1:9"):
         swept(engine="dask:tcp://127.0.0.1:9")
+
+
+# -- nobody there --------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def nobody(monkeypatch):
+    """A scheduler without a worker, and a client of it; a sweep gives up at its second look."""
+    distributed = pytest.importorskip("distributed")
+    monkeypatch.setattr(engine, "WORKERLESS_SECONDS", 0.0)
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address="127.0.0.1:0") as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("way", ["address", "the client in use", "executor"])
+def test_a_scheduler_without_workers_is_said_and_not_waited_for_for_ever(nobody, way):
+    options = {
+        "address": lambda: {"engine": f"dask:{nobody.scheduler.address}"},
+        "the client in use": lambda: {"engine": "dask"},
+        "executor": lambda: {"executor": nobody.get_executor()},
+    }[way]()
+    with (
+        pytest.warns(ip.NoWorkerWarning, match="the cluster has no worker: waiting 0 s for one"),
+        pytest.raises(EngineError, match=r"had no worker for 0 s\. Start one, .*repeat the call"),
+    ):
+        swept(**options)
+
+
+def test_workers_that_leave_for_good_end_the_sweep_and_those_that_come_back_do_not(monkeypatch):
+    """Chunks are done or left lying, by what the cluster says of its workers."""
+    monkeypatch.setattr(engine, "WAITING_SECONDS", 0.0)
+
+    class Idle(Executor):
+        def submit(self, work, *arguments):
+            return Future()
+
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(), RootSeed(0), 1, None, None)
+    problems = {0: ip.bottleneck(0.5)}
+    monkeypatch.setattr(engine, "WORKERLESS_SECONDS", 0.0)
+    with (
+        pytest.warns(ip.NoWorkerWarning),
+        pytest.raises(EngineError, match="had no worker") as gone,
+    ):
+        list(completed(engine.Engine("idle", Idle(), lambda: 0), plan, problems, plan.units([0])))
+    assert gone.value.resumable
+    attendance = engine.Attendance()
+    with pytest.warns(ip.NoWorkerWarning) as said:
+        assert [attendance.checked(count) for count in (0, 2, 0, 1)] == [0, 2, 0, 1]
+    assert len(said) == 2
 
 
 class Foreign(Executor):

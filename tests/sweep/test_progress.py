@@ -1,6 +1,8 @@
 """The bar on stderr, and its words."""
 
+import io
 import re
+import sys
 import threading
 import types
 
@@ -8,16 +10,11 @@ import infoplane as ip
 from infoplane.solvers.annealing import Annealing
 from infoplane.sweep import engine
 from infoplane.sweep import progress as progress_module
-from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence
+from infoplane.sweep.progress import Bar, SweepProgress, bar, duration, sentence, working
 
 
 def test_the_bar_on_a_terminal(monkeypatch, capsys):
-    import rich.console
-
-    real = rich.console.Console
-    monkeypatch.setattr(
-        rich.console, "Console", lambda **options: real(**options, force_terminal=True, width=150, color_system=None)
-    )
+    on_a_terminal(monkeypatch)
     with bar(5, "bottleneck") as tell:
         ip.sweep(
             ip.datasets.paper_uniform(),
@@ -91,3 +88,55 @@ def test_one_bar_in_a_notebook(monkeypatch):
     assert [kind for kind, _ in shown] == ["display", "update", "update"]
     assert 'value="1.0000"' in shown[-1][1]
     assert "<b>" not in shown[-1][1]
+
+
+class Heard(io.StringIO):
+    """A stderr that says once a line with some words was written."""
+
+    def __init__(self, words):
+        super().__init__()
+        self.words, self.said = words, threading.Event()
+
+    def write(self, text):
+        if self.words in text:
+            self.said.set()
+        return super().write(text)
+
+
+def test_work_that_reports_nothing_says_that_it_goes_on(monkeypatch):
+    """A line every ten seconds where there is no terminal, from a thread of its own; what was reported last is in it."""
+    monkeypatch.setattr(progress_module, "LINE_SECONDS", 0.001)
+    silent = Heard("solving: 0 s so far\n")
+    monkeypatch.setattr(sys, "stderr", silent)
+    with working("solving", lines=True):
+        assert silent.said.wait(60)
+    reporting = Heard("0 s so far, 7 iterations, 1 of 2 runs going on, best loss -0.250000 nats\n")
+    monkeypatch.setattr(sys, "stderr", reporting)
+    with working("solving", lines=True) as tell:
+        tell(ip.Progress(7, 2, 1, -0.25))
+        assert reporting.said.wait(60)
+    unwanted = Heard("")
+    monkeypatch.setattr(sys, "stderr", unwanted)
+    with working("solving") as tell:
+        tell(ip.Progress(7, 2, 1, -0.25))
+    assert unwanted.getvalue() == ""
+
+
+def on_a_terminal(monkeypatch):
+    import rich.console
+
+    real = rich.console.Console
+    monkeypatch.setattr(
+        rich.console, "Console", lambda **options: real(**options, force_terminal=True, width=150, color_system=None)
+    )
+
+
+def test_the_search_for_the_default_grid_is_seen_on_a_terminal(monkeypatch, capsys):
+    on_a_terminal(monkeypatch)
+    found = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, points=3, progress=True)
+    assert found.complete
+    said = capsys.readouterr().err
+    assert "range of the grid" in said
+    assert "iterations" in said
+    ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, points=3)
+    assert capsys.readouterr().err == ""

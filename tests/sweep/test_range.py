@@ -33,3 +33,18 @@ def test_independent_letters_leave_nothing_to_trade():
         low, high = natural_range(joint, family)
         assert 0.0 < low < high
         assert family(low).parameter == low
+
+
+@pytest.mark.parametrize("family", [ip.bottleneck, ip.funnel])
+def test_the_search_reports_and_is_the_same_for_it(family):
+    joint, heard = ip.datasets.heart(), []
+    silent = natural_range(joint, family)
+    assert natural_range(joint, family, heard.append) == silent
+    assert heard
+    assert all(one.runs > 0 and np.isfinite(one.best_loss) for one in heard)
+
+
+@pytest.mark.parametrize("family", [ip.bottleneck, ip.funnel])
+def test_a_search_that_is_stopped_has_no_range(family):
+    with pytest.raises(KeyboardInterrupt):
+        natural_range(ip.datasets.heart(), family, lambda _progress: True)

@@ -18,7 +18,7 @@ def infoplane() -> None:
 
     \b
     Exit codes: 0 done, 2 usage, 3 bad data, 4 finished but not converged or certified,
-    5 cannot write, 130 interrupted and, with --store, resumable, 1 a bug.
+    5 cannot write, 130 interrupted and, with --store, resumable (143 by SIGTERM, 129 by SIGHUP), 1 a bug.
 
     \b
     infoplane demo                                  both problems on built-in data, with a picture

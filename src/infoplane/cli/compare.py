@@ -17,12 +17,13 @@ from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..solvers.proving import runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
-from ..sweep.progress import bar
+from ..sweep.progress import bar, working
 from ..sweep.range import natural_range
 from . import options, output
-from .exit_codes import INTERRUPTED, interruptible
+from .exit_codes import interruptible
 from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -48,11 +49,12 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@options.plugin
+@plugin
 @options.run_options
 @options.certify
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def compare(
@@ -97,7 +99,8 @@ def compare(
     joint = source.load()
     with interruptible() as interruption, output.one_line_warnings():
         if parameters is None:
-            parameters = np.geomspace(*natural_range(joint, family), options.PROBLEMS[problem].points or 0)
+            with working("range of the grid", lines=True) as heard:
+                parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
             output.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
@@ -128,7 +131,7 @@ def compare(
         output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
     if not together.complete:
         output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     exit_unless_converged(context, together)
     exit_unless_certified(context, together, certify)
 

@@ -17,7 +17,7 @@ from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
 from . import output
-from .exit_codes import INTERRUPTED, interruptible
+from .exit_codes import interruptible
 from .frontier import EXPENDABLE, as_table
 
 PICTURE = "infoplane-heart.png"
@@ -108,5 +108,5 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
         output.say(f"wrote {target}")
     if not complete:
         output.note("Interrupted: the rest of the demo was not run.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")

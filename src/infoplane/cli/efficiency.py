@@ -15,6 +15,7 @@ from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..problem import Notation
 from ..storage.files import write_whole
+from ..sweep.progress import working
 from ..systems import read_systems, systems_of
 from . import options, output
 from .csv_files import escape_formulas, write_csv
@@ -74,6 +75,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
 @escape_formulas
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def efficiency(
@@ -120,7 +122,7 @@ def efficiency(
         joint = joint.with_prior(capacity_prior(named))
     read = read_systems(joint, named)
     family = options.PROBLEMS[problem]
-    with interruptible(), output.one_line_warnings():
+    with interruptible(), output.one_line_warnings(), working("placing systems", lines=True):
         placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
     written = family.notation(notation)
     write(placed, source, out, plot, report, notation)

@@ -1,6 +1,7 @@
 """Exit codes, and how an error or a Ctrl-C becomes one.
 
-0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write, 130 interrupted; 1 is a bug, and shows its traceback.
+0 done, 2 usage, 3 bad data, 4 finished but not converged, 5 cannot write; 1 is a bug, and shows its traceback. 130 interrupted by Ctrl-C,
+143 by SIGTERM, as batch systems send it, 129 by SIGHUP, a terminal that was closed: all three end a command in the same way.
 """
 
 from __future__ import annotations
@@ -19,9 +20,13 @@ import click
 
 from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError, StoreWriteError
 from ..formatting import shown_lines
+from ..runtime.threads import heard_like_control_c
 
 USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
-"""Exit codes that are no bug; 130 is what a shell reports of a process that Ctrl-C has ended."""
+"""Exit codes that are no bug; 130 is what a shell reports of a process that Ctrl-C has ended, 128 and the signal's number."""
+
+SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
+"""What ends a command as Ctrl-C does; not every system has the last."""
 
 
 class Refused(click.ClickException):
@@ -45,7 +50,9 @@ class CannotWrite(click.ClickException):
 class Interrupted(click.ClickException):
     """Ctrl-C before there was a result, or another end of a command that can be continued."""
 
-    exit_code = INTERRUPTED
+    def __init__(self, message: str, code: int = INTERRUPTED) -> None:
+        super().__init__(message)
+        vars(self)["exit_code"] = code  # of this end; click has one for all of a class
 
 
 COMMANDS = (
@@ -92,8 +99,13 @@ class Commands(click.Group):
             return self._with_exit_codes(ctx)
 
     def _with_exit_codes(self, ctx: click.Context) -> Any:
+        code = INTERRUPTED
         try:
-            return super().invoke(ctx)
+            with interruptible() as interruption:
+                try:
+                    return super().invoke(ctx)
+                finally:
+                    code = interruption.code
         except click.NoSuchOption as error:
             raise _explained(error) from None
         except (InvalidJointError, InvalidEncoderError, InvalidAnswerError) as error:
@@ -105,7 +117,7 @@ class Commands(click.Group):
         except MemoryError as error:
             raise Refused("there is not enough memory for this; try fewer --starts or --clusters.") from error
         except KeyboardInterrupt as error:
-            raise Interrupted("interrupted before there was a result.") from error
+            raise Interrupted("interrupted before there was a result.", code) from error
 
     def make_context(self, *arguments: Any, **options: Any) -> click.Context:
         """Parse the command line."""
@@ -160,31 +172,58 @@ def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
 
 
 class Interruption:
-    """Whether Ctrl-C was pressed. The command then counts as interrupted, even if the library returned a converged run."""
+    """Which signal came, if any. The command then counts as interrupted, even if the library returned a converged run."""
 
-    seen = False
+    def __init__(self, awaits_an_answer: bool = False) -> None:
+        self.awaits_an_answer = awaits_an_answer
+        self.signal: int | None = None
+
+    @property
+    def seen(self) -> bool:
+        """Whether one came."""
+        return self.signal is not None
+
+    @property
+    def code(self) -> int:
+        """The exit code of an interrupted command."""
+        return INTERRUPTED if self.signal is None else 128 + self.signal
 
     def check(self) -> None:
-        """Raise KeyboardInterrupt if Ctrl-C was pressed, also if the library has handled it."""
+        """Raise KeyboardInterrupt if a signal came, also if the library has handled it."""
         if self.seen:
             raise KeyboardInterrupt
 
 
-@contextmanager
-def interruptible() -> Iterator[Interruption]:
-    """Remember SIGINT and raise KeyboardInterrupt; where SIGINT is ignored, as in a process started with ``&``, it stays ignored."""
-    interruption = Interruption()
-    before = signal.getsignal(signal.SIGINT)
-    if before is signal.SIG_IGN or threading.current_thread() is not threading.main_thread():
-        yield interruption
-        return
+_noting: list[Interruption] = []
+"""Those that remember signals, the innermost last."""
 
-    def note(_signal: int, _frame: FrameType | None) -> None:
-        interruption.seen = True
+
+def _note(number: int, frame: FrameType | None) -> None:
+    """Called without a frame once the library has heard a signal, and has ended with what there was."""
+    for interruption in _noting:
+        interruption.signal = number
+    if frame is not None or not _noting[-1].awaits_an_answer:
         raise KeyboardInterrupt
 
-    signal.signal(signal.SIGINT, note)
+
+@contextmanager
+def interruptible(*, awaits_an_answer: bool = False) -> Iterator[Interruption]:
+    """Remember the signals that end a command, and raise KeyboardInterrupt; one that is ignored, as by ``&`` or nohup, stays ignored.
+
+    Who awaits an answer gets the library's best so far instead, where it has one.
+    """
+    interruption = Interruption(awaits_an_answer)
+    handlers = {number: signal.getsignal(number) for number in SIGNALS}
+    before = {number: handler for number, handler in handlers.items() if handler not in (signal.SIG_IGN, None)}
+    if threading.current_thread() is not threading.main_thread():
+        before = {}
+    _noting.append(interruption)
+    for number in before:
+        signal.signal(number, _note)
     try:
-        yield interruption
+        with heard_like_control_c(SIGNALS):
+            yield interruption
     finally:
-        signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        _noting.pop()

@@ -21,13 +21,14 @@ from ..solution import Solution
 from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
-from ..sweep.progress import bar
+from ..sweep.progress import bar, working
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from . import options, output
-from .exit_codes import INTERRUPTED, NOT_CONVERGED, CannotWrite, Interrupted, interruptible
+from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number, Whole
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -55,6 +56,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @joint_options
 @options.family_of_problems
 @options.one_solver
+@plugin
 @options.run_options
 @options.certify
 @click.option(
@@ -83,6 +85,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 )
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
 @options.notation
+@options.threads
 @options.as_json
 @click.pass_context
 def frontier(
@@ -138,7 +141,8 @@ def frontier(
         output.prepare_all(solvers, problems[0], interruption)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
-            parameters = default_grid(joint, family, points)
+            with working("range of the grid", lines=True) as heard:
+                parameters = default_grid(joint, family, points, heard)
             output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(
@@ -174,7 +178,7 @@ def frontier(
         output.note(
             f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
         )
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     exit_unless_converged(context, found)
     exit_unless_certified(context, found, certify)
 

@@ -7,11 +7,8 @@ the fields of its class, with their types and the help of its docstring. Both ar
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import math
-import os
 import re
-import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
@@ -24,9 +21,10 @@ from ..errors import InvalidOptionError
 from ..information import Array
 from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
+from ..runtime.threads import VARIABLE, limited_to
 from ..solvers.base import Solver
 from ..solvers.proving import NO_PROOF, ProofOptions
-from ..solvers.registry import SOLVERS, register
+from ..solvers.registry import SOLVERS
 from ..solvers.starts import KINDS
 from .numerals import Number, Whole, number_of
 
@@ -103,6 +101,22 @@ class NumberOr(click.ParamType[float | str]):
         return value if value in self.words else _number(str(value), self, param, ctx)
 
 
+class SolverName(click.ParamType[str]):
+    """The name of a solver, one of those that are registered by then: ``--plugin`` may have added some."""
+
+    name = "NAME"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name as it is."""
+        if value not in SOLVERS:
+            self.fail(
+                f"there is no solver {value!r}; the names are {', '.join(SOLVERS)}, and those of a --plugin.",
+                param,
+                ctx,
+            )
+        return str(value)
+
+
 class SolverNames(click.ParamType[tuple[str, ...]]):
     """Names of solvers, separated by commas."""
 
@@ -111,10 +125,7 @@ class SolverNames(click.ParamType[tuple[str, ...]]):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
         """The names, each one registered."""
         names = value if isinstance(value, tuple) else tuple(part.strip() for part in str(value).split(","))
-        for name in names:
-            if name not in SOLVERS:
-                self.fail(f"there is no solver {name!r}; the names are {', '.join(SOLVERS)}.", param, ctx)
-        return names
+        return tuple(SolverName().convert(name, param, ctx) for name in names)
 
 
 def _number(text: str, kind: click.ParamType[Any], param: click.Parameter | None, ctx: click.Context | None) -> float:
@@ -369,8 +380,7 @@ IN_PYTHON = _in_python()
 one_solver = several(
     click.option(
         "--solver",
-        type=click.Choice(list(SOLVERS)),
-        metavar="NAME",
+        type=SolverName(),
         help="Which solver (listed below)  [default: the best one known for the problem]",
     ),
     *_own_options.values(),
@@ -387,31 +397,6 @@ several_solvers = several(
     *_own_options.values(),
 )
 
-
-def _load_plugins(_context: click.Context, parameter: click.Parameter, values: Any) -> None:
-    """Import and register solvers, before the names of solvers are read."""
-    for value in values:
-        module, _, name = value.partition(":")
-        if not module or not name:
-            raise click.BadParameter(f"expected MODULE:NAME, found {value!r}.", param=parameter)
-        if "" not in sys.path and os.getcwd() not in sys.path:
-            sys.path.insert(0, os.getcwd())  # as python -m does, so that a file beside the data is found
-        try:
-            solver = getattr(importlib.import_module(module), name)
-        except (ImportError, AttributeError) as error:
-            raise click.BadParameter(f"{value!r} cannot be loaded: {error}.", param=parameter) from error
-        register(solver)
-
-
-plugin = click.option(
-    "--plugin",
-    multiple=True,
-    is_eager=True,
-    expose_value=False,
-    callback=_load_plugins,
-    metavar="MODULE:NAME",
-    help="A solver of your own, a subclass of infoplane.Solver, which then takes part and can be named in --solver.",
-)
 
 LISTS = (
     "\b\nProblems:\n"
@@ -514,5 +499,20 @@ def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
     """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
     return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
 
+
+def _use_threads(context: click.Context, _parameter: click.Parameter, value: int | None) -> None:
+    """For as long as the command runs."""
+    if value is not None:
+        context.with_resource(limited_to(value))
+
+
+threads = click.option(
+    "--threads",
+    type=Whole(min=1),
+    metavar="N",
+    expose_value=False,
+    callback=_use_threads,
+    help=f"Threads  [default: {VARIABLE}, else the cores that this process may use; a container's quota counts]",
+)
 
 as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -222,22 +221,3 @@ def one_line_warnings() -> Iterator[None]:
     for category, count in told.items():
         if count > 1:
             note(f"Warning: {count - 1} more {'was' if count == 2 else 'were'} like it ({category.__name__}).")
-
-
-@contextmanager
-def spinner(title: str) -> Iterator[Callable[[Any], None] | None]:
-    """A callback for `solve` that shows what its runs are doing; None when stderr is not a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-
-    with Console(stderr=True).status(title) as status:
-
-        def tell(progress: Any) -> None:
-            status.update(
-                f"{title}: {progress.iterations:,} iterations, {progress.running} of {progress.runs} starts running, "
-                f"best loss {progress.best_loss:.6f} nats"
-            )
-
-        yield tell

@@ -16,7 +16,7 @@ from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
 from ..view.plot import require_matplotlib
 from . import output
-from .exit_codes import INTERRUPTED, Interruption, interruptible
+from .exit_codes import Interruption, interruptible
 
 NAMES = ", ".join(FIGURES)
 
@@ -66,7 +66,7 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
             done = sum(job.done for job in reproduction.jobs())
             again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
             output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
-            context.exit(INTERRUPTED)
+            context.exit(interruption.code)
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)

@@ -10,7 +10,7 @@ from ..storage.reader import store_status
 from ..sweep.progress import bar
 from ..sweep.resume import resume as go_on
 from . import options, output
-from .exit_codes import INTERRUPTED, interruptible
+from .exit_codes import interruptible
 from .frontier import (
     check_report,
     exit_unless_certified,
@@ -21,14 +21,17 @@ from .frontier import (
     write,
 )
 from .inputs import Source
+from .plugins import plugin
 
 
 @click.command()
 @click.argument("store", type=click.Path(path_type=Path))
+@plugin
 @click.option("--engine", metavar="NAME", help="Where runs go, as in infoplane frontier.  [default: threads]")
 @click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
 @click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
 @click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
+@options.threads
 @options.as_json
 @click.pass_context
 def resume(
@@ -56,7 +59,7 @@ def resume(
     problem = before.manifest["family"].replace("_", "-")
     output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
     with (
-        interruptible(),
+        interruptible() as interruption,
         output.one_line_warnings(),
         resumable(store),
         bar(before.total_parameters, problem, lines=True) as tell,
@@ -71,6 +74,6 @@ def resume(
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}")
     if not found.complete:
         output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     exit_unless_converged(context, found)
     exit_unless_certified(context, found, before.manifest["certify_nats"])

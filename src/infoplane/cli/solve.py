@@ -19,11 +19,13 @@ from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
 from ..status import Status
+from ..sweep.progress import working
 from . import options, output
 from .csv_files import escape_formulas
-from .exit_codes import INTERRUPTED, NOT_CONVERGED, interruptible
+from .exit_codes import NOT_CONVERGED, interruptible
 from .inputs import Source, joint_options
 from .numerals import Number
+from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -36,6 +38,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @joint_options
 @options.one_problem
 @options.one_solver
+@plugin
 @options.run_options
 @options.certify
 @click.option(
@@ -50,6 +53,7 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
 )
 @escape_formulas
+@options.threads
 @options.as_json
 @click.pass_context
 def solve(
@@ -93,10 +97,10 @@ def solve(
     runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
         output.prepare_all(solvers, wanted, interruption)
-        with output.spinner("solving") as tell:
+        with working("solving", lines=True) as tell:
             found = run(
                 joint,
                 wanted,
@@ -115,7 +119,7 @@ def solve(
         show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
         output.note("Interrupted: this is the best encoder found by then.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     if not found.converged:
         output.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
@@ -151,10 +155,10 @@ def capped(
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
-        with output.spinner("solving and proving"):
+        with working("solving and proving", lines=True):
             found = funnel_at_leakage(
                 joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits
             )
@@ -173,7 +177,7 @@ def capped(
         output.say(str(found))
     if interrupted:
         output.note("Interrupted: this is the best release found by then, within the cap.")
-        context.exit(INTERRUPTED)
+        context.exit(interruption.code)
     if certify is not None and not found.certified:
         output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
         context.exit(NOT_CONVERGED)

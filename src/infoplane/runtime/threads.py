@@ -24,16 +24,44 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from ..errors import InvalidOptionError
 from .budget import LOOK, Budget
+from .quota import quota
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
+VARIABLE = "INFOPLANE_THREADS"
+"""The environment variable that says how many threads there are to be, where nothing else does."""
+
+_asked: list[int] = []
+"""Numbers of threads that were asked for, the innermost last."""
+
 
 def cores() -> int:
-    """Cores that this process may use: a batch system, a container or `taskset` may leave it fewer than the machine has."""
-    if sys.platform == "linux":
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    """Cores that this process may use, or as many threads as it was told.
+
+    A batch system, a container's quota or `taskset` may leave it fewer than the machine has.
+    """
+    if _asked:
+        return _asked[-1]
+    if said := os.environ.get(VARIABLE):
+        if not (said.isascii() and said.isdecimal() and int(said) > 0):
+            raise InvalidOptionError(
+                f"{VARIABLE} must be a whole number, at least 1; found {said!r}. Change or unset it."
+            )
+        return int(said)
+    there = len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+    return int(min(there, quota()))
+
+
+@contextmanager
+def limited_to(threads: int) -> Iterator[None]:
+    """So many threads in here, whatever there are cores."""
+    _asked.append(threads)
+    try:
+        yield
+    finally:
+        _asked.pop()
 
 
 @contextmanager
@@ -77,40 +105,56 @@ def one_blas_thread() -> Iterator[None]:
 
 Result = TypeVar("Result")
 
+_heard: list[int] = [signal.SIGINT]
+"""Signals that end work as Ctrl-C does."""
+
 _attended: list[Budget] = []
 """The budgets that Ctrl-C stops, the innermost last."""
 
-_pressed = 0
-"""Times that it was pressed."""
+_pressed: list[int] = []
+"""The signals that came, in their order."""
 
 
-def _stop_all(_signal: int, _frame: Any) -> None:
-    global _pressed
-    _pressed += 1
+def _stop_all(number: int, _frame: Any) -> None:
+    _pressed.append(number)
     for budget in _attended:
         budget.stop()
+
+
+@contextmanager
+def heard_like_control_c(numbers: Sequence[int]) -> Iterator[None]:
+    """In here these signals end work as Ctrl-C does; as with that, only where somebody handles them."""
+    _heard.extend(numbers)
+    try:
+        yield
+    finally:
+        del _heard[len(_heard) - len(numbers) :]
 
 
 @contextmanager
 def stopped_by_control_c(budget: Budget) -> Iterator[None]:
     """In the main thread Ctrl-C stops the budget instead of raising KeyboardInterrupt.
 
-    A handler of SIGINT that is the caller's own is called afterwards. Nothing is changed where SIGINT is ignored.
+    A handler that is the caller's own is called afterwards, with no frame. Nothing is changed where the signal is ignored.
     """
-    before = signal.getsignal(signal.SIGINT)
-    if threading.current_thread() is not threading.main_thread() or not callable(before):
+    handlers = {number: signal.getsignal(number) for number in _heard}
+    before = {number: handler for number, handler in handlers.items() if callable(handler)}
+    if threading.current_thread() is not threading.main_thread() or not before:
         yield
         return
-    pressed = _pressed
+    pressed = len(_pressed)
     _attended.append(budget)
-    signal.signal(signal.SIGINT, _stop_all)
+    for number in before:
+        signal.signal(number, _stop_all)
     try:
         yield
     finally:
         _attended.pop()
-        signal.signal(signal.SIGINT, before)
-    if _pressed > pressed and before not in (signal.default_int_handler, _stop_all):
-        before(signal.SIGINT, None)
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    for number in dict.fromkeys(_pressed[pressed:]):
+        if before[number] not in (signal.default_int_handler, _stop_all):
+            before[number](number, None)
 
 
 def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Result]:

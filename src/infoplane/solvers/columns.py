@@ -16,7 +16,7 @@ from ..certificate.certificate import Limits
 from ..certificate.funnel import bound as funnel_bound
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
-from ..certificate.funnel.programme import Programme
+from ..certificate.funnel.programme import Programme, check_letters
 from ..certificate.merge_path import first_columns
 from ..information import Array
 from ..joint.support import Support
@@ -70,7 +70,8 @@ class Columns(PathSolver, Limits):
         return funnel_bound.refusal(problem)
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
-        """An estimate beforehand, if the proof may not end."""
+        """An estimate beforehand, if the proof may not end; more letters than it can begin with are refused."""
+        check_letters(support)
         return funnel_bound.forecast(support, problem, self)
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
@@ -94,7 +95,7 @@ class Columns(PathSolver, Limits):
         if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
             rivals.append(private)
         hard = funnel_bound.forecast(support, problem, self) is not None
-        if hard:
+        if hard and not job.after_default:
             rivals.append(default_encoder(job, self.max_seconds))
             budget = budget.part(seconds=max(budget.seconds_left, LEAST * self.max_seconds))
         for W in rivals[len(job.starts) :]:
@@ -103,7 +104,7 @@ class Columns(PathSolver, Limits):
         bound = scale * bound - imbalance(support, problem)
         found = [outcome.point.encoder]
         open_gap = job.loss(found[0]) - bound > self.tol
-        if open_gap and not hard and not job.budget.stopped:
+        if open_gap and not (hard or job.after_default or job.budget.stopped):
             rivals.append(default_encoder(job, self.max_seconds))
         if len(found[0]) > job.most:
             found = [fitted(job, [*found, *rivals]).encoder]

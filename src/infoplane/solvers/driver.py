@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -96,6 +96,10 @@ class Progress:
     best_loss: float
 
 
+Callback = Callable[[Progress], object]
+"""What a user gives to be told; a true result asks for an end."""
+
+
 def together(some: Sequence[Progress]) -> Progress:
     """The progress of several threads as one; that of none, before the first report."""
     return Progress(
@@ -166,7 +170,8 @@ def _ended(iteration: Iteration, run: int, W: Array) -> Run:
     iterations = int(state.iterations[run])
     otherwise = Status.STALLED
     if state.outcome[run] in (RUNNING, STATIONARY):
-        otherwise = Status.ITERATION_LIMIT if iterations >= iteration.limit else Status.INTERRUPTED
+        unfinished = iterations < iteration.limit and job.budget.stopped
+        otherwise = Status.INTERRUPTED if unfinished else Status.ITERATION_LIMIT
     return Run(
         encoder=W,
         status=job.judge(residuals, otherwise),

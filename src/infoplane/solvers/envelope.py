@@ -123,7 +123,7 @@ class Envelope(PathSolver, Limits):
         if len(run.encoder) > job.most:
             run = fitted(job, [run.encoder, *job.starts])
         loss = job.loss(run.encoder)
-        if proof.complete or loss - proof.lower_bound <= self.tol:
+        if proof.complete or loss - proof.lower_bound <= self.tol or job.after_default:
             return run
         rival = default_encoder(job, self.max_seconds)
         if job.loss(rival) < loss:

@@ -9,7 +9,7 @@ from ..information import Array
 from ..runtime.budget import ITERATIONS
 from .job import Job
 from .portfolio import Portfolio
-from .starts import default_clusters, default_init, make_starts, seed_sequence
+from .starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
 STARTS = 16
 """The default solver's starts, as `solve` has them."""
@@ -24,7 +24,8 @@ def default_encoder(job: Job, seconds: float, patience: float = PATIENCE, starts
     The best by then, if the budget is stopped, or after so many seconds; but ``patience`` is what it has at least.
     """
     solver, support = Portfolio(), job.support
-    rows = job.most if job.capped else default_clusters(job.letters, len(support.p_y))
+    # A cap that memory sets is for what grows; starts begin with fewer.
+    rows = job.most if job.most < most_clusters(job.letters) else default_clusters(job.letters, len(support.p_y))
     useful = solver.useful_starts(support, job.problem, rows, starts)
     W = make_starts(support.joint, rows, useful, seed_sequence(0), default_init(job.problem))
     budget = job.budget.part(iterations=ITERATIONS, seconds=max(seconds, patience))

@@ -33,6 +33,8 @@ class Job:
     record: bool = False
     """Whether runs keep traces."""
     budget: Budget = field(default_factory=Budget)
+    after_default: bool = False
+    """Whether the starts are what the default solver has found: nobody needs to ask it again."""
 
     def but(self, **changes: Any) -> Job:
         """The same job, with some fields changed."""

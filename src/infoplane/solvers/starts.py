@@ -120,11 +120,14 @@ def make_starts(
     if kind == "identity":
         return near_identity(clusters, letters, groups)[None]
     W = np.empty((made, clusters, letters))
-    for row, child in zip(W, seed.spawn(made), strict=True):
+    for start, child in enumerate(seed.spawn(made)):
         rng = np.random.default_rng(child)
-        row[:] = between(clusters, letters, rng, groups) if kind == "spread" else random_encoder(clusters, letters, rng)
-    if kind == "mixed":
-        W[0] = near_identity(clusters, letters, groups)
+        if kind == "mixed" and start == 0:
+            W[start] = near_identity(clusters, letters, groups)
+        elif kind == "spread":
+            W[start] = between(clusters, letters, rng, groups)
+        else:
+            W[start] = random_encoder(clusters, letters, rng)
     return W
 
 

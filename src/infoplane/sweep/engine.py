@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import math
 import signal
+import time
 import uuid
+import warnings
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import (
@@ -25,8 +27,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError
-from ..runtime.budget import Budget
+from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError, NoWorkerWarning
+from ..runtime.budget import LOOK, Budget
 from ..runtime.threads import all_cores, cores
 from .plan import Chunk, Plan, Problems, Unit
 from .worker import BUDGETS, ChunkResult, identity, run_chunk
@@ -41,6 +43,9 @@ AHEAD = 2
 
 SMALLEST = 0.1
 """Share of a chunk's seconds below which none is cut, even at the end."""
+
+WORKERLESS_SECONDS = 60.0
+"""Without any worker, until a sweep ends: about what a batch system that has room takes to start one."""
 
 
 class EngineError(InfoplaneError, RuntimeError):
@@ -85,6 +90,31 @@ class Pace:
         self.unit_seconds[solver] = (self.unit_seconds.get(solver, latest) + latest) / 2
 
 
+class Attendance:
+    """Whether anybody works: a scheduler without a worker takes chunks all the same, and waits for ever."""
+
+    def __init__(self) -> None:
+        self.alone_since = math.inf
+
+    def checked(self, workers: int) -> int:
+        """The number given; if it is 0 a warning, and an `EngineError` once it has been 0 for `WORKERLESS_SECONDS`."""
+        now = time.monotonic()
+        if workers:
+            self.alone_since = math.inf
+        elif self.alone_since == math.inf:
+            self.alone_since = now
+            warnings.warn(
+                f"the cluster has no worker: waiting {WORKERLESS_SECONDS:g} s for one.", NoWorkerWarning, stacklevel=2
+            )
+        elif now - self.alone_since >= WORKERLESS_SECONDS:
+            raise EngineError(
+                f"the cluster had no worker for {WORKERLESS_SECONDS:g} s. Start one, such as `dask worker ADDRESS --nthreads 1`, and "
+                "repeat the call; with a store it goes on from what was finished.",
+                resumable=True,
+            )
+        return workers
+
+
 def completed(
     engine: Engine,
     plan: Plan,
@@ -105,11 +135,12 @@ def completed(
     in threads of this process are stopped.
     """
     queue, running, pace = deque(units), dict[Future[ChunkResult], tuple[int, Chunk]](), Pace(seconds)
+    attendance = Attendance()
     budget_name = uuid.uuid4().hex
     BUDGETS[budget_name] = Budget()
     try:
         while queue or running:
-            workers = engine.workers()
+            workers = max(attendance.checked(engine.workers()), 1)
             while queue and len(running) < AHEAD * workers:
                 chunk = _cut(queue, pace.size(queue[0].solver, len(queue), workers), problems, lowest)
                 number = begin(chunk.units)
@@ -180,17 +211,40 @@ def opened(executor: Executor | None, engine: str | None) -> Iterator[Engine]:
     if executor is not None:
         if not isinstance(executor, Executor):
             raise InvalidOptionError(f"executor must be a concurrent.futures.Executor, found {executor!r}.")
-        size = int(getattr(executor, "_max_workers", None) or cores())
-        yield Engine(type(executor).__name__, executor, lambda: size)
+        yield _of_executor(executor)
     elif engine is None or (isinstance(engine, str) and engine == "threads"):
         with all_cores() as pool:
             yield Engine("threads", pool, cores)
     elif engine == "dask" or (isinstance(engine, str) and engine.startswith("dask:")):
         with _client(engine.partition(":")[2]) as client:
-            _refuse_other_versions(client)
-            yield Engine(engine, client.get_executor(pure=False), lambda: max(sum(client.nthreads().values()), 1))
+            yield _of_client(engine, client, client.get_executor(pure=False))
     else:
         raise InvalidOptionError(f"engine must be 'threads', 'dask' or 'dask:ADDRESS', found {engine!r}.")
+
+
+def _of_executor(executor: Executor) -> Engine:
+    """An executor of the caller's; one of Dask's is asked how many workers its client has."""
+    name = type(executor).__name__
+    if type(executor).__module__.partition(".")[0] == "distributed":
+        return _of_client(name, executor._client, executor)  # type: ignore[attr-defined]
+    size = int(getattr(executor, "_max_workers", None) or cores())
+    return Engine(name, executor, lambda: size)
+
+
+def _of_client(name: str, client: Any, pool: Executor) -> Engine:
+    """A Dask client's executor, once it has a worker."""
+
+    def workers() -> int:
+        try:
+            return sum(client.nthreads().values())
+        except (OSError, RuntimeError) as error:  # the scheduler is gone
+            raise _lost(error) from error
+
+    attendance = Attendance()
+    while not attendance.checked(workers()):
+        time.sleep(LOOK)
+    _refuse_other_versions(client)
+    return Engine(name, pool, workers)
 
 
 @contextmanager
@@ -207,10 +261,12 @@ def _client(address: str) -> Iterator[Any]:
         yield current
     else:
         with (
-            distributed.LocalCluster(threads_per_worker=1, dashboard_address="127.0.0.1:0") as cluster,
+            distributed.LocalCluster(
+                n_workers=cores(), threads_per_worker=1, dashboard_address="127.0.0.1:0"
+            ) as cluster,
             distributed.Client(cluster) as client,
         ):
-            client.run(_ignore_interrupts)
+            client.run(_ignore_signals)
             yield client
 
 
@@ -229,9 +285,10 @@ def check_identity(theirs: str, who: str) -> None:
         )
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that made these workers, which then ends them."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _ignore_signals() -> None:
+    """What a terminal sends to all processes at once is for the one that made these workers, which then ends them."""
+    for sent in (signal.SIGINT, getattr(signal, "SIGHUP", signal.SIGINT)):
+        signal.signal(sent, signal.SIG_IGN)
 
 
 def _current(distributed: Any) -> Any:
@@ -243,12 +300,6 @@ def _current(distributed: Any) -> Any:
 
 def _connected(distributed: Any, address: str) -> Any:
     try:
-        client = distributed.Client(address, timeout=10)
+        return distributed.Client(address, timeout=10)
     except (OSError, ValueError) as error:
         raise EngineError(f"no Dask scheduler answers at {address}: {error}.") from error
-    try:
-        client.wait_for_workers(1, timeout=60)
-    except TimeoutError as error:
-        client.close()
-        raise EngineError(f"the Dask scheduler at {address} has no worker.") from error
-    return client

@@ -1,17 +1,25 @@
-"""How far a sweep has come: what a callback gets; a bar in a notebook or on a terminal; lines elsewhere, if they are wanted."""
+"""How far a sweep has come: what a callback gets; a bar in a notebook or on a terminal; lines elsewhere, if they are wanted.
+
+And that other work goes on, whose end is not known: `working`.
+"""
 
 from __future__ import annotations
 
 import html
 import importlib
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from ..formatting import counted, shown
+from ..solvers.driver import Progress as SolveProgress
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 @dataclass(frozen=True)
@@ -105,6 +113,62 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
             drawn.update(task, completed=share * one.total, total=one.total, text=sentence(one))
 
         yield Bar(show)
+
+
+@contextmanager
+def working(title: str, lines: bool = False) -> Iterator[Callable[[SolveProgress], None]]:
+    """A callback of `solve` for work whose end is not known: on a terminal a line on stderr with the time so far, which moves even if
+    nothing is reported; elsewhere nothing, or with ``lines`` a line every ten seconds.
+    """
+    from rich.console import Console
+
+    console, reported = Console(stderr=True), [""]
+    if console.is_terminal:
+        with _spinner(console, title) as tell:
+            yield tell
+        return
+    ended, began = threading.Event(), time.monotonic()
+
+    def say() -> None:
+        while not ended.wait(LINE_SECONDS):
+            sys.stderr.write(f"{title}: {duration(time.monotonic() - began)} so far{reported[0]}\n")
+            sys.stderr.flush()
+
+    def note(one: SolveProgress) -> None:
+        reported[0] = f", {runs_text(one)}"
+
+    speaker = threading.Thread(target=say, daemon=True)
+    if lines:
+        speaker.start()
+    try:
+        yield note
+    finally:
+        ended.set()
+        if lines:
+            speaker.join()
+
+
+@contextmanager
+def _spinner(console: Console, title: str) -> Iterator[Callable[[SolveProgress], None]]:
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}"),
+        TextColumn("{task.fields[text]}"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=console, transient=True) as drawn:
+        task = drawn.add_task(title, total=None, text="")
+        yield lambda one: drawn.update(task, text=runs_text(one))
+
+
+def runs_text(progress: SolveProgress) -> str:
+    """What the runs of a solver are doing."""
+    return (
+        f"{counted(progress.iterations, 'iteration')}, {progress.running} of {counted(progress.runs, 'run')} going on, "
+        f"best loss {progress.best_loss:.6f} nats"
+    )
 
 
 def in_notebook() -> bool:

@@ -13,6 +13,7 @@ These ends are safe but wide. A few brief runs between them show where the share
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -22,8 +23,9 @@ from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.budget import Budget
-from ..runtime.threads import one_blas_thread
+from ..runtime.threads import Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
+from ..solvers.driver import Callback, together
 from ..solvers.fixed_point.accelerated import Accelerated
 from ..solvers.job import Job
 from ..solvers.starts import default_init, make_starts, seed_sequence
@@ -41,8 +43,10 @@ STARTS = 2
 """Starts of each brief run off a path."""
 
 
-def natural_range(joint: Joint, family: ProblemFamily) -> tuple[float, float]:
+def natural_range(joint: Joint, family: ProblemFamily, callback: Callback | None = None) -> tuple[float, float]:
     """The lowest and the highest parameter worth sweeping; the whole range where independent x and y leave nothing to trade.
+
+    The callback hears of the brief runs, as that of `solve` does; Ctrl-C, or a true result, is a KeyboardInterrupt.
 
     Examples
     --------
@@ -62,18 +66,18 @@ def natural_range(joint: Joint, family: ProblemFamily) -> tuple[float, float]:
         low, high = (1.0 - KEPT) * information / entropy, max(local_onset(support), 1e-6)
         low = min(low, high / 2.0)
     grid = np.geomspace(low, high, SCANNED)
-    kept = _kept(support, [family(float(parameter)) for parameter in grid]) / information
+    kept = _kept(support, [family(float(parameter)) for parameter in grid], callback) / information
     first = min(int(np.flatnonzero(kept >= KEPT).max(initial=0)), SCANNED - 2)
     last = int(np.flatnonzero(kept <= 1.0 - KEPT).min(initial=SCANNED - 1)) if hides_y else SCANNED - 1
     return float(grid[first]), float(grid[max(last, first + 1)])
 
 
-def default_grid(joint: Joint, family: ProblemFamily, points: int) -> Array:
+def default_grid(joint: Joint, family: ProblemFamily, points: int, callback: Callback | None = None) -> Array:
     """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; `refine` places the others."""
-    return np.geomspace(*natural_range(joint, family), min(points, max(3, points // 4)))
+    return np.geomspace(*natural_range(joint, family, callback), min(points, max(3, points // 4)))
 
 
-def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> Array:
+def _kept(support: Support, problems: Sequence[MarkovLagrangian], callback: Callback | None) -> Array:
     """I(Y;Z) of a brief run of each problem, in nats: one annealed path of a bottleneck, else the better of a few starts."""
     annealing = Annealing()
     on_a_path = annealing.refusal(problems[0]) is None
@@ -85,12 +89,20 @@ def _kept(support: Support, problems: Sequence[MarkovLagrangian]) -> Array:
         default_init(problems[0]),
         first_only=annealing.deterministic and on_a_path,
     )
-    job = Job(support, problems[0], W, BRIEF, budget=Budget(iterations=BRIEF_ITERATIONS))
+    budget = Budget(iterations=BRIEF_ITERATIONS, watch=None if callback is None else Watch(callback, together))
+    job = Job(support, problems[0], W, BRIEF, budget=budget)
+
+    def path() -> list[Array]:
+        return [run.encoder for run in annealing.follow(job, problems)]
+
+    def brief(problem: MarkovLagrangian) -> list[Array]:
+        one = job.but(problem=problem)
+        return [one.best_run(Accelerated().run(one)).encoder]
+
     with one_blas_thread():
-        if on_a_path:
-            encoders = [run.encoder for run in annealing.follow(job, problems)]
-        else:
-            briefs = [job.but(problem=problem) for problem in problems]
-            encoders = [brief.best_run(Accelerated().run(brief)).encoder for brief in briefs]
+        works = [path] if on_a_path else [partial(brief, problem) for problem in problems]
+        encoders = [W for some in attended(works, budget) for W in some]
+    if budget.stopped:
+        raise KeyboardInterrupt  # half a search has no range
     points = [point for some in support.lifted(encoders) for point in plane_points(support.joint, some)]
     return np.array([point.iyz for point in points])

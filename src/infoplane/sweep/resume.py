@@ -108,7 +108,7 @@ def _configured(name: str, options: Mapping[str, Any]) -> Solver:
     """A registered solver with the options that were recorded; infinity was written as text."""
     if name not in SOLVERS:
         raise InvalidOptionError(
-            f"there is no solver {name!r}: register it first, or repeat the call that made the store."
+            f"there is no solver {name!r}: register it first (--plugin), or repeat the call that made the store."
         )
     values = {key: math.inf if value == "inf" else value for key, value in options.items()}
     return replace(SOLVERS[name], **values) if values else SOLVERS[name]  # type: ignore[type-var]

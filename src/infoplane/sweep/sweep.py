@@ -7,7 +7,7 @@ import time
 import warnings
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, nullcontext
 
 import numpy as np
 
@@ -28,7 +28,7 @@ from ..storage.store import Store
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
-from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar
+from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
 from .range import default_grid
 from .worker import ChunkResult
 
@@ -111,7 +111,8 @@ def sweep(
     if parameters is None:
         points = record_for_grid(family).points if points is None else whole_number("points", points)
         assert points is not None  # every family with a parameter has a number of points
-        parameters = default_grid(joint, family, points)
+        with working("range of the grid") if progress is True else nullcontext() as tell:
+            parameters = default_grid(joint, family, points, tell)
         notation = "gamma"
     values = numbers("parameters", parameters)
     if points is not None and (points := whole_number("points", points)) < values.size:
@@ -139,8 +140,9 @@ def sweep(
         cap=most,
         gap=None if proof is None else proof.tol,
     )
-    if sentence := plan.solvers[0].caution(plan.support, problems[0], W[0]):
-        warnings.warn(sentence, PenaltyWarning, stacklevel=2)
+    for one in plan.solvers:
+        if sentence := one.caution(plan.support, problems[0], W[0]):
+            warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ExitStack() as stack:
         workers = stack.enter_context(opened(executor, engine))
         ledger: Ledger = MemoryLedger(plan, grid)

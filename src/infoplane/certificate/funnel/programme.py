@@ -38,6 +38,15 @@ LOWEST = 1e3
 """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
 
 
+def check_letters(support: Support) -> None:
+    """Refuse a joint whose columns would not fit into memory."""
+    if len(support.p_x) > MOST_LETTERS:
+        raise InvalidJointError(
+            f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
+            f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
+        )
+
+
 @dataclass(frozen=True)
 class Point:
     """What the programme over the present columns says."""
@@ -83,11 +92,7 @@ class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
     def __init__(self, support: Support, budget: Budget | None = None) -> None:
-        if len(support.p_x) > MOST_LETTERS:
-            raise InvalidJointError(
-                f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
-                f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
-            )
+        check_letters(support)
         self.patience = (budget or Budget()).part(seconds=math.inf)
         """Of the budget only whether it was stopped: HiGHS is waited for beyond a limit on seconds, since what it finds counts."""
         self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
