@@ -49,7 +49,6 @@ class MapSetting(NamedTuple):
     width: Array  # (R,)   k
     h_y: float  # H(Y)
     tol: float  # max |W - map(W)| must be at most this
-    limit: int  # iterations in all
     stop: Integers  # (1,)  not 0 once the caller wants what there is; looked at before every run
 
 
@@ -172,22 +171,18 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
     return value
 
 
-@regrouped
-def _evaluate_block(
-    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
-    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate_dense`.
+@inlined
+def _add_logs(S: Array, L: Array, c: int, on_W: float) -> None:
+    """Add on_W log W to the scores of block c."""
+    for z in range(S.shape[0]):
+        for i in range(S.shape[1]):
+            S[z, i] += on_W * L[c, z, i]
 
-    Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
-    """
-    n_z, width = A.shape[0], p_x.size
-    value, inner, far = 0.0, 0.0, 0.0
-    _scores(A, t, S, blas)
-    if on_W != 0.0:
-        for z in range(n_z):
-            for i in range(width):
-                S[z, i] += on_W * L[c, z, i]
+
+@inlined
+def _exponentials(S: Array, top: Array, total: Array, c: int, on_W: float, L_new: Array) -> None:
+    """Fill top with the largest score of every letter x, S with exp(S - top), total with its sum over z; L_new with S - top, if needed."""
+    n_z, width = S.shape
     for i in range(width):
         top[i], total[i] = S[0, i], 0.0
     for z in range(1, n_z, 2):
@@ -207,35 +202,79 @@ def _evaluate_block(
         for i in range(width):
             S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
             total[i] += S[n_z - 1, i]
-    for i in range(width):
+
+
+@inlined
+def _normalise(p_x: Array, top: Array, total: Array) -> float:
+    """Put log total over top, and 1 / total over total; returns sum_x p(x) (top + log total)."""
+    value = 0.0
+    for i in range(p_x.size):
         log_total = log(total[i])
         value += p_x[i] * (top[i] + log_total)
         top[i] = log_total
         total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
+    return value
+
+
+@inlined
+def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
+    """What `mode` says, with W' = S total and block c of W; returns max |W' - W|, 0 unless compared."""
+    far = 0.0
+    for z in range(S.shape[0]):
+        if mode & COMPARE:
+            for i in range(S.shape[1]):
+                far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
+        if mode & KEEP:
+            for i in range(S.shape[1]):
+                W[c, z, i] = S[z, i] * total[i]
+    return far
+
+
+@inlined
+def _finish_logs(S: Array, top: Array, total: Array, c: int, L_new: Array) -> float:
+    """Make L_new the logarithm of W'; returns sum p(x) W' log W'."""
+    inner = 0.0
+    for z in range(S.shape[0]):
+        for i in range(S.shape[1]):
+            L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
+            inner += S[z, i] * total[i] * L_new[c, z, i]
+    return inner
+
+
+@inlined
+def _weigh(table: Array, total: Array, out: Array) -> None:
+    """Fill out with the columns of a table times p(x) / normaliser; it may be the table itself."""
+    for row in range(table.shape[0]):
+        for i in range(total.size):
+            out[row, i] = table[row, i] * total[i]
+
+
+@regrouped
+def _evaluate_block(
+    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
+    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate_dense`.
+
+    Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
+    """
+    inner, far = 0.0, 0.0
+    _scores(A, t, S, blas)
+    if on_W != 0.0:
+        _add_logs(S, L, c, on_W)
+    _exponentials(S, top, total, c, on_W, L_new)
+    value = _normalise(p_x, top, total)
     if mode != 0:
-        for z in range(n_z):
-            if mode & COMPARE:
-                for i in range(width):
-                    far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
-            if mode & KEEP:
-                for i in range(width):
-                    W[c, z, i] = S[z, i] * total[i]
-    for i in range(width):
+        far = _hand_over(S, total, W, c, mode)
+    for i in range(p_x.size):
         total[i] *= p_x[i]
     if on_W != 0.0:
-        for z in range(n_z):
-            for i in range(width):
-                L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
-                inner += S[z, i] * total[i] * L_new[c, z, i]
-    if n_z < t.shape[0]:
-        for z in range(n_z):
-            for i in range(width):
-                S[z, i] *= total[i]
+        inner = _finish_logs(S, top, total, c, L_new)
+    if S.shape[0] < t.shape[0]:
+        _weigh(S, total, S)
         _add_marginals(S, t, q, part_q, blas)
     else:
-        for y in range(t.shape[0]):
-            for i in range(width):
-                t_x[y, i] = t[y, i] * total[i]
+        _weigh(t, total, t_x)
         _add_marginals(S, t_x, q, part_q, blas)
     return value, inner, far
 
@@ -270,6 +309,58 @@ def evaluate_dense(
     return sum_value, sum_inner, farthest
 
 
+@inlined
+def _scores_of_letter(channel: ChannelBlocks, x: int, A_yz: Array, on_W: float, L: Array, s: Array) -> None:
+    """Fill s with the scores of one letter x, from the letters y that it meets."""
+    c, i = x // channel.p_x.shape[1], x % channel.p_x.shape[1]
+    for z in range(s.size):
+        s[z] = 0.0
+    for k in range(channel.rows[x], channel.rows[x + 1]):
+        a, share = A_yz[channel.letters[k]], channel.shares[k]
+        for z in range(s.size):
+            s[z] += share * a[z]
+    if on_W != 0.0:
+        for z in range(s.size):
+            s[z] += on_W * L[c, z, i]
+
+
+@inlined
+def _normalise_letter(s: Array, c: int, i: int, on_W: float, L_new: Array) -> tuple[float, float]:
+    """Make W' of the scores s of a letter, and L_new = s - top, top the largest, if needed; returns top and log sum_z exp(s - top)."""
+    top, total = s[0], 0.0
+    for z in range(1, s.size):
+        top = max(top, s[z])
+    if on_W != 0.0:
+        for z in range(s.size):
+            L_new[c, z, i] = s[z] - top
+    for z in range(s.size):
+        s[z] = exp(s[z] - top)
+        total += s[z]
+    for z in range(s.size):
+        s[z] /= total
+    return top, log(total)
+
+
+@inlined
+def _hand_over_letter(s: Array, W: Array, c: int, i: int, mode: int) -> float:
+    """As `_hand_over`, with W' = s."""
+    far = 0.0
+    for z in range(s.size):
+        far = max(far, abs(s[z] - W[c, z, i]))
+        if mode & KEEP:
+            W[c, z, i] = s[z]
+    return far
+
+
+@inlined
+def _add_letter(channel: ChannelBlocks, x: int, s: Array, q_yz: Array) -> None:
+    """Add p(x, y) W'[z, x] to q(z, y), for the letters y that x meets; s = p(x) W'[., x]."""
+    for k in range(channel.rows[x], channel.rows[x + 1]):
+        m, share = q_yz[channel.letters[k]], channel.shares[k]
+        for z in range(s.size):
+            m[z] += share * s[z]
+
+
 @regrouped
 def evaluate_sparse(
     channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
@@ -284,49 +375,33 @@ def evaluate_sparse(
             q_yz[y, z] = 0.0
     for x in range(channel.rows.shape[0] - 1):
         c, i = x // width, x % width
-        first, last = channel.rows[x], channel.rows[x + 1]
-        for z in range(n_z):
-            s[z] = 0.0
-        for k in range(first, last):
-            a, share = A_yz[channel.letters[k]], channel.shares[k]
-            for z in range(n_z):
-                s[z] += share * a[z]
-        if on_W != 0.0:
-            for z in range(n_z):
-                s[z] += on_W * L[c, z, i]
-        top = s[0]
-        for z in range(1, n_z):
-            top = max(top, s[z])
-        if on_W != 0.0:
-            for z in range(n_z):
-                L_new[c, z, i] = s[z] - top
-        total = 0.0
-        for z in range(n_z):
-            s[z] = exp(s[z] - top)
-            total += s[z]
-        log_total, p_x = log(total), channel.p_x[c, i]
+        p_x = channel.p_x[c, i]
+        _scores_of_letter(channel, x, A_yz, on_W, L, s)
+        top, log_total = _normalise_letter(s, c, i, on_W, L_new)
         value += p_x * (top + log_total)
-        for z in range(n_z):
-            s[z] /= total
         if mode != 0:
-            for z in range(n_z):
-                far = max(far, abs(s[z] - W[c, z, i]))
-                if mode & KEEP:
-                    W[c, z, i] = s[z]
+            far = max(far, _hand_over_letter(s, W, c, i, mode))
         for z in range(n_z):
             s[z] *= p_x
         if on_W != 0.0:
             for z in range(n_z):
                 L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
                 inner += s[z] * L_new[c, z, i]
-        for k in range(first, last):
-            m, share = q_yz[channel.letters[k]], channel.shares[k]
-            for z in range(n_z):
-                m[z] += share * s[z]
+        _add_letter(channel, x, s, q_yz)
     for z in range(n_z):
         for y in range(A.shape[1]):
             q[z, y] = q_yz[y, z]
     return value, inner, far
+
+
+@inlined
+def evaluate(
+    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
+) -> tuple[float, float, float]:
+    """One evaluation of the map, dense or sparse as the channel is: see `evaluate_dense`."""
+    if channel.letters.shape[0] > 0:
+        return evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
+    return evaluate_dense(channel, A, on_W, L, L_new, W, mode, q, work)
 
 
 @regrouped
