@@ -1,7 +1,7 @@
-"""Where runs stand between two calls: the encoder of each, and its residual max |W - map(W)|. Nothing else of a run is changed.
+"""Where runs stand between two calls: the encoder of each, and its residual max |W - map(W)|. Nothing that a run goes on from is changed.
 
-W is written only when a run needs it (`stopping`), so whoever looks at one on its way asks for it here. ``check`` says what is to be done:
-FAR nothing, the run is not looked at; COMPARING: W is up to date, and compared; WRITING: W becomes the map of the run's point first.
+W is written only when a run needs it (`stopping`), so whoever looks at runs on their way asks for it here. The ``check`` of a run says how:
+FAR, it is not looked at; COMPARING, W is up to date, and compared; WRITING, W becomes the map of the run's point first.
 """
 
 import numpy as np
@@ -10,7 +10,6 @@ from ...information import Array
 from ...runtime.compiling import entry
 from ..common.arrays import Integers
 from ..common.rows import fetch
-from .accelerated_bottleneck import LeapState
 from .points import add, copy, displacement, weights_of_logs
 from .selfmap import COMPARE, KEEP, ChannelBlocks, MapSetting, evaluate, weights_of, work_for
 from .stopping import COMPARING, FAR, WRITING
@@ -18,41 +17,34 @@ from .stopping import COMPARING, FAR, WRITING
 
 @entry
 def measure_encoders(
-    channel: ChannelBlocks, setting: MapSetting, check: Integers, alive: Integers, q: Array, L: Array, W: Array, residuals: Array
+    channel: ChannelBlocks, setting: MapSetting, check: Integers, alive: Integers, q: Array, u: Array, L: Array, W: Array,
+    residuals: Array,
 ) -> None:  # fmt: skip
-    """Of runs whose point is q(z, y), with L = log W if the map needs it, else (R, 0, 0, 0): Blahut-Arimoto and the accelerated funnel."""
+    """Fill W, (R, blocks, |Z|, BLOCK), and the last column of the residuals. One entry for all maps: it compiles for seconds.
+
+    The point of a run is q(z, y), (R, |Z|, |Y|), or its logarithm u, (R, |Z| |Y|), if u is not (R, 0); with L = log W, as W, if the map
+    needs it, else (R, 0, 0, 0).
+    """
     for r in range(check.size):
         if check[r] == FAR:
             continue
-        rho, width, logs = setting.rho[r], setting.width[r], L[r].copy()
-        work = work_for(channel, alive[r])
-        here, there, A = work.tables[0], work.tables[1], work.tables[2]
-        fetch(q, r, here)
-        for now in range(check[r], COMPARING + 1):
-            mode = KEEP if now == WRITING else COMPARE
-            weights_of(here, rho, width, A, work.mass)
-            _, _, far = evaluate(channel, A, 1.0 + rho[1] / width, logs, logs, W[r], mode, there, work)
-            here, there = there, here
-            residuals[r, 2] = far
-
-
-@entry
-def measure_marginals(channel: ChannelBlocks, setting: MapSetting, check: Integers, state: LeapState) -> None:
-    """Of runs of the accelerated bottleneck. The point that comes next may be refused: W is the map of the last one that was kept."""
-    for r in range(check.size):
-        if check[r] == FAR:
-            continue
-        n, W = state.control[r].clusters_old, state.W[r]
-        size, nothing, work = n * channel.p_y.size, W[:0], work_for(channel, n)
-        q, q_new, A, u, f = work.tables[0], work.tables[1], work.tables[2], np.empty(size), np.empty(size)
-        if check[r] == COMPARING:
-            copy(state.u[r], size, u)
+        rho, width, n, logs = setting.rho[r], setting.width[r], alive[r], L[r].copy()
+        size, work = n * channel.p_y.size if u.shape[1] > 0 else 0, work_for(channel, n)
+        here, there, A, point, f = work.tables[0], work.tables[1], work.tables[2], np.empty(size), np.empty(size)
+        if size > 0:
+            copy(u[r], size, point)
         else:
-            add(state.u_old[r], state.f_old[r], size, u)
+            fetch(q, r, here)
         for now in range(check[r], COMPARING + 1):
+            if size > 0:
+                weights_of_logs(point, rho, width, here, here.ravel(), A, A.ravel())
+            else:
+                weights_of(here, rho, width, A, work.mass)
             mode = KEEP if now == WRITING else COMPARE
-            weights_of_logs(u, setting.rho[r], setting.width[r], q, q.reshape(size), A, A.reshape(size))
-            _, _, far = evaluate(channel, A, 0.0, nothing, nothing, W, mode, q_new, work)
-            displacement(q_new.reshape(size), u, q.reshape(size), f)
-            add(u, f, size, u)
-            state.alive[r], state.residuals[r, 2] = n, far
+            _, _, far = evaluate(channel, A, 1.0 + rho[1] / width, logs, logs, W[r], mode, there, work)
+            residuals[r, 2] = far
+            if size > 0:
+                displacement(there.ravel(), point, here.ravel(), f)
+                add(point, f, size, point)
+            else:
+                here, there = there, here

@@ -13,7 +13,6 @@ from ...kernels.common.outcomes import STATIONARY
 from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, split_stationary
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP
-from ...kernels.fixed_point.measuring import measure_encoders, measure_marginals
 from ...kernels.fixed_point.phases import beginning
 from ...kernels.fixed_point.stopping import COMPARING, FAR, WRITING
 from ...problem import MarkovLagrangian, has_posterior_form
@@ -108,9 +107,12 @@ class MarginalIteration(MapIteration):
             split_stationary(self.channel, self.setting, state, stationary)
 
     def measure(self, going: Flags) -> None:
-        """W becomes the map of the last point that was kept, unless it is there to be compared."""
-        check = np.where(going, np.where(self.state.control["check"] == COMPARING, COMPARING, WRITING), FAR)
-        measure_marginals(self.channel, self.setting, check, self.state)
+        """W becomes the map of the last point that was kept, unless it is there to be compared: the next one may be refused."""
+        state = self.state
+        written = state.control["check"] == COMPARING
+        u = np.where(written[:, None], state.u, state.u_old + state.f_old)
+        state.alive[going] = state.control["clusters_old"][going]
+        self.measured(np.where(going, np.where(written, COMPARING, WRITING), FAR), u=u)
 
 
 class EncoderIteration(MapIteration):
@@ -144,9 +146,9 @@ class EncoderIteration(MapIteration):
 
     def measure(self, going: Flags) -> None:
         """W is up to date."""
-        state, check = self.state, np.where(going, COMPARING, FAR)
+        state = self.state
         L = state.L[np.arange(len(going)), (state.base + state.stage) % 3]
-        measure_encoders(self.channel, self.setting, check, state.alive, state.q, L, state.W, state.residuals)
+        self.measured(np.where(going, COMPARING, FAR), q=state.q, L=L)
 
 
 def _releases_everything(problem: MarkovLagrangian) -> bool:

@@ -15,7 +15,6 @@ import numpy as np
 from ...information import entr
 from ...kernels.common.arrays import Flags
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
-from ...kernels.fixed_point.measuring import measure_encoders
 from ...kernels.fixed_point.stopping import COMPARING, FAR, WRITING
 from ...problem import MarkovLagrangian
 from ..base import Solver
@@ -78,4 +77,4 @@ class BlahutArimotoIteration(MapIteration):
         state = self.state
         written = (state.check == COMPARING) | (self.job.record & (state.iterations < self.limit))
         check = np.where(going, np.where(written, COMPARING, WRITING), FAR)
-        measure_encoders(self.channel, self.setting, check, state.alive, state.q, state.L, state.W, state.residuals)
+        self.measured(check, q=state.q, L=state.L)

@@ -14,6 +14,7 @@ from ...joint.support import Support
 from ...kernels.common.arrays import Flags, Integers
 from ...kernels.common.outcomes import RUNNING
 from ...kernels.common.roots import LOG_TINY, TINY
+from ...kernels.fixed_point.measuring import measure_encoders
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
 from ..driver import Iteration
@@ -129,6 +130,12 @@ class MapIteration(Iteration):
     @abstractmethod
     def measure(self, going: Flags) -> None:
         """Bring W and its residual up to date, for these runs."""
+
+    def measured(self, check: IntArray, **points: Array) -> None:
+        """The same, by the entry for it, from the points that the check of each run asks for: q or u, and L if the map needs it."""
+        runs, state = len(check), self.state
+        q, u, L = (points.get(name, np.zeros((runs, *[0] * axes))) for name, axes in (("q", 2), ("u", 1), ("L", 3)))
+        measure_encoders(self.channel, self.setting, check, state.alive, q, u, L, state.W, state.residuals)
 
     def encoders(self) -> list[Array]:
         """The encoders as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
