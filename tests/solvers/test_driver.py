@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from batches import job_of, starts_of
-from infoplane.kernels.common.outcomes import TRACE_COLUMNS
+from infoplane.kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.driver import LONGEST_BLOCK, PAUSE, BlockPace, Progress, drive, together
 
@@ -57,13 +57,14 @@ def test_each_run_does_the_steps_it_is_asked_for(name, problem, record):
     starts, columns = starts_of(HEART, 3), TRACE_COLUMNS if record else 0
     job = job_of(HEART, problem, starts, tol=1e-15, limit=40, record=record)
     iteration, rows = ip.SOLVERS[name].begin(job), [[], [], []]
-    for steps in ([0, 3, 25], [17, 0, 1], [0, 0, 0], [8, 22, 0]):
-        before, trace = iteration.state.iterations.copy(), np.full((3, 25, columns), np.inf)
+    for steps in ([0, 3, 9], [7, 0, 1], [0, 0, 0], [4, 8, 0]):
+        before, trace = iteration.state.iterations.copy(), np.full((3, 9, columns), np.inf)
         iteration.advance(np.array(steps), trace)
         np.testing.assert_array_equal(iteration.state.iterations - before, steps)
         for run, number in enumerate(steps):
             assert np.isinf(trace[run, number:]).all()
             rows[run].append(trace[run, :number])
+    assert (iteration.state.outcome == RUNNING).all()
     for run, W in enumerate(iteration.encoders()):
         own = ip.SOLVERS[name].begin(job_of(HEART, problem, starts[run : run + 1], tol=1e-15, limit=40, record=record))
         number = int(iteration.state.iterations[run])
