@@ -6,7 +6,14 @@ A leap that is refused costs one evaluation: the run goes on from T(u). Leaps ar
 the residual shrinks, Newton's where that is cheap and the residual is small. Clusters that have become equal are merged, which is undone if
 J rises.
 
-`phases` decides which point is tried next, and when; `stopping` when a run has ended. This module is the loop around them.
+`phases` decides which point is tried next, and when; `stopping` when a run has ended. This module is the loop around them. One iteration
+of a run is
+
+1. `weights_of_logs`, `evaluate`, `displacement`   T(u), and J
+2. `_record`, `_is_over`                           a row of the trace; whether the run has ended
+3. `accepts`, or else `_restore`, `refuse`         is u kept?
+4. `_leave_out`                                    fewer clusters: those that have lost their mass, or are all but equal, are left out
+5. `_leap`                                         or the next point that the phase asks for
 """
 
 from typing import NamedTuple
@@ -118,7 +125,7 @@ def _leave_out(state: LeapState, r: int, q_new: Array, q: Array, looking: bool, 
 @inlined
 def _leap(
     channel: ChannelBlocks, setting: MapSetting, state: LeapState, r: int, norm: float, price: int, written: bool, u: Array,
-    u_old: Array, f: Array, f_old: Array, q: Array, q_new: Array, new: Array,
+    u_old: Array, f: Array, f_old: Array, q: Array, q_flat: Array, q_new: Array, new: Array,
 ) -> int:  # fmt: skip
     """Fill new with the next point that the phase of run r asks for; returns its origin: if that is PLAIN, the point is T(u) instead.
 
@@ -138,6 +145,7 @@ def _leap(
         reached = squarem(u_old, f_old, f, q_flat, run.cap, new)
         run.phase, run.cap = BASE, GROWTH * run.cap if reached == run.cap else run.cap
         return LEAP
+    D_F, D_G = state.D_F[r], state.D_G[r]
     if run.held > 0 or run.origin == PLAIN:
         run.held = remember(D_F, D_G, run.held, f, f_old, u, u_old)
     can_try = written and newton_is_due(run, norm, iteration, price)
@@ -204,7 +212,7 @@ def _iterate(
             changed = origin >= 0
             if not changed:
                 origin = _leap(
-                    channel, setting, state, r, norm, price, dense and mode & KEEP > 0, u, u_old, f, f_old, q, q_new, new
+                    channel, setting, state, r, norm, price, dense and mode & KEEP > 0, u, u_old, f, f_old, q, q_flat, q_new, new
                 )  # fmt: skip
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin

@@ -172,14 +172,6 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
 
 
 @inlined
-def _add_logs(S: Array, L: Array, c: int, on_W: float) -> None:
-    """Add on_W log W to the scores of block c."""
-    for z in range(S.shape[0]):
-        for i in range(S.shape[1]):
-            S[z, i] += on_W * L[c, z, i]
-
-
-@inlined
 def _exponentials(S: Array, top: Array, total: Array, c: int, on_W: float, L_new: Array) -> None:
     """Fill top with the largest score of every letter x, S with exp(S - top), total with its sum over z; L_new with S - top, if needed."""
     n_z, width = S.shape
@@ -205,18 +197,6 @@ def _exponentials(S: Array, top: Array, total: Array, c: int, on_W: float, L_new
 
 
 @inlined
-def _normalise(p_x: Array, top: Array, total: Array) -> float:
-    """Put log total over top, and 1 / total over total; returns sum_x p(x) (top + log total)."""
-    value = 0.0
-    for i in range(p_x.size):
-        log_total = log(total[i])
-        value += p_x[i] * (top[i] + log_total)
-        top[i] = log_total
-        total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
-    return value
-
-
-@inlined
 def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
     """What `mode` says, with W' = S total and block c of W; returns max |W' - W|, 0 unless compared."""
     far = 0.0
@@ -230,25 +210,6 @@ def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
     return far
 
 
-@inlined
-def _finish_logs(S: Array, top: Array, total: Array, c: int, L_new: Array) -> float:
-    """Make L_new the logarithm of W'; returns sum p(x) W' log W'."""
-    inner = 0.0
-    for z in range(S.shape[0]):
-        for i in range(S.shape[1]):
-            L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
-            inner += S[z, i] * total[i] * L_new[c, z, i]
-    return inner
-
-
-@inlined
-def _weigh(table: Array, total: Array, out: Array) -> None:
-    """Fill out with the columns of a table times p(x) / normaliser; it may be the table itself."""
-    for row in range(table.shape[0]):
-        for i in range(total.size):
-            out[row, i] = table[row, i] * total[i]
-
-
 @regrouped
 def _evaluate_block(
     A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
@@ -258,23 +219,37 @@ def _evaluate_block(
 
     Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
     """
-    inner, far = 0.0, 0.0
+    n_z, width = A.shape[0], p_x.size
+    value, inner, far = 0.0, 0.0, 0.0
     _scores(A, t, S, blas)
     if on_W != 0.0:
-        _add_logs(S, L, c, on_W)
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] += on_W * L[c, z, i]
     _exponentials(S, top, total, c, on_W, L_new)
-    value = _normalise(p_x, top, total)
+    for i in range(width):
+        log_total = log(total[i])
+        value += p_x[i] * (top[i] + log_total)
+        top[i] = log_total
+        total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
     if mode != 0:
         far = _hand_over(S, total, W, c, mode)
-    for i in range(p_x.size):
+    for i in range(width):
         total[i] *= p_x[i]
     if on_W != 0.0:
-        inner = _finish_logs(S, top, total, c, L_new)
-    if S.shape[0] < t.shape[0]:
-        _weigh(S, total, S)
+        for z in range(n_z):
+            for i in range(width):
+                L_new[c, z, i] = max(L_new[c, z, i] - top[i], LOG_TINY)
+                inner += S[z, i] * total[i] * L_new[c, z, i]
+    if n_z < t.shape[0]:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] *= total[i]
         _add_marginals(S, t, q, part_q, blas)
     else:
-        _weigh(t, total, t_x)
+        for y in range(t.shape[0]):
+            for i in range(width):
+                t_x[y, i] = t[y, i] * total[i]
         _add_marginals(S, t_x, q, part_q, blas)
     return value, inner, far
 
