@@ -90,12 +90,11 @@ def _record(row: Array, loss: float, far: float, run: Control) -> None:
 
 
 @inlined
-def _is_over(state: LeapState, r: int, far: float, tol: float) -> bool:
+def _is_over(run: Control, outcome: Integers, residuals: Array, r: int, far: float, tol: float) -> bool:
     """Whether run r has ended, if W was compared; if it has not, W is compared again only at a smaller lower bound."""
-    run = state.control[r]
     if run.check != COMPARING:
         return False
-    if ended(state.outcome, state.residuals, r, far, tol):
+    if ended(outcome, residuals, r, far, tol):
         return True
     not_stationary(run, far)
     return False
@@ -110,34 +109,28 @@ def _restore(state: LeapState, r: int, n_y: int) -> None:
 
 
 @inlined
-def _leave_out(state: LeapState, r: int, q_new: Array, q: Array, looking: bool, keep: Flags) -> int:
+def _leave_out(run: Control, q_new: Array, q: Array, looking: bool, keep: Flags, u: Array, r: int) -> int:
     """Go on without clusters that have lost their mass; if there are none, and the run is ``looking``, merge those that are all but equal.
 
-    Returns the origin of the next point, which is then T(u) with fewer clusters: PLAIN or FEWER; or -1 if all clusters stay.
+    Returns the origin of the next point, which is then in u[r], with fewer clusters: PLAIN or FEWER; or -1 if all clusters stay.
     """
-    run, n, dead = state.control[r], q_new.shape[0], mark_dead(q_new, keep)
+    n, dead = q_new.shape[0], mark_dead(q_new, keep)
     if dead == 0 and not (looking and n > 1 and reduce(q_new, q, CHEAP, keep) < n):
         return -1
-    run.clusters, run.clusters_old, run.phase = logs_of_kept(q_new, keep, state.u[r]), n, BASE
+    run.clusters, run.clusters_old, run.phase = logs_of_kept(q_new, keep, u[r]), n, BASE
     return PLAIN if dead > 0 else FEWER
 
 
 @inlined
 def _leap(
-    channel: ChannelBlocks, setting: MapSetting, state: LeapState, r: int, norm: float, price: int, written: bool, u: Array,
-    u_old: Array, f: Array, f_old: Array, q: Array, q_flat: Array, q_new: Array, new: Array,
+    run: Control, iteration: int, norm: float, u: Array, u_old: Array, f: Array, f_old: Array, q_flat: Array, D_F: Array, D_G: Array,
+    r: int, price: int, written: bool, channel: ChannelBlocks, rho: Array, width: float, W: Array, q: Array, q_new: Array, new: Array,
 ) -> int:  # fmt: skip
     """Fill new with the next point that the phase of run r asks for; returns its origin: if that is PLAIN, the point is T(u) instead.
 
-    ``written``: W is that of T(u), which Newton's step, of ``price`` evaluations, needs.
+    ``written``: W is that of T(u), which Newton's step, of ``price`` evaluations, needs. Arrays are passed one by one: each one of a tuple
+    would be counted at every iteration, needed or not.
     """
-    run, iteration, q_flat, D_F, D_G = (
-        state.control[r],
-        state.iterations[r],
-        q.reshape(q.size),
-        state.D_F[r],
-        state.D_G[r],
-    )
     if run.phase == BASE:
         run.phase = PAIR
         return PLAIN
@@ -145,16 +138,15 @@ def _leap(
         reached = squarem(u_old, f_old, f, q_flat, run.cap, new)
         run.phase, run.cap = BASE, GROWTH * run.cap if reached == run.cap else run.cap
         return LEAP
-    D_F, D_G = state.D_F[r], state.D_G[r]
     if run.held > 0 or run.origin == PLAIN:
-        run.held = remember(D_F, D_G, run.held, f, f_old, u, u_old)
+        run.held = remember(D_F[r], D_G[r], run.held, f, f_old, u, u_old)
     can_try = written and newton_is_due(run, norm, iteration, price)
-    if can_try and newton(channel, setting.rho[r], setting.width[r], state.W[r], u, f, q, q_new, new):
+    if can_try and newton(channel, rho, width, W, u, f, q, q_new, new):
         run.newton_at = iteration + price // 2
         return NEWTON
     if run.held == 0:
         return PLAIN
-    anderson(u, f, q_flat, D_F, D_G, run.held, new)
+    anderson(u, f, q_flat, D_F[r], D_G[r], run.held, new)
     return LEAP
 
 
@@ -190,7 +182,7 @@ def _iterate(
         if trace.shape[2] > 0:
             _record(trace[r, step], _loss(q_new, A, value, rho, setting.h_y), far, run)
         step += 1
-        if _is_over(state, r, far, tol):
+        if _is_over(run, state.outcome, state.residuals, r, far, tol):
             break
         # Back to T(u_old), if u is refused.
         if not accepts(run, J, norm):
@@ -208,11 +200,12 @@ def _iterate(
         if may_be_stationary(run, tol):
             run.check, run.phase = COMPARING if mode & KEEP else WRITING, PAIR
         else:
-            origin = _leave_out(state, r, q_new, q, looking, work.keep)
+            origin = _leave_out(run, q_new, q, looking, work.keep, state.u, r)
             changed = origin >= 0
             if not changed:
                 origin = _leap(
-                    channel, setting, state, r, norm, price, dense and mode & KEEP > 0, u, u_old, f, f_old, q, q_flat, q_new, new
+                    run, iteration, norm, u, u_old, f, f_old, q_flat, state.D_F, state.D_G, r,
+                    price, dense and mode & KEEP > 0, channel, rho, width, W, q, q_new, new,
                 )  # fmt: skip
         # Go there; u is the last point that was kept.
         run.J, run.norm, run.origin = J, norm, origin

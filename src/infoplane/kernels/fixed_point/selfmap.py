@@ -215,7 +215,7 @@ def _evaluate_block(
     A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
     top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
 ) -> tuple[float, float, float]:  # fmt: skip
-    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate_dense`.
+    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate`.
 
     Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
     """
@@ -260,28 +260,6 @@ def clear(table: Array) -> None:
     for z in range(table.shape[0]):
         for y in range(table.shape[1]):
             table[z, y] = 0.0
-
-
-@inlined
-def evaluate_dense(
-    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
-) -> tuple[float, float, float]:
-    """One evaluation of the map: fills q with q'(z, y), L_new with log W' (if on_W is not 0), and W as `mode` says.
-
-    Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
-    """
-    T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
-    S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
-    sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
-    clear(q)
-    for c in range(p_x.shape[0]):
-        value, inner, far = _evaluate_block(
-            A, T[c], p_x[c], on_W, L, L_new, W, c, mode, q, S, top, total, t_x, part_q, blas
-        )
-        sum_value += value
-        sum_inner += inner
-        farthest = max(farthest, far)
-    return sum_value, sum_inner, farthest
 
 
 @inlined
@@ -337,10 +315,10 @@ def _add_letter(channel: ChannelBlocks, x: int, s: Array, q_yz: Array) -> None:
 
 
 @regrouped
-def evaluate_sparse(
+def _evaluate_sparse(
     channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
 ) -> tuple[float, float, float]:
-    """The same for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
+    """`evaluate` for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
     n_z, width = A.shape[0], channel.p_x.shape[1]
     A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
     value, inner, far = 0.0, 0.0, 0.0
@@ -373,10 +351,24 @@ def evaluate_sparse(
 def evaluate(
     channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
 ) -> tuple[float, float, float]:
-    """One evaluation of the map, dense or sparse as the channel is: see `evaluate_dense`."""
+    """One evaluation of the map: fills q with q'(z, y), L_new with log W' (if on_W is not 0), and W as `mode` says.
+
+    Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
+    """
     if channel.letters.shape[0] > 0:
-        return evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
-    return evaluate_dense(channel, A, on_W, L, L_new, W, mode, q, work)
+        return _evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
+    T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
+    S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
+    sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
+    clear(q)
+    for c in range(p_x.shape[0]):
+        value, inner, far = _evaluate_block(
+            A, T[c], p_x[c], on_W, L, L_new, W, c, mode, q, S, top, total, t_x, part_q, blas
+        )
+        sum_value += value
+        sum_inner += inner
+        farthest = max(farthest, far)
+    return sum_value, sum_inner, farthest
 
 
 @regrouped
