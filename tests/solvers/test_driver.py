@@ -5,6 +5,7 @@ import pytest
 
 import infoplane as ip
 from batches import job_of, starts_of
+from infoplane.kernels.common.outcomes import RUNNING, TRACE_COLUMNS
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.driver import LONGEST_BLOCK, PAUSE, BlockPace, Progress, drive, together
 
@@ -38,6 +39,39 @@ def test_stopped_before_its_first_step_a_run_stands_where_it_began(name):
     for run in drive(ip.SOLVERS[name].begin(job)):
         assert (run.status, run.iterations) == (ip.Status.INTERRUPTED, 0)
         np.testing.assert_allclose(run.encoder.sum(axis=0), 1.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "problem"),
+    [
+        ("ib-1", ip.bottleneck(0.1)),
+        ("pf-2", ip.funnel(2.5)),
+        ("blahut-arimoto", ip.bottleneck(0.1)),
+        ("accelerated", ip.bottleneck(0.1)),
+        ("accelerated", ip.funnel(2.5)),
+    ],
+)
+@pytest.mark.parametrize("record", [False, True])
+def test_each_run_does_the_steps_it_is_asked_for(name, problem, record):
+    """Any number of any run, none included, in any order: the run is the same as if it had been alone."""
+    starts, columns = starts_of(HEART, 3), TRACE_COLUMNS if record else 0
+    job = job_of(HEART, problem, starts, tol=1e-15, limit=40, record=record)
+    iteration, rows = ip.SOLVERS[name].begin(job), [[], [], []]
+    for steps in ([0, 3, 9], [7, 0, 1], [0, 0, 0], [4, 8, 0]):
+        before, trace = iteration.state.iterations.copy(), np.full((3, 9, columns), np.inf)
+        iteration.advance(np.array(steps), trace)
+        np.testing.assert_array_equal(iteration.state.iterations - before, steps)
+        for run, number in enumerate(steps):
+            assert np.isinf(trace[run, number:]).all()
+            rows[run].append(trace[run, :number])
+    assert (iteration.state.outcome == RUNNING).all()
+    for run, W in enumerate(iteration.encoders()):
+        own = ip.SOLVERS[name].begin(job_of(HEART, problem, starts[run : run + 1], tol=1e-15, limit=40, record=record))
+        number = int(iteration.state.iterations[run])
+        trace = np.full((1, number, columns), np.inf)
+        own.advance(np.array([number]), trace)
+        np.testing.assert_array_equal(np.concatenate(rows[run]), trace[0])
+        np.testing.assert_array_equal(own.encoders()[0], W)
 
 
 def test_a_budget_of_work_limits_iterations_but_for_the_first_hundred():

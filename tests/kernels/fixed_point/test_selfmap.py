@@ -61,8 +61,7 @@ def evaluated(support, W, problem, sparse=False, mode=KEEP | COMPARE):
     L = logs_of(blocks)
     L_new = L.copy()
     on_W = 1.0 + problem.rho_zx / problem.width
-    evaluate = selfmap.evaluate_sparse if sparse else selfmap.evaluate_dense
-    value, inner, far = evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, selfmap.work_for(channel, n))
+    value, inner, far = selfmap.evaluate(channel, A, on_W, L, L_new, blocks, mode, q_new, selfmap.work_for(channel, n))
     returned = value, selfmap.conditional_entropy(A, q_new, on_W, value, inner), far
     W_new = np.concatenate(list(blocks), axis=1)[:, : W.shape[1]]
     return q_new[:, : channel.n_y], W_new, returned, np.concatenate(list(L_new), axis=1)[:, : W.shape[1]]

@@ -17,33 +17,34 @@ LEAPED  the point is normalised, and its Lagrangian measured  FIRST from the poi
 
 SQUAREM's point is L0 + 2 a r + a^2 v, r = L1 - L0, v = (L2 - L1) - r, a = |r| / |v|, norms weighted by p(x) p(z|x). The tables of L0, L1
 and L2 take turns: ``base`` says which one is L0. The map needs W, so W is written at every evaluation, except while it is compared: of the
-states of `stopping` only FAR and COMPARING occur.
+states of `stopping` only FAR and COMPARING occur. One iteration of a run is `_evaluate`, `record_iteration`, `ended`, `_what_follows` and,
+between two cycles, `without_dead`.
 """
 
 import math
 from typing import NamedTuple
 
 from ...information import Array
-from ...runtime.compiling import entry
+from ...runtime.compiling import entry, inlined
 from ..common.arrays import Integers
 from ..common.fast import exp, regrouped
-from ..common.outcomes import LOSS, RUNNING, STATIONARITY, STATIONARY
 from ..common.roots import LOG_TINY
-from ..common.rows import fetch, mark_dead, move_up, move_up_blocks, save
+from ..common.rows import fetch, save
+from .clusters import without_dead
 from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (
     COMPARE,
     KEEP,
     ChannelBlocks,
     MapSetting,
+    Scratch,
     clear,
-    evaluate_dense,
-    evaluate_sparse,
+    evaluate,
     lagrangian_of,
     weights_of,
     work_for,
 )
-from .stopping import COMPARING, FAR
+from .stopping import COMPARING, FAR, ended, record_iteration
 
 FIRST, SECOND, LEAPED = range(3)
 NEAR = 0.01
@@ -103,84 +104,82 @@ def encoder_of(L: Array, p_x: Array, n: int, W: Array) -> None:
                 w[z, i] = exp(l[z, i]) if p[i] > 0.0 else 0.0
 
 
-@entry
-def advance_funnel(channel: ChannelBlocks, setting: MapSetting, state: CycleState, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations, each one evaluation of the map; ends at max |W - map(W)| <= tol.
+@inlined
+def _evaluate(
+    channel: ChannelBlocks, rho: Array, width: float, stage: int, base: int, check: int, L: Array, W: Array, q: Array,
+    q_new: Array, A: Array, work: Scratch,
+) -> tuple[float, float]:  # fmt: skip
+    """The evaluation of a stage, as in the module's table: sum p(x) W' log W', and max |W' - W|."""
+    here, there, on_W = L[(base + stage) % 3], L[(base + stage + 1) % 3], 1.0 + rho[1] / width
+    if stage == LEAPED:  # to normalise is to apply the map of a Lagrangian without rho
+        here, there, on_W = L[base], L[base], 1.0
+        clear(A)
+    else:
+        weights_of(q, rho, width, A, work.mass)
+    mode = COMPARE if check == COMPARING else KEEP if stage == LEAPED else KEEP | COMPARE
+    _, inner, far = evaluate(channel, A, on_W, here, there, W, mode, q_new, work)
+    return inner, far
 
-    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is. With trace.shape[1] = 0 nothing moves: the residual is
-    measured of W, which is up to date (before LEAPED, as that of L2).
+
+@inlined
+def _what_follows(
+    stage: int, base: int, cap: float, check: int, far: float, kept: bool, L: Array, W: Array, p_x: Array, n: int
+) -> tuple[int, int, float]:
+    """The next stage, as in the module's table, with its base and cap."""
+    last = (base + 2) % 3
+    if stage == FIRST:
+        return SECOND, base, cap
+    if stage == SECOND and (check == COMPARING or far > NEAR):
+        return FIRST, last, cap
+    if stage == SECOND:
+        reached = leap_ahead(L[base], L[(base + 1) % 3], L[last], W, p_x, n, cap)
+        return LEAPED, base, GROWTH * cap if reached == cap else cap
+    if kept:
+        return FIRST, base, cap
+    encoder_of(L[last], p_x, n, W)
+    return FIRST, last, max(cap / GROWTH, 1.0)
+
+
+@entry
+def advance_funnel(
+    channel: ChannelBlocks, setting: MapSetting, state: CycleState, steps: Integers, trace: Array
+) -> None:
+    """Do steps[r] iterations of run r, each one evaluation of the map, fewer if it ends: at max |W - map(W)| <= tol.
+
+    With trace.shape[2] = TRACE_COLUMNS every iteration is recorded, with 0 none is.
     """
-    moving, record, sparse = trace.shape[1] > 0, trace.shape[2] > 0, channel.letters.shape[0] > 0
-    for r in range(state.q.shape[0]):
+    record, tol, p_x = trace.shape[2] > 0, setting.tol, channel.p_x
+    for r in range(steps.size):
         if setting.stop[0] != 0:
             break
-        if state.outcome[r] != RUNNING:
+        if steps[r] == 0:
             continue
-        rho, width, W, L, p_x = setting.rho[r], setting.width[r], state.W[r], state.L[r], channel.p_x
-        n, stage, base, check = state.alive[r], state.stage[r], state.base[r], state.check[r]
-        value, cap = state.value[r], state.cap[r]
-        work = work_for(channel, n)
+        rho, width, W, L = setting.rho[r], setting.width[r], state.W[r], state.L[r]
+        stage, base, check = state.stage[r], state.base[r], state.check[r]
+        value, cap, work = state.value[r], state.cap[r], work_for(channel, state.alive[r])
         q, q_new, A = work.tables[0], work.tables[1], work.tables[2]
         fetch(state.q, r, q)
-        for step in range(trace.shape[1] if moving else 1):
-            if moving and state.iterations[r] >= setting.limit:
-                break
-            # One evaluation of the map.
-            here, there, on_W = L[(base + stage) % 3], L[(base + stage + 1) % 3], 1.0 + rho[1] / width
-            if not moving:
-                check, stage, there = COMPARING, FIRST, here.copy()
-            if stage == LEAPED:  # to normalise is to apply the map of a Lagrangian without rho
-                here, there, on_W = L[base], L[base], 1.0
-                clear(A)
-            else:
-                weights_of(q, rho, width, A, work.mass)
-            mode = COMPARE if check == COMPARING else KEEP if stage == LEAPED else KEEP | COMPARE
-            if sparse:
-                _, inner, far = evaluate_sparse(channel, A, on_W, here, there, W, mode, q_new, work)
-            else:
-                _, inner, far = evaluate_dense(channel, A, on_W, here, there, W, mode, q_new, work)
-            if stage != LEAPED:
-                state.residuals[r, 2] = far
-            if not moving:
-                break
-            # Record, and stop.
+        for step in range(steps[r]):
+            inner, far = _evaluate(channel, rho, width, stage, base, check, L, W, q, q_new, A, work)
             state.iterations[r] += 1
-            value_new = lagrangian_of(q_new, rho, -inner, setting.h_y)
-            kept = stage != LEAPED or value_new <= value + SLACK * max(1.0, abs(value))
+            value_new, kept = lagrangian_of(q_new, rho, -inner, setting.h_y), True
+            if stage == LEAPED:
+                kept = value_new <= value + SLACK * max(1.0, abs(value))
+            else:
+                state.residuals[r, 2] = far
             if record:
-                trace[r, step, LOSS] = value_new if kept else value
-                trace[r, step, STATIONARITY] = state.residuals[r, 2]
+                record_iteration(trace[r, step], value_new if kept else value, state.residuals[r, 2])
             if check == COMPARING:
-                if far <= setting.tol:
-                    state.outcome[r] = STATIONARY
+                if ended(state.outcome, state.residuals, r, far, tol):
                     break
-                encoder_of(there, p_x, n, W)
-            check = COMPARING if stage != LEAPED and far <= setting.tol else FAR
+                encoder_of(L[(base + stage + 1) % 3], p_x, q.shape[0], W)
+            check = COMPARING if stage != LEAPED and far <= tol else FAR
             if kept:
                 q, q_new, value = q_new, q, value_new
-            # The next stage, as in the module's table.
-            if stage == FIRST:
-                stage = SECOND
-            elif stage == SECOND and (check == COMPARING or far > NEAR):
-                stage, base = FIRST, (base + 2) % 3
-            elif stage == SECOND:
-                reached = leap_ahead(L[base], L[(base + 1) % 3], there, W, p_x, n, cap)
-                stage, cap = LEAPED, GROWTH * cap if reached == cap else cap
-            elif kept:
-                stage = FIRST
-            else:
-                stage, base, cap = FIRST, (base + 2) % 3, max(cap / GROWTH, 1.0)
-                encoder_of(L[base], p_x, n, W)
-            # Clusters that have lost their mass are left out between two cycles.
-            dead = mark_dead(q, work.keep) if stage == FIRST else 0
-            if dead > 0:
-                keep = work.keep[:n]
-                move_up(q, keep)
-                move_up_blocks(W, keep)
-                move_up_blocks(L[base], keep)
-                n, check = n - dead, FAR
-                q, q_new, A = q[:n], q_new[:n], A[:n]
-        if moving:
-            state.alive[r], state.stage[r], state.base[r], state.check[r] = n, stage, base, check
-            state.value[r], state.cap[r] = value, cap
-            save(state.q, r, q)
+            stage, base, cap = _what_follows(stage, base, cap, check, far, kept, L, W, p_x, q.shape[0])
+            n = without_dead(q, W, L[base], work.keep) if stage == FIRST else q.shape[0]  # between two cycles
+            if n < q.shape[0]:
+                q, q_new, A, check = q[:n], q_new[:n], A[:n], FAR
+        state.alive[r], state.stage[r], state.base[r], state.check[r] = q.shape[0], stage, base, check
+        state.value[r], state.cap[r] = value, cap
+        save(state.q, r, q)

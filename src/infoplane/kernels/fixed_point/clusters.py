@@ -1,4 +1,4 @@
-"""Clusters that a bottleneck does not need, found from q(z, y).
+"""Clusters that a run does not need, found from q(z, y): those without mass; and, of a bottleneck, those that are all but equal.
 
 Merging z and z' loses (q(z) + q(z')) JS[p(y|z), p(y|z')] nats of I(Y;Z), of which the second-order term is used here. Clusters that will
 end up equal, or empty, approach that along a direction in which the map has slope 1: iterations converge slowly there, and
@@ -8,12 +8,24 @@ every extrapolation is ill-conditioned.
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.arrays import Flags
 from ..common.fast import regrouped
+from ..common.rows import mark_dead, move_up, move_up_blocks
 
 CHEAP = 1e-6  # nats up to which a merge, and mass up to which leaving out a shrinking cluster, is tried
 EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only
+
+
+@inlined
+def without_dead(q: Array, W: Array, L: Array, keep: Flags) -> int:
+    """Move the clusters that have mass to the front of q, W and L, in place; returns how many there are. ``keep`` is scratch."""
+    n, dead = q.shape[0], mark_dead(q, keep)
+    if dead > 0:
+        move_up(q, keep[:n])
+        move_up_blocks(W, keep[:n])
+        move_up_blocks(L, keep[:n])
+    return n - dead
 
 
 @regrouped

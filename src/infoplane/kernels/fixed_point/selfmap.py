@@ -49,7 +49,6 @@ class MapSetting(NamedTuple):
     width: Array  # (R,)   k
     h_y: float  # H(Y)
     tol: float  # max |W - map(W)| must be at most this
-    limit: int  # iterations in all
     stop: Integers  # (1,)  not 0 once the caller wants what there is; looked at before every run
 
 
@@ -172,22 +171,10 @@ def lagrangian_of(q: Array, rho: Array, h_zx: float, h_y: float) -> float:
     return value
 
 
-@regrouped
-def _evaluate_block(
-    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
-    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
-) -> tuple[float, float, float]:  # fmt: skip
-    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate_dense`.
-
-    Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
-    """
-    n_z, width = A.shape[0], p_x.size
-    value, inner, far = 0.0, 0.0, 0.0
-    _scores(A, t, S, blas)
-    if on_W != 0.0:
-        for z in range(n_z):
-            for i in range(width):
-                S[z, i] += on_W * L[c, z, i]
+@inlined
+def _exponentials(S: Array, top: Array, total: Array, c: int, on_W: float, L_new: Array) -> None:
+    """Fill top with the largest score of every letter x, S with exp(S - top), total with its sum over z; L_new with S - top, if needed."""
+    n_z, width = S.shape
     for i in range(width):
         top[i], total[i] = S[0, i], 0.0
     for z in range(1, n_z, 2):
@@ -207,19 +194,46 @@ def _evaluate_block(
         for i in range(width):
             S[n_z - 1, i] = exp(S[n_z - 1, i] - top[i])
             total[i] += S[n_z - 1, i]
+
+
+@inlined
+def _hand_over(S: Array, total: Array, W: Array, c: int, mode: int) -> float:
+    """What `mode` says, with W' = S total and block c of W; returns max |W' - W|, 0 unless compared."""
+    far = 0.0
+    for z in range(S.shape[0]):
+        if mode & COMPARE:
+            for i in range(S.shape[1]):
+                far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
+        if mode & KEEP:
+            for i in range(S.shape[1]):
+                W[c, z, i] = S[z, i] * total[i]
+    return far
+
+
+@regrouped
+def _evaluate_block(
+    A: Array, t: Array, p_x: Array, on_W: float, L: Array, L_new: Array, W: Array, c: int, mode: int, q: Array, S: Array,
+    top: Array, total: Array, t_x: Array, part_q: Array, blas: bool,
+) -> tuple[float, float, float]:  # fmt: skip
+    """Add to q what the letters x of block c contribute; returns what they contribute to each result of `evaluate`.
+
+    Arrays are passed one by one: a tuple of them would be taken apart, and each reference counted, at every call.
+    """
+    n_z, width = A.shape[0], p_x.size
+    value, inner, far = 0.0, 0.0, 0.0
+    _scores(A, t, S, blas)
+    if on_W != 0.0:
+        for z in range(n_z):
+            for i in range(width):
+                S[z, i] += on_W * L[c, z, i]
+    _exponentials(S, top, total, c, on_W, L_new)
     for i in range(width):
         log_total = log(total[i])
         value += p_x[i] * (top[i] + log_total)
         top[i] = log_total
         total[i] = 1.0 / total[i] if p_x[i] > 0.0 else 0.0  # W = 0 on padding
     if mode != 0:
-        for z in range(n_z):
-            if mode & COMPARE:
-                for i in range(width):
-                    far = max(far, abs(S[z, i] * total[i] - W[c, z, i]))
-            if mode & KEEP:
-                for i in range(width):
-                    W[c, z, i] = S[z, i] * total[i]
+        far = _hand_over(S, total, W, c, mode)
     for i in range(width):
         total[i] *= p_x[i]
     if on_W != 0.0:
@@ -249,13 +263,100 @@ def clear(table: Array) -> None:
 
 
 @inlined
-def evaluate_dense(
+def _scores_of_letter(channel: ChannelBlocks, x: int, A_yz: Array, on_W: float, L: Array, s: Array) -> None:
+    """Fill s with the scores of one letter x, from the letters y that it meets."""
+    c, i = x // channel.p_x.shape[1], x % channel.p_x.shape[1]
+    for z in range(s.size):
+        s[z] = 0.0
+    for k in range(channel.rows[x], channel.rows[x + 1]):
+        a, share = A_yz[channel.letters[k]], channel.shares[k]
+        for z in range(s.size):
+            s[z] += share * a[z]
+    if on_W != 0.0:
+        for z in range(s.size):
+            s[z] += on_W * L[c, z, i]
+
+
+@inlined
+def _normalise_letter(s: Array, c: int, i: int, on_W: float, L_new: Array) -> tuple[float, float]:
+    """Make W' of the scores s of a letter, and L_new = s - top, top the largest, if needed; returns top and log sum_z exp(s - top)."""
+    top, total = s[0], 0.0
+    for z in range(1, s.size):
+        top = max(top, s[z])
+    if on_W != 0.0:
+        for z in range(s.size):
+            L_new[c, z, i] = s[z] - top
+    for z in range(s.size):
+        s[z] = exp(s[z] - top)
+        total += s[z]
+    for z in range(s.size):
+        s[z] /= total
+    return top, log(total)
+
+
+@inlined
+def _hand_over_letter(s: Array, W: Array, c: int, i: int, mode: int) -> float:
+    """As `_hand_over`, with W' = s."""
+    far = 0.0
+    for z in range(s.size):
+        far = max(far, abs(s[z] - W[c, z, i]))
+        if mode & KEEP:
+            W[c, z, i] = s[z]
+    return far
+
+
+@inlined
+def _add_letter(channel: ChannelBlocks, x: int, s: Array, q_yz: Array) -> None:
+    """Add p(x, y) W'[z, x] to q(z, y), for the letters y that x meets; s = p(x) W'[., x]."""
+    for k in range(channel.rows[x], channel.rows[x + 1]):
+        m, share = q_yz[channel.letters[k]], channel.shares[k]
+        for z in range(s.size):
+            m[z] += share * s[z]
+
+
+@regrouped
+def _evaluate_sparse(
+    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
+) -> tuple[float, float, float]:
+    """`evaluate` for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
+    n_z, width = A.shape[0], channel.p_x.shape[1]
+    A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
+    value, inner, far = 0.0, 0.0, 0.0
+    for y in range(A.shape[1]):
+        for z in range(n_z):
+            A_yz[y, z] = A[z, y]
+            q_yz[y, z] = 0.0
+    for x in range(channel.rows.shape[0] - 1):
+        c, i = x // width, x % width
+        p_x = channel.p_x[c, i]
+        _scores_of_letter(channel, x, A_yz, on_W, L, s)
+        top, log_total = _normalise_letter(s, c, i, on_W, L_new)
+        value += p_x * (top + log_total)
+        if mode != 0:
+            far = max(far, _hand_over_letter(s, W, c, i, mode))
+        for z in range(n_z):
+            s[z] *= p_x
+        if on_W != 0.0:
+            for z in range(n_z):
+                L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
+                inner += s[z] * L_new[c, z, i]
+        _add_letter(channel, x, s, q_yz)
+    for z in range(n_z):
+        for y in range(A.shape[1]):
+            q[z, y] = q_yz[y, z]
+    return value, inner, far
+
+
+@inlined
+def evaluate(
     channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
 ) -> tuple[float, float, float]:
     """One evaluation of the map: fills q with q'(z, y), L_new with log W' (if on_W is not 0), and W as `mode` says.
 
     Returns sum_x p(x) log sum_z exp(score); sum p(x) W' log W' (0 if on_W is); and max |W' - W| (0 unless compared).
     """
+    if channel.letters.shape[0] > 0:
+        return _evaluate_sparse(channel, A, on_W, L, L_new, W, mode, q, work)
     T, p_x, blas = channel.T, channel.p_x, channel.blas and A.shape[0] >= BLAS_CLUSTERS
     S, part_q, top, total, t_x = work.S[: A.shape[0]], work.part_q[: A.shape[0]], work.top, work.total, work.t_x
     sum_value, sum_inner, farthest = 0.0, 0.0, 0.0
@@ -268,65 +369,6 @@ def evaluate_dense(
         sum_inner += inner
         farthest = max(farthest, far)
     return sum_value, sum_inner, farthest
-
-
-@regrouped
-def evaluate_sparse(
-    channel: ChannelBlocks, A: Array, on_W: float, L: Array, L_new: Array, W: Array, mode: int, q: Array, work: Scratch
-) -> tuple[float, float, float]:
-    """The same for a sparse channel, one letter x at a time over the letters y that it meets; loops run over z."""
-    n_z, width = A.shape[0], channel.p_x.shape[1]
-    A_yz, q_yz, s = work.A_yz, work.q_yz, work.part_q[:, 0].copy()
-    value, inner, far = 0.0, 0.0, 0.0
-    for y in range(A.shape[1]):
-        for z in range(n_z):
-            A_yz[y, z] = A[z, y]
-            q_yz[y, z] = 0.0
-    for x in range(channel.rows.shape[0] - 1):
-        c, i = x // width, x % width
-        first, last = channel.rows[x], channel.rows[x + 1]
-        for z in range(n_z):
-            s[z] = 0.0
-        for k in range(first, last):
-            a, share = A_yz[channel.letters[k]], channel.shares[k]
-            for z in range(n_z):
-                s[z] += share * a[z]
-        if on_W != 0.0:
-            for z in range(n_z):
-                s[z] += on_W * L[c, z, i]
-        top = s[0]
-        for z in range(1, n_z):
-            top = max(top, s[z])
-        if on_W != 0.0:
-            for z in range(n_z):
-                L_new[c, z, i] = s[z] - top
-        total = 0.0
-        for z in range(n_z):
-            s[z] = exp(s[z] - top)
-            total += s[z]
-        log_total, p_x = log(total), channel.p_x[c, i]
-        value += p_x * (top + log_total)
-        for z in range(n_z):
-            s[z] /= total
-        if mode != 0:
-            for z in range(n_z):
-                far = max(far, abs(s[z] - W[c, z, i]))
-                if mode & KEEP:
-                    W[c, z, i] = s[z]
-        for z in range(n_z):
-            s[z] *= p_x
-        if on_W != 0.0:
-            for z in range(n_z):
-                L_new[c, z, i] = max(L_new[c, z, i] - log_total, LOG_TINY)
-                inner += s[z] * L_new[c, z, i]
-        for k in range(first, last):
-            m, share = q_yz[channel.letters[k]], channel.shares[k]
-            for z in range(n_z):
-                m[z] += share * s[z]
-    for z in range(n_z):
-        for y in range(A.shape[1]):
-            q[z, y] = q_yz[y, z]
-    return value, inner, far
 
 
 @regrouped

@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.fast import regrouped
 from .selfmap import ChannelBlocks
 
@@ -96,6 +96,52 @@ def _products(channel: ChannelBlocks, w: Array, C: Array) -> None:
             C[other, y] = C[y, other]
 
 
+@inlined
+def _standardise(q: Array, mass: float, g: Array) -> bool:
+    """Give g(Y) mean 0 and variance 1 in a cluster of that mass; False if it is constant."""
+    mean, square = 0.0, 0.0
+    for y in range(q.size):
+        mean += q[y] * g[y] / mass
+    for y in range(q.size):
+        g[y] -= mean
+        square += q[y] * g[y] * g[y] / mass
+    if not square > 0.0:
+        return False
+    scale = 1.0 / math.sqrt(square)
+    for y in range(q.size):
+        g[y] *= scale
+    return True
+
+
+@inlined
+def _apply(C: Array, g: Array, h: Array) -> None:
+    """Fill h = C g."""
+    for y in range(g.size):
+        h[y] = 0.0
+        for other in range(g.size):
+            h[y] += C[y, other] * g[other]
+
+
+@inlined
+def _variances(q: Array, mass: float, g: Array, h: Array) -> tuple[float, float]:
+    """Of s(X) = E[g(Y) | x] and of E[s(X) | y], which goes over h, from h_y = q_y E[s | y]: sum_x q_x s_x^2 = sum_y g_y h_y."""
+    spread, rise = 0.0, 0.0
+    for y in range(q.size):
+        spread += g[y] * h[y] / mass
+        h[y] = h[y] / q[y] if q[y] > 0.0 else 0.0
+        rise += q[y] * h[y] * h[y] / mass
+    return spread, rise
+
+
+@inlined
+def _rests(now: float, before: float, wanted: float, patient: bool) -> bool:
+    """Whether the power iteration would not get to what is wanted, since it rises ever more slowly.
+
+    Unless it began all but orthogonal to the eigenvector, and rests on the way: where steps are cheap it is ``patient``.
+    """
+    return abs(now - before) <= ROUNDING * now if patient else POWER_STEPS * (now - before) < wanted - now
+
+
 @part
 def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Array, s: Array, g: Array) -> bool:
     """Fill s and g of a split with lambda > wanted, by power iteration; q = q(z, .), w = W[z, .]. False if none was found.
@@ -113,47 +159,25 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
         if trace - 1.0 <= wanted:
             return False
     for _ in range(PATIENT_STEPS if C.size > 0 else POWER_STEPS):
-        mean, square = 0.0, 0.0
-        for y in range(n_y):
-            mean += q[y] * g[y] / mass
-        for y in range(n_y):
-            g[y] -= mean
-            square += q[y] * g[y] * g[y] / mass
-        if not square > 0.0:
+        if not _standardise(q, mass, g):
             return False
-        scale = 1.0 / math.sqrt(square)
-        for y in range(n_y):
-            g[y] *= scale
-        # With s = E[g(Y) | x]: h_y = q_y E[s | y], sum_x q_x s_x^2 = sum_y g_y h_y.
         if C.size > 0:
-            for y in range(n_y):
-                h[y] = 0.0
-                for other in range(n_y):
-                    h[y] += C[y, other] * g[other]
+            _apply(C, g, h)
         else:
             _expectations(channel, g, s)
             _averages(channel, w, s, h)
-        spread, rise = 0.0, 0.0
-        for y in range(n_y):
-            spread += g[y] * h[y] / mass
-            h[y] = h[y] / q[y] if q[y] > 0.0 else 0.0
-            rise += q[y] * h[y] * h[y] / mass
+        spread, rise = _variances(q, mass, g, h)
         if spread < ROUNDING:  # given z, nothing of g is left in s
             return False
         now = rise / spread  # at most lambda, and rises to it
-        if now > wanted * (1.0 + MARGIN):
+        found = now > wanted * (1.0 + MARGIN)
+        if found:
             _expectations(channel, g, s)
-            for y in range(n_y):
-                g[y] = h[y]
-            return True
-        # It rises ever more slowly, and would not get there; unless it began all but orthogonal to the eigenvector, and rests on the way.
-        if C.size == 0 and POWER_STEPS * (now - before) < wanted - now:
-            return False
-        if C.size > 0 and abs(now - before) <= ROUNDING * now:
-            return False
-        before = now
         for y in range(n_y):
             g[y] = h[y]
+        if found or _rests(now, before, wanted, C.size > 0):
+            return found
+        before = now
     return False
 
 

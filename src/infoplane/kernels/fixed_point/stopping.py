@@ -1,4 +1,4 @@
-"""When a run of a map has ended: max |W - map(W)| <= tol, for the encoder W that is returned.
+"""When a run of a map has ended, and what its trace holds: max |W - map(W)| <= tol, for the encoder W that is returned.
 
 W itself is not needed to go on where the map depends on q(z, y) alone, and to write it down at every iteration would cost as much as the
 map. So a run watches max |q' - q| / p(y), which is at most max |W' - W| since q = W P, and writes W down once that is small. Its `check` is
@@ -14,8 +14,10 @@ COMPARING  measures max |W - map(W)| and leaves W       the run is STATIONARY if
 """
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
+from ..common.arrays import Integers
 from ..common.fast import regrouped
+from ..common.outcomes import LOSS, STATIONARITY, STATIONARY
 
 FAR, WRITING, COMPARING = range(3)
 
@@ -38,3 +40,26 @@ def lowest_residual(q_new: Array, q: Array, p_y: Array) -> float:
         for y in range(q.shape[1]):
             far = max(far, abs(q_new[z, y] - q[z, y]) / p_y[y])
     return far
+
+
+@inlined
+def after(check: int, q_new: Array, q: Array, p_y: Array, tol: float) -> int:
+    """The next check of a run that writes W only when it must, as in the table above."""
+    if check == WRITING:
+        return COMPARING
+    return WRITING if settled(q_new, q, p_y, tol) else FAR
+
+
+@inlined
+def ended(outcome: Integers, residuals: Array, r: int, far: float, tol: float) -> bool:
+    """Note that W of run r was compared, max |W - map(W)| = far; returns whether the run has ended there."""
+    residuals[r, 2] = far
+    if far <= tol:
+        outcome[r] = STATIONARY
+    return far <= tol
+
+
+@inlined
+def record_iteration(row: Array, loss: float, far: float) -> None:
+    """Fill one row of a trace."""
+    row[LOSS], row[STATIONARITY] = loss, far

@@ -3,10 +3,10 @@
 The recursions are those of `douglas_rachford`, compiled (`blocks`). State lives in arrays with one row per run and is updated in
 place, so that a caller may advance a few hundred iterations at a time, show progress, be interrupted, and go on. One iteration of a run is
 
-1. `penalty.retune`          the automatic penalty follows the masses
+1. `_tune`                   the automatic penalty follows the masses
 2. `iterate`                 one step of the recursion
 3. `stopping`                residuals, the trace, and whether the run has ended
-4. `_without_dead`           clusters that have lost their mass are dropped; or else
+4. `_dead`, `_without_dead`  clusters that have lost their mass are dropped; or else
 5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail (`acceleration`)
 """
 
@@ -14,7 +14,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.arrays import Flags, matmul
+from ..common.arrays import Flags, Integers, matmul
 from ..common.outcomes import FAILED, RUNNING
 from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
 from .acceleration import STRIDE, leap
@@ -126,17 +126,32 @@ def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
     return Iterate(W, v, nu, now.c, now.boost, matmul(W, split.M))
 
 
+@inlined
+def _tune(split: Split, setting: Setting, now: Iterate, iteration: int, scale: float, c_before: Array) -> None:
+    """Reset the automatic penalty, and keep a copy of it: the step may raise it."""
+    mass = now.u if setting.tune_on_encoder else now.v
+    retune(split, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled)
+    copy_rows(now.c, c_before)
+
+
+@inlined
+def _dead(now: Iterate, keep: Flags) -> int:
+    """Mark the clusters to go on with; returns how many have lost their mass in both blocks, and hold no letter."""
+    dead = mark_dead_in_both(now.u, now.v, keep)
+    return dead - _keep_last_holders(now.W, keep) if dead > 0 else 0
+
+
 @entry
-def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> None:
-    """Advance every running run by at most trace.shape[1] iterations, or to the limit.
+def advance(tables: Tables, setting: Setting, state: State, steps: Integers, trace: Array) -> None:
+    """Do steps[r] iterations of run r, fewer if it ends.
 
     Once setting.stop is set, an iteration under way is given up, and the run stays where it was before it. With
     trace.shape[2] = TRACE_COLUMNS every iteration is recorded; with 0 none is, and stationarity is evaluated only once
     the other two residuals are small, and at the end.
     """
     record, automatic = trace.shape[2] > 0, setting.kappa > 0.0
-    for r in range(state.W.shape[0]):
-        if state.outcome[r] != RUNNING:
+    for r in range(steps.size):
+        if steps[r] == 0:
             continue
         if setting.stop[0] != 0:
             break
@@ -145,15 +160,10 @@ def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> Non
         split = split_of(tables, setting, r, scale)
         now, tail = _fetched(tables, state, r)
         c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
-        for step in range(trace.shape[1]):
-            if state.iterations[r] >= setting.limit:
-                break
+        for step in range(steps[r]):
             before = now
             if automatic:
-                mass = before.u if setting.tune_on_encoder else before.v
-                may_fall = state.iterations[r] < setting.settled
-                retune(split, mass, before.c, before.boost, setting.kappa, FLOOR * scale, may_fall)
-                copy_rows(before.c, c_before)
+                _tune(split, setting, before, state.iterations[r], scale, c_before)
             now = iterate(split, setting, before)
             if setting.stop[0] != 0:  # the step may have been cut short
                 now = before
@@ -170,9 +180,7 @@ def advance(tables: Tables, setting: Setting, state: State, trace: Array) -> Non
             state.outcome[r] = judge(setting, state, r, now, before)
             if state.outcome[r] != RUNNING:
                 break
-            dead = mark_dead_in_both(now.u, now.v, keep)
-            if dead > 0:
-                dead -= _keep_last_holders(now.W, keep)
+            dead = _dead(now, keep)
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:

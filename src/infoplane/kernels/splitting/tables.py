@@ -48,7 +48,6 @@ class Setting(NamedTuple):
     )
     gradient: bool  # are argmins the paper's gradient steps (else exact)?
     first_step: float  # where back-tracking begins, if they are
-    limit: int  # iterations in all
     accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
     stop: Integers  # (1,)      not 0 once the caller wants what there is; looked at inside long steps
 

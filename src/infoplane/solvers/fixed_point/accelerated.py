@@ -8,11 +8,13 @@ import numpy as np
 
 from ...checks import PYTHON_ONLY, whole_number
 from ...errors import InvalidOptionError
+from ...kernels.common.arrays import Flags
 from ...kernels.common.outcomes import STATIONARY
 from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, split_stationary
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP
 from ...kernels.fixed_point.phases import beginning
+from ...kernels.fixed_point.stopping import COMPARING, FAR, WRITING
 from ...problem import MarkovLagrangian, has_posterior_form
 from ..base import Solver
 from ..job import Job
@@ -99,8 +101,18 @@ class MarginalIteration(MapIteration):
 
     def resume(self) -> None:
         """The split test."""
-        if np.count_nonzero((self.state.outcome == STATIONARY) & (self.state.control["splits"] > 0)):
-            split_stationary(self.channel, self.setting, self.state)
+        state = self.state
+        stationary = (state.outcome == STATIONARY) & (state.control["splits"] > 0) & (state.iterations < self.limit)
+        if stationary.any():
+            split_stationary(self.channel, self.setting, state, stationary)
+
+    def measure(self, going: Flags) -> None:
+        """W becomes the map of the last point that was kept, unless it is there to be compared: the next one may be refused."""
+        state = self.state
+        written = state.control["check"] == COMPARING
+        u = np.where(written[:, None], state.u, state.u_old + state.f_old)
+        state.alive[going] = state.control["clusters_old"][going]
+        self.measured(np.where(going, np.where(written, COMPARING, WRITING), FAR), u=u)
 
 
 class EncoderIteration(MapIteration):
@@ -131,6 +143,12 @@ class EncoderIteration(MapIteration):
             cap=np.full(runs, FIRST_CAP),
             **self.outcomes(runs),
         )
+
+    def measure(self, going: Flags) -> None:
+        """W is up to date."""
+        state = self.state
+        L = state.L[np.arange(len(going)), (state.base + state.stage) % 3]
+        self.measured(np.where(going, COMPARING, FAR), q=state.q, L=L)
 
 
 def _releases_everything(problem: MarkovLagrangian) -> bool:

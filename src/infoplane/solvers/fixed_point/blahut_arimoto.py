@@ -13,7 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...information import entr
+from ...kernels.common.arrays import Flags
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
+from ...kernels.fixed_point.stopping import COMPARING, FAR, WRITING
 from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..job import Job
@@ -69,3 +71,10 @@ class BlahutArimotoIteration(MapIteration):
             alive=np.full(runs, clusters, dtype=np.int64),
             **self.outcomes(runs),
         )
+
+    def measure(self, going: Flags) -> None:
+        """W becomes the map of the present point, if it is not there already; a trace that goes on needs W as it is."""
+        state = self.state
+        written = (state.check == COMPARING) | (self.job.record & (state.iterations < self.limit))
+        check = np.where(going, np.where(written, COMPARING, WRITING), FAR)
+        self.measured(check, q=state.q, L=state.L)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakKeyDictionary
@@ -10,9 +11,10 @@ import numpy as np
 
 from ...information import Array, IntArray
 from ...joint.support import Support
-from ...kernels.common.arrays import Integers
-from ...kernels.common.outcomes import RUNNING, TRACE_COLUMNS
+from ...kernels.common.arrays import Flags, Integers
+from ...kernels.common.outcomes import RUNNING
 from ...kernels.common.roots import LOG_TINY, TINY
+from ...kernels.fixed_point.measuring import measure_encoders
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
 from ..driver import Iteration
@@ -95,7 +97,6 @@ class MapIteration(Iteration):
             width=np.full(runs, job.problem.width),
             h_y=job.support.h_y,
             tol=float(job.tol),
-            limit=self.limit,
             stop=job.budget.flag,
         )
         self.written: list[Array] = []
@@ -122,21 +123,27 @@ class MapIteration(Iteration):
         outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
         return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
 
-    def advance(self, _steps: IntArray, trace: Array) -> None:
-        """As many evaluations of the map as the trace has rows, up to the limit."""
-        self.kernel(self.channel, self.setting, self.state, trace)
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """One evaluation of the map per step."""
+        self.kernel(self.channel, self.setting, self.state, steps, trace)
+
+    @abstractmethod
+    def measure(self, going: Flags) -> None:
+        """Bring W and its residual up to date, for these runs."""
+
+    def measured(self, check: IntArray, **points: Array) -> None:
+        """The same, by the entry for it, from the points that the check of each run asks for: q or u, and L if the map needs it."""
+        runs, state = len(check), self.state
+        q, u, L = (points.get(name, np.zeros((runs, *[0] * axes))) for name, axes in (("q", 2), ("u", 1), ("L", 3)))
+        measure_encoders(self.channel, self.setting, check, state.alive, q, u, L, state.W, state.residuals)
 
     def encoders(self) -> list[Array]:
         """The encoders as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
         if self.written:
             return self.written
         going = self.state.outcome == RUNNING
-        if going.any():  # W and its residual are not up to date, see the kernels
-            columns, free = (
-                TRACE_COLUMNS if self.job.record else 0,
-                self.setting._replace(stop=np.zeros_like(self.setting.stop)),
-            )
-            self.kernel(self.channel, free, self.state, np.zeros((len(going), 0, columns)))
+        if going.any():
+            self.measure(going)
         encoders: list[Array] = []
         width = self.channel.p_x.shape[1]
         for blocks, alive in zip(self.state.W, self.state.alive, strict=True):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
@@ -213,13 +214,12 @@ class SplittingIteration(Iteration):
             alpha=float(options.relaxation),
             kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
             tune_on_encoder=formulation.tune_on_encoder,
-            settled=SETTLED if formulation.descends else self.limit,
+            settled=SETTLED if formulation.descends else sys.maxsize,
             proximal=float(options.proximal),
             tol=float(job.tol),
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
             gradient=options.step == "gradient",
             first_step=options.first_step,
-            limit=self.limit,
             accelerate=options.acceleration and auto and options.step == "exact",
             stop=job.budget.flag,
         )
@@ -241,9 +241,9 @@ class SplittingIteration(Iteration):
             residuals=np.full((runs, 3), np.inf),
         )
 
-    def advance(self, _steps: IntArray, trace: Array) -> None:
-        """As many steps as the trace has rows, up to the limit."""
-        advance(self.tables, self.setting, self.state, trace)
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """One iteration of the recursion per step."""
+        advance(self.tables, self.setting, self.state, steps, trace)
 
     def encoders(self) -> list[Array]:
         """W of every run, without dead clusters."""
