@@ -170,7 +170,9 @@ def _counted_there(rows: nw.LazyFrame[Any], keys: list[str]) -> Iterator[tuple[t
     w = nw.col("w")
     bad = w.is_null() | w.is_nan() | (w < 0.0) | (w == float("inf"))
     checked = rows.with_columns(nw.when(bad).then(nw.lit(1)).otherwise(nw.lit(0)).alias("bad"))
-    groups = checked.group_by(*keys).agg(nw.len().alias("n"), w.sum(), nw.col("bad").sum()).collect()
+    query = checked.group_by(*keys).agg(nw.len().alias("n"), w.sum(), nw.col("bad").sum())
+    # Unless it is told to stream, polars holds the columns of all rows in memory.
+    groups = query.collect(engine="streaming") if query.implementation.is_polars() else query.collect()
     if len(groups) and (wrong := int(groups["bad"].sum())):
         raise InvalidJointError(f"weights must be finite and not negative; found {wrong:,} that are not, or are missing. Correct or drop them.")
     columns = [groups[name].to_list() for name in (*keys, "w", "n")]

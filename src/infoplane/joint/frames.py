@@ -18,16 +18,13 @@ from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import alternatives
 from .binning import checked_rule
 from .columns import Column, Rows, absent
-from .labels import listed
+from .labels import MISSING_RULES, listed
 from .tables import check_amounts
 
 if TYPE_CHECKING:
     from .labels import Cells
 
 Frame: TypeAlias = nw.DataFrame[Any] | nw.LazyFrame[Any]
-
-MISSING_RULES = ("error", "category", "drop")
-"""What may become of a missing value: it is refused, it is a label of its own, or its row is left out."""
 
 
 def frame_cells(

@@ -28,6 +28,9 @@ SPARSE_CELLS, SPARSE_DENSITY = 1_000_000, 0.1
 MISSING = "missing"
 """The label of a value that is not there, where missing values are a category; it comes after all others."""
 
+MISSING_RULES = ("error", "category", "drop")
+"""What may become of a missing value: it is refused, it is a label of its own, or its row is left out."""
+
 
 def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
     """Distinct labels, one per row or column, 0, 1, 2, ... by default; if there are several names, tuples with one value per name."""
