@@ -268,7 +268,11 @@ def test_numbers_are_binned(run, write):
 
 def test_bins_and_missing_together(write):
     path = write("age,y\n20,1\n,2\n40,2\n")
-    assert load(path, "age", "y", bins=(("age", 2),), missing="category").x_labels == ("under 40", "40 and over", "missing")
+    assert load(path, "age", "y", bins=(("age", 2),), missing="category").x_labels == (
+        "under 40",
+        "40 and over",
+        "missing",
+    )
 
 
 def test_dates_are_binned(run, write):

@@ -60,7 +60,9 @@ every_kind = pytest.mark.parametrize("made", KINDS.values(), ids=KINDS)
 
 
 def load(place, x, y, **more):
-    return Source(str(place), (x,), (y,), **{"count": None, "smoothing": None, "matrix": False, "counts": False, **more}).load()
+    return Source(
+        str(place), (x,), (y,), **{"count": None, "smoothing": None, "matrix": False, "counts": False, **more}
+    ).load()
 
 
 @every_kind
@@ -116,7 +118,9 @@ def test_one_and_true_are_not_merged(made, tmp_path):
         place = f"sqlite:///{tmp_path}/all.db?mixed"
     else:
         place = made(tmp_path, {"x": pd.Series([1, True, 2], dtype=object), "y": ["a", "b", "b"]})
-    with pytest.raises(ip.InvalidJointError, match=r"column 'x' must not hold values that are equal but of different types"):
+    with pytest.raises(
+        ip.InvalidJointError, match=r"column 'x' must not hold values that are equal but of different types"
+    ):
         load(place, "x", "y")
 
 
@@ -159,15 +163,21 @@ def test_tables_of_a_database_are_named(tmp_path):
 def test_the_first_of_several_sheets_is_read_and_said(tmp_path, capsys):
     pytest.importorskip("openpyxl")
     with pd.ExcelWriter(tmp_path / "two.xlsx") as book:
-        pd.DataFrame({"x": ["a", "b"], "y": [date(2024, 1, 1), date(2024, 2, 1)]}).to_excel(book, sheet_name="one", index=False)
+        pd.DataFrame({"x": ["a", "b"], "y": [date(2024, 1, 1), date(2024, 2, 1)]}).to_excel(
+            book, sheet_name="one", index=False
+        )
         pd.DataFrame({"z": [1]}).to_excel(book, sheet_name="two")
     assert load(tmp_path / "two.xlsx", "x", "y", bins=(("y", "month"),)).y_labels == ("2024-01", "2024-02")
     assert "the first sheet is read, 'one', of 2" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize(("made", "module", "extra"), [(excel, "openpyxl", "excel"), (feather, "pyarrow.dataset", "parquet")])
+@pytest.mark.parametrize(
+    ("made", "module", "extra"), [(excel, "openpyxl", "excel"), (feather, "pyarrow.dataset", "parquet")]
+)
 def test_a_reader_that_is_not_there_is_named(made, module, extra, tmp_path, monkeypatch):
     place = made(tmp_path)
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(ip.MissingExtraError, match=rf"files need {module.split('.')[0]}: pip install \"infoplane\[{extra}\]\""):
+    with pytest.raises(
+        ip.MissingExtraError, match=rf"files need {module.split('.')[0]}: pip install \"infoplane\[{extra}\]\""
+    ):
         load(place, "drug", "dose", missing="drop")

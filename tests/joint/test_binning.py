@@ -2,6 +2,7 @@
 
 import pickle
 from datetime import date, datetime
+from itertools import pairwise
 
 import numpy as np
 import pandas as pd
@@ -34,14 +35,18 @@ def test_bins_of_a_large_column_have_about_equal_mass():
     assert (joint.p_x * 2000).tolist() == [400] * 5
 
 
-@given(st.dictionaries(st.floats(allow_nan=False, width=32), st.integers(1, 9), min_size=1), st.integers(1, 6), st.floats(allow_nan=False))
+@given(
+    st.dictionaries(st.floats(allow_nan=False, width=32), st.integers(1, 9), min_size=1),
+    st.integers(1, 6),
+    st.floats(allow_nan=False),
+)
 @settings(deadline=None, max_examples=200)
 def test_the_bins_are_a_partition_of_the_line(mass, bins, value):
     """Slow twin: each interval asked in turn, of values that were seen and of one that was not."""
     edges = quantile_edges(mass, bins)
     labels = [Cut("edges", edges).label(code) for code in range(len(edges) + 1)]
     assert (labels[0].low, labels[-1].high) == (None, None)
-    assert all(left.high == right.low for left, right in zip(labels, labels[1:], strict=False))
+    assert all(left.high == right.low for left, right in pairwise(labels))
     for one in (*mass, value):
         inside = [(b.low is None or b.low <= one) and (b.high is None or one < b.high) for b in labels]
         assert sum(inside) == 1
@@ -51,7 +56,9 @@ def test_the_bins_are_a_partition_of_the_line(mass, bins, value):
 
 @every_frame
 def test_labels_are_intervals_ordered_by_their_numbers(frame):
-    joint = Joint.from_frame(frame({"age": [5, 7, 9, 10, 15, 100], "y": [0, 1, 0, 1, 0, 1]}), "age", "y", bins={"age": 3})
+    joint = Joint.from_frame(
+        frame({"age": [5, 7, 9, 10, 15, 100], "y": [0, 1, 0, 1, 0, 1]}), "age", "y", bins={"age": 3}
+    )
     assert joint.x_labels == ("under 9", "9 to under 15", "15 and over")
     assert [(label.low, label.high) for label in joint.x_labels] == [(None, 9), (9, 15), (15, None)]
     assert joint.records == 6
@@ -60,7 +67,9 @@ def test_labels_are_intervals_ordered_by_their_numbers(frame):
 
 @every_frame
 def test_other_rows_fall_into_the_same_bins(frame):
-    joint = Joint.from_frame(frame({"age": [5, 7, 9, 10, 15, 100], "y": [0, 1, 0, 1, 0, 1]}), "age", "y", bins={"age": 3})
+    joint = Joint.from_frame(
+        frame({"age": [5, 7, 9, 10, 15, 100], "y": [0, 1, 0, 1, 0, 1]}), "age", "y", bins={"age": 3}
+    )
     other = Joint.from_frame(frame({"age": [-50.0, 8.5, 14.9, 1e9], "y": [0, 1, 0, 1]}), "age", "y", bins=joint.bins)
     assert other.x_labels == joint.x_labels
     assert (other.p_x * 4).tolist() == [2, 1, 1]
@@ -99,9 +108,13 @@ RULES = {
 @pytest.mark.parametrize("column", [TIMES, DATES], ids=["times", "dates"])
 @pytest.mark.parametrize("rule", RULES)
 def test_dates_are_binned(frame, column, rule):
-    joint = Joint.from_frame(frame({"when": column, "y": [0, 1, 0, 1, 1]}), "when", "y", bins={"when": rule}, missing="category")
+    joint = Joint.from_frame(
+        frame({"when": column, "y": [0, 1, 0, 1, 1]}), "when", "y", bins={"when": rule}, missing="category"
+    )
     assert joint.x_labels == RULES[rule]
-    again = Joint.from_frame(frame({"when": column, "y": [0, 1, 0, 1, 1]}), "when", "y", bins=joint.bins, missing="category")
+    again = Joint.from_frame(
+        frame({"when": column, "y": [0, 1, 0, 1, 1]}), "when", "y", bins=joint.bins, missing="category"
+    )
     assert again == joint
 
 
@@ -126,7 +139,12 @@ def test_what_cannot_be_binned_is_named():
         Joint.from_frame(frame, "x", "y", bins={"z": 2})
     with pytest.raises(InvalidJointError, match="must be of the column's kind, Int64"):
         Joint.from_frame(frame, "x", "y", bins={"y": [date(2024, 1, 1)]})
-    for rule, words in ((0, "positive whole number"), ("day", "year, month, weekday"), ([2, 1], "must increase"), (["a"], "numbers, or dates")):
+    for rule, words in (
+        (0, "positive whole number"),
+        ("day", "year, month, weekday"),
+        ([2, 1], "must increase"),
+        (["a"], "numbers, or dates"),
+    ):
         with pytest.raises(InvalidOptionError, match=words):
             Joint.from_frame(frame, "x", "y", bins={"y": rule})
 

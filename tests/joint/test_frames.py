@@ -272,7 +272,9 @@ MIXED = {"one and True": [1, True, 2], "one and one point nought": [1, 2, 1.0], 
 @pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
 def test_values_that_are_equal_but_of_different_types_are_not_merged(values):
     column = pd.Series(values, dtype=object)
-    with pytest.raises(InvalidJointError, match=r"column 'x' must not hold values that are equal .* found .*1.* and .*(True|1\.0)"):
+    with pytest.raises(
+        InvalidJointError, match=r"column 'x' must not hold values that are equal .* found .*1.* and .*(True|1\.0)"
+    ):
         Joint.from_frame(pd.DataFrame({"x": column, "y": [0, 1, 1]}), "x", "y")
     with pytest.raises(InvalidJointError, match="x must not hold values that are equal but of different types"):
         Joint.from_samples(values, [0, 1, 1])

@@ -52,7 +52,9 @@ def readable(place: Place) -> Iterator[None]:
 
 def any_rows(place: Place) -> Rows:
     """The rows of a table of any kind."""
-    return rows_of(place) if isinstance(place, Path) and kind_of(place) in TEXTS else Rows(typed_rows(place), str(place))
+    return (
+        rows_of(place) if isinstance(place, Path) and kind_of(place) in TEXTS else Rows(typed_rows(place), str(place))
+    )
 
 
 def header_of(path: Path) -> list[str]:
@@ -100,7 +102,9 @@ def read_table(
                 )
         for at, cell in enumerate(cells):
             if isinstance(cell, (list, dict)):
-                raise InvalidJointError(f"line {line}, column {names[at]!r}: found {shortened(str(cell), 40)} where one value is expected.")
+                raise InvalidJointError(
+                    f"line {line}, column {names[at]!r}: found {shortened(str(cell), 40)} where one value is expected."
+                )
             if at in parsers and cell is not None:
                 cells[at] = parsers[at].value(cell, line)
         amount = 1.0 if weight is None else _count(rows, row[weight], line, str(count))

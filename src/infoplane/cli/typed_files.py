@@ -69,7 +69,9 @@ def require(module: str, what: str, extra: str) -> Any:
     try:
         return importlib.import_module(module)
     except ImportError as error:
-        raise MissingExtraError(f'{what} files need {module.split(".")[0]}: pip install "infoplane[{extra}]".') from error
+        raise MissingExtraError(
+            f'{what} files need {module.split(".")[0]}: pip install "infoplane[{extra}]".'
+        ) from error
 
 
 def require_parquet() -> Any:
@@ -166,7 +168,9 @@ def _json_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
             except json.JSONDecodeError as error:
                 raise InvalidJointError(f"line {number} is no JSON: {error}.") from error
             if not isinstance(one, dict):
-                raise InvalidJointError(f'line {number} must be an object, such as {{"x": 1}}; found {line.strip()[:40]}.')
+                raise InvalidJointError(
+                    f'line {number} must be an object, such as {{"x": 1}}; found {line.strip()[:40]}.'
+                )
             found.append((number, one))
     names = list(dict.fromkeys(name for _, one in found for name in one))
     yield 0, list(names)
@@ -183,7 +187,9 @@ def _sql_rows(place: SqlTable) -> Iterator[tuple[int, list[Any]]]:
             found = database.execute("select name from sqlite_master where type in ('table', 'view') order by name")
             names = [name for (name,) in found]
             if place.name not in names:
-                raise InvalidJointError(f"there is no table {place.name!r}; expected {alternatives(place.name, names)}.")
+                raise InvalidJointError(
+                    f"there is no table {place.name!r}; expected {alternatives(place.name, names)}."
+                )
             quoted = place.name.replace('"', '""')
             rows = database.execute(f'select * from "{quoted}"')
             yield 0, [name for name, *_ in rows.description]

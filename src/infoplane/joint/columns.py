@@ -61,7 +61,9 @@ class Column:
         dates = isinstance(dtype, nw.Datetime)
         if not dates and (not dtype.is_numeric() or rule in CALENDAR):
             needed = "dates" if rule in CALENDAR else "numbers or dates"
-            raise InvalidJointError(f"bins need {needed}; found {_example(frame, name)}{dtype} in column {name!r}. Convert it.")
+            raise InvalidJointError(
+                f"bins need {needed}; found {_example(frame, name)}{dtype} in column {name!r}. Convert it."
+            )
         if isinstance(rule, int):
             return cls(name, key, dtype, Cut("edges", dates=dates), rule)
         return cls(name, key, dtype, Cut(rule, dates=True) if isinstance(rule, str) else _cut_at(rule, dtype, name))
@@ -87,7 +89,7 @@ class Column:
         """The label of a value, or of a code."""
         if self.cut is not None:
             return self.cut.label(int(value))
-        return MISSING if is_missing(value) else value  # type: ignore[no-any-return]
+        return MISSING if is_missing(value) else value
 
 
 @dataclass(frozen=True)
@@ -174,7 +176,9 @@ def _counted_there(rows: nw.LazyFrame[Any], keys: list[str]) -> Iterator[tuple[t
     # Unless it is told to stream, polars holds the columns of all rows in memory.
     groups = query.collect(engine="streaming") if query.implementation.is_polars() else query.collect()
     if len(groups) and (wrong := int(groups["bad"].sum())):
-        raise InvalidJointError(f"weights must be finite and not negative; found {wrong:,} that are not, or are missing. Correct or drop them.")
+        raise InvalidJointError(
+            f"weights must be finite and not negative; found {wrong:,} that are not, or are missing. Correct or drop them."
+        )
     columns = [groups[name].to_list() for name in (*keys, "w", "n")]
     for *values, amount, n in zip(*columns, strict=True):
         yield tuple(values), float(amount), int(n)

@@ -1,8 +1,8 @@
 """Frames read through narwhals: the columns that are asked for, checked and counted.
 
-Frames in memory (pandas, polars, pyarrow) are checked row by row, and an error names the row. What is lazy (a LazyFrame of polars, a relation
-of duckdb, frames of dask and pyspark) groups and counts its rows on its own engine, and a dataset of pyarrow does so batch by batch: only
-the groups come here, however many rows there are.
+Frames in memory (pandas, polars, pyarrow) are checked row by row, and an error names the row. What is lazy (a LazyFrame of polars, a
+relation of duckdb, frames of dask and pyspark) groups and counts its rows on its own engine, and a dataset of pyarrow does so batch by
+batch: only the groups come here, however many rows there are.
 """
 
 from __future__ import annotations

@@ -284,7 +284,7 @@ class Joint:
 
     @property
     def bins(self) -> dict[str, str | tuple[Any, ...]]:
-        """How columns were put into bins, as `from_frame` takes it, so that other rows fall into the same ones: edges, or the calendar's rule.
+        """How columns were put into bins, edges or the calendar's rule, as `from_frame` takes it: other rows then fall into the same ones.
 
         Examples
         --------
