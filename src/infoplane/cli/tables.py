@@ -26,7 +26,7 @@ from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
 from ..joint.labels import is_missing
 from .numerals import whole_number_of
-from .text_files import TEXTS, Rows, kind_of, rows_of
+from .text_files import TEXTS, TableRows, kind_of, rows_of
 from .typed_files import Place, check_column, said_dropped, typed_rows
 
 WEIGHT = "\0count"
@@ -50,10 +50,12 @@ def readable(place: Place) -> Iterator[None]:
         raise InvalidJointError(f"{place} cannot be read as {kind_of(place).lstrip('.')}: {error}.") from error
 
 
-def any_rows(place: Place) -> Rows:
+def any_rows(place: Place) -> TableRows:
     """The rows of a table of any kind."""
     return (
-        rows_of(place) if isinstance(place, Path) and kind_of(place) in TEXTS else Rows(typed_rows(place), str(place))
+        rows_of(place)
+        if isinstance(place, Path) and kind_of(place) in TEXTS
+        else TableRows(typed_rows(place), str(place))
     )
 
 
@@ -63,7 +65,7 @@ def header_of(path: Path) -> list[str]:
         return any_rows(path).header()
 
 
-def read_matrix(rows: Rows) -> list[list[float]]:
+def read_matrix(rows: TableRows) -> list[list[float]]:
     """Numbers only, in rows of one length."""
     matrix: list[list[float]] = []
     for line, row in rows:
@@ -127,7 +129,7 @@ def read_table(
 class _Parser:
     """The cells of a column that is to be binned: dates if its rule or its first cell says so, else numbers."""
 
-    def __init__(self, rows: Rows, name: str, rule: int | str) -> None:
+    def __init__(self, rows: TableRows, name: str, rule: int | str) -> None:
         self.rows, self.name = rows, name
         self.dates = True if rule in CALENDAR else None
 
@@ -154,7 +156,7 @@ def _date_of(cell: Any) -> datetime | None:
         return None
 
 
-def read_wide(rows: Rows, smoothing: float, least: int) -> Joint:
+def read_wide(rows: TableRows, smoothing: float, least: int) -> Joint:
     """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
     header = rows.header()
     if len(header) < 1 + least:
@@ -205,7 +207,7 @@ def _check_length(line: int, row: list[Any], header: list[str]) -> None:
         raise InvalidJointError(f"line {line} has {counted(len(row), 'cell')}, the header has {len(header)}.")
 
 
-def _count(rows: Rows, cell: Any, line: int, column: str) -> float:
+def _count(rows: TableRows, cell: Any, line: int, column: str) -> float:
     amount = _number(rows, cell, line, f"column {column!r}")
     if not 0.0 <= amount < math.inf:
         raise InvalidJointError(
@@ -214,7 +216,7 @@ def _count(rows: Rows, cell: Any, line: int, column: str) -> float:
     return amount
 
 
-def _number(rows: Rows, cell: Any, line: int, where: str) -> float:
+def _number(rows: TableRows, cell: Any, line: int, where: str) -> float:
     try:
         return rows.number(cell)
     except ValueError:

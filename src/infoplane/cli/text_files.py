@@ -44,7 +44,7 @@ def kind_of(path: Any) -> str:
     return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
 
 
-class Rows:
+class TableRows:
     """Line number and cells of every row, the header first; and numbers as they are written there."""
 
     decimal_comma = False
@@ -72,14 +72,14 @@ class Rows:
         return number_of(cell)
 
 
-def rows_of(path: Path) -> Rows:
+def rows_of(path: Path) -> TableRows:
     """The rows of a text that are not blank."""
-    rows = Rows(iter(()), str(path))
+    rows = TableRows(iter(()), str(path))
     rows.cells = _split(path, rows)
     return rows
 
 
-def _split(path: Path, rows: Rows) -> Iterator[tuple[int, list[Any]]]:
+def _split(path: Path, rows: TableRows) -> Iterator[tuple[int, list[Any]]]:
     with opened(path) as raw:
         encoding = encoding_of(raw)
         raw.seek(0)

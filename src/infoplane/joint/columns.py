@@ -93,7 +93,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Rows:
+class CountedRows:
     """The parts of a frame, of which one is in memory at a time, and what is asked of them."""
 
     parts: Callable[[], Iterator[Frame]]

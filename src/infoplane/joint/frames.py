@@ -17,7 +17,7 @@ import narwhals as nw
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import alternatives
 from .binning import checked_rule
-from .columns import Column, Rows, absent
+from .columns import Column, CountedRows, absent
 from .labels import MISSING_RULES, listed
 from .tables import check_amounts
 
@@ -51,7 +51,7 @@ def frame_cells(
         with _types_refused(frame, name):
             columns.append(Column.of(frame, name, f"c{at}", rules.get(name)))
     with _types_refused(frame, *x, *y):
-        cells = Rows(_parts(df, frame, (*x, *y), weight, missing), columns, weight, missing).cells()
+        cells = CountedRows(_parts(df, frame, (*x, *y), weight, missing), columns, weight, missing).cells()
     if not cells:
         raise InvalidJointError(EMPTY)
     return {(_together(key[: len(x)]), _together(key[len(x) :])): amount for key, amount in cells.items()}
