@@ -1,7 +1,7 @@
 """Rows grouped by the columns of a joint, each as it is or in bins, and counted where they are.
 
-A query is an expression of narwhals, which pandas, polars, pyarrow, duckdb, dask and pyspark compute each on its own engine. A column with k
-bins is counted on its own first, which gives the edges; then all columns are, together.
+A query is an expression of narwhals, which pandas, polars, pyarrow, duckdb, dask and pyspark compute each on its own engine. A column
+with k bins is counted on its own first, which gives the edges; then all columns are, together.
 """
 
 from __future__ import annotations
