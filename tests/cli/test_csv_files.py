@@ -7,7 +7,20 @@ import pytest
 
 from infoplane.cli.csv_files import write_csv
 
-LABELS = ["=1+1", "+cmd|'/C calc'!A0", "-2+3+cmd|x", "@SUM(A1)", "\t=1", "plain", "-5", "+3.5", "-5 to 3", "-1e-3"]
+LABELS = [
+    "=1+1",
+    "+cmd|'/C calc'!A0",
+    "-2+3+cmd|x",
+    "@SUM(A1)",
+    "\t=1",
+    "plain",
+    "-5",
+    "+3.5",
+    "-5 to 3",
+    "-1e-3",
+    "-5 to under 3",
+    "-5 and over",
+]
 
 
 def written(run, tmp_path, *more):

@@ -141,8 +141,8 @@ def test_unknown_names_and_endings_are_3(run, tmp_path):
     said = run("solve", "hart", *OPTIONS)
     assert said.code == 3
     assert "paper_uniform, paper_nonuniform, heart" in said.err
-    said = run("solve", tmp_path / "table.xlsx", "--x", "x", "--y", "y", *OPTIONS)
-    assert (said.code, ".txt or .parquet" in said.err) == (3, True)
+    said = run("solve", tmp_path / "table.docx", "--x", "x", "--y", "y", *OPTIONS)
+    assert (said.code, ".jsonl or .ndjson" in said.err) == (3, True)
     said = run("solve", tmp_path / "table.parquet", "--matrix", *OPTIONS)
     assert (said.code, ".txt or .npy" in said.err) == (3, True)
 
@@ -234,9 +234,14 @@ def test_missing_values(write, capsys):
     path = write("x,y\na,1\n,2\nb,2\n")
     assert load(path, "x", "y", missing="drop").records == 2
     assert "1 of 3 rows left out" in capsys.readouterr().err
-    assert load(path, "x", "y", missing="label").x_labels == ("a", "b", "missing")
+    assert load(path, "x", "y", missing="category").x_labels == ("a", "b", "missing")
     with pytest.raises(ip.InvalidJointError, match="line 3 has an empty cell in column 'x'"):
         load(path, "x", "y")
+
+
+def test_a_label_called_missing_and_an_empty_cell_are_not_one(write):
+    with pytest.raises(ip.InvalidJointError, match="column 'x' has values called 'missing', and 1 that are missing"):
+        load(write("x,y\nmissing,1\n,2\nb,2\n"), "x", "y", missing="category")
 
 
 def test_missing_values_of_parquet(tmp_path, capsys):
@@ -245,15 +250,15 @@ def test_missing_values_of_parquet(tmp_path, capsys):
     pd.DataFrame({"x": ["a", None, "b"], "y": [1, 2, 2]}).to_parquet(path)
     assert load(path, "x", "y", missing="drop").records == 2
     assert "1 of 3 rows left out" in capsys.readouterr().err
-    assert "missing" in load(path, "x", "y", missing="label").x_labels
+    assert "missing" in load(path, "x", "y", missing="category").x_labels
 
 
 def test_numbers_are_binned(run, write):
     path = write("age,y\n" + "".join(f"{age},{age % 2}\n" for age in (20, 25, 34, 35, 40, 61)))
-    assert load(path, "age", "y", bins=(("age", 2),)).x_labels == ("20 to 34", "35 to 61")
+    assert load(path, "age", "y", bins=(("age", 2),)).x_labels == ("under 35", "35 and over")
     found = run("solve", path, "--x", "age", "--y", "y", "--bin", "age:2", "--bin", "y:2", *OPTIONS).json
-    assert found["x_labels"] == ["20 to 34", "35 to 61"]
-    assert found["y_labels"] == ["0", "1"]
+    assert found["x_labels"] == ["under 35", "35 and over"]
+    assert found["y_labels"] == ["under 1", "1 and over"]
     said = run("solve", write("age,y\n20,1\nold,2\n"), "--x", "age", "--y", "y", "--bin", "age:2", *OPTIONS)
     assert (said.code, "line 3, column 'age': found 'old'" in said.err) == (3, True)
     for wrong in ("age", "age:0", ":3", "age:x"):
@@ -263,7 +268,49 @@ def test_numbers_are_binned(run, write):
 
 def test_bins_and_missing_together(write):
     path = write("age,y\n20,1\n,2\n40,2\n")
-    assert load(path, "age", "y", bins=(("age", 2),), missing="label").x_labels == ("20", "40", "missing")
+    assert load(path, "age", "y", bins=(("age", 2),), missing="category").x_labels == (
+        "under 40",
+        "40 and over",
+        "missing",
+    )
+
+
+def test_dates_are_binned(run, write):
+    path = write("when,y\n2023-12-31,a\n2024-01-01T08:30,b\n2024-03-05,a\n2024-03-06,b\n")
+    options = ("--x", "when", "--y", "y", *OPTIONS)
+    assert run("solve", path, "--bin", "when:month", *options).json["x_labels"] == ["2023-12", "2024-01", "2024-03"]
+    assert run("solve", path, "--bin", "when:year", *options).json["x_labels"] == ["2023", "2024"]
+    found = run("solve", path, "--bin", "when:weekday", *options).json["x_labels"]
+    assert found == ["Monday", "Tuesday", "Wednesday", "Sunday"]
+    found = run("solve", path, "--bin", "when:2", *options).json["x_labels"]
+    assert found == ["before 2024-03-05", "2024-03-05 and later"]
+    said = run("solve", write("when,y\n2024-01-01,a\nspring,b\n"), "--bin", "when:month", *options)
+    assert (said.code, "line 3, column 'when': found 'spring' where a date" in said.err) == (3, True)
+    assert run("solve", path, "--bin", "when:day", *options).code == 2
+
+
+def test_missing_dates_are_a_bin(write):
+    path = write("when,y\n2023-12-31,a\n,b\n2024-03-05,a\n")
+    found = load(path, "when", "y", bins=(("when", "year"),), missing="category")
+    assert found.x_labels == ("2023", "2024", "missing")
+
+
+def test_decimal_commas_between_semicolons(write, capsys):
+    text = "v;y;n\n1,5;a;0,5\n2,5;b;1,5\n-1e3;a;2\n"
+    joint = load(write(text), "v", "y", count="n", bins=(("v", 3),))
+    assert joint.x_labels == ("under 1.5", "1.5 to under 2", "2 and over")
+    assert joint.p_x.tolist() == [0.5, 0.125, 0.375]
+    assert "is read as 1.5, since semicolons separate the cells" in capsys.readouterr().err
+    assert load(write(text), "v", "y").x_labels == ("-1e3", "1,5", "2,5")
+    matrix = load(write("0,5;0,25\n0;0,25\n"), matrix=True)
+    assert matrix.p_xy.tolist() == [[0.5, 0.25], [0.0, 0.25]]
+    wide = load(write("word;u;v\na;1,5;0\nb;0;0,5\n"))
+    assert wide.p_xy.tolist() == [[0.75, 0.0], [0.0, 0.25]]
+    for wrong in ("1.234,5", "1,2,3", ",5"):
+        with pytest.raises(ip.InvalidJointError, match=f"found '{wrong}' where a number is expected"):
+            load(write(f"v;y\n1,5;a\n{wrong};b\n"), "v", "y", bins=(("v", 2),))
+    with pytest.raises(ip.InvalidJointError, match="found '1,5' where a number is expected"):
+        load(write('v,y\n"1,5",a\n'), "v", "y", bins=(("v", 2),))
 
 
 # -- samples are not distributions -------------------------------------------------------------------------------------

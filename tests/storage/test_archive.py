@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import sparse
 
@@ -24,6 +25,19 @@ JOINTS = {
         P, x_labels=[("a", 1), ("a", 2), ("b", 1), ("b", 2)], x_names=["drug", "dose"], y_names=["outcome"]
     ),
     "nested and mixed labels": lambda: ip.Joint.from_matrix(P, x_labels=[1, "1", 2.5, (1, ("u", False))]),
+    "bins": lambda: ip.Joint.from_frame(
+        pd.DataFrame(
+            {
+                "v": [-1.5, 2.0, 3.25, np.inf],
+                "when": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-02-01", "2025-01-01"]),
+                "y": ["a", "b", "c", "a"],
+                "day": pd.to_datetime(["2024-01-01", "2024-01-02", "2024-02-01", "2025-01-01"]),
+            }
+        ),
+        ["v", "when"],
+        ["y", "day"],
+        bins={"v": 3, "when": 2, "day": "weekday"},
+    ),
     "unicode": lambda: ip.Joint.from_matrix(
         P,
         x_labels=["ä", "日本", "\N{GRINNING FACE}", 'a"b\\c\n'],
@@ -50,6 +64,7 @@ def assert_same(found, expected):
     for name in ("x_labels", "y_labels"):
         ours, theirs = getattr(found.joint, name), getattr(expected.joint, name)
         assert [type(label) for label in ours] == [type(label) for label in theirs]
+    assert found.joint.bins == expected.joint.bins
     assert found.complete is expected.complete
     assert len(found) == len(expected)
     for one, other in zip(found.runs, expected.runs, strict=True):

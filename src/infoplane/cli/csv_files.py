@@ -24,7 +24,9 @@ _ESCAPE = f"{__name__}.escape"
 
 _NUMBER = r"[+-]?\d[\d.,]*(?:e[+-]?\d+)?"
 
-_FORMULA = re.compile(rf"(?!{_NUMBER}(?: to {_NUMBER})?\Z)[=+\-@\t\r]", re.IGNORECASE)
+_FORMULA = re.compile(
+    rf"(?!{_NUMBER}(?: to (?:under |before )?{_NUMBER}| and over| and later)?\Z)[=+\-@\t\r]", re.IGNORECASE
+)
 """The beginning of a formula; a negative number, or a bin such as ``-5 to 3``, is none."""
 
 

@@ -21,8 +21,9 @@ from . import options, output
 from .csv_files import escape_formulas, write_csv
 from .exit_codes import NOT_CONVERGED, interruptible
 from .frontier import check_report
-from .inputs import CAPACITY, Source, header_of, joint_options
+from .inputs import CAPACITY, Source, joint_options
 from .numerals import Number, Whole
+from .tables import header_of
 
 if TYPE_CHECKING:
     from rich.table import Table

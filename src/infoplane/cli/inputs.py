@@ -1,36 +1,31 @@
 """JOINT: a built-in name, a table of samples or counts, a wide table of counts, or a matrix.
 
-In a text table every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing
-value, which is an error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers;
-any other keeps its text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row,
-and counts everywhere else. How files are opened and split into cells is in `text_files`.
+How files are opened and split into cells is in `text_files` and `typed_files`, what their cells mean in `tables`.
 """
 
 from __future__ import annotations
 
 import csv
-import importlib
-import math
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import click
 import numpy as np
 
 from .. import datasets
-from ..errors import InvalidJointError, MissingExtraError
-from ..formatting import alternatives, counted
-from ..joint.binning import MISSING
+from ..errors import InvalidJointError
+from ..joint.binning import CALENDAR
 from ..joint.joint import Joint
+from ..joint.labels import MISSING_RULES
 from ..storage.npz import read_npy
-from .numerals import Number, number_of, whole_number_of
+from .numerals import Number
 from .printing import note
+from .tables import WEIGHT, any_rows, read_matrix, read_prior, read_table, read_wide, readable
 from .text_files import STDIN, TEXTS, kind_of, rows_of
+from .typed_files import ARROW, SQL, TYPED, Place, located, read_dataset
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -47,8 +42,8 @@ class Source:
     matrix: bool
     counts: bool
     wide: bool = False
-    bins: tuple[tuple[str, int], ...] = ()
-    missing: str | None = None
+    bins: tuple[tuple[str, int | str], ...] = ()
+    missing: Literal["error", "category", "drop"] | None = None
     prior: str | None = None
 
     @property
@@ -56,7 +51,7 @@ class Source:
         """The name that tables and pictures show."""
         if self.name in datasets.REGISTRY:
             return self.name
-        return "standard input" if self.name == STDIN else Path(self.name).name.split(".")[0] or self.name
+        return "standard input" if self.name == STDIN else located(self.name).name.split(".")[0] or self.name
 
     def load(self) -> Joint:
         """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad.
@@ -77,8 +72,8 @@ class Source:
         if self.prior == UNIFORM:
             return joint.with_prior("uniform")
         path = Path(self.prior)
-        with _readable(path):
-            return joint.with_prior(_read_prior(path, len(joint.x_names)))
+        with readable(path):
+            return joint.with_prior(read_prior(path, len(joint.x_names)))
 
     def prior_said(self, joint: Joint) -> str:
         """Which p(x) the joint has, in words."""
@@ -97,18 +92,18 @@ class Source:
                     f"{self.name} is built in and takes no {given[0]}; for a file of that name write ./{self.name}."
                 )
             return datasets.load(self.name)
-        path = Path(self.name)
-        kind = kind_of(path)
-        kinds = (*TEXTS, ".npy") if self.matrix else (*TEXTS, ".parquet")
-        if kind not in kinds:
+        place = located(self.name)
+        kinds = (*TEXTS, ".npy") if self.matrix else (*TEXTS, *TYPED)
+        if kind_of(place) not in (*kinds, *(() if self.matrix else (SQL,))):
             what = "a matrix" if self.matrix else f"a built-in joint ({', '.join(datasets.names())}) or a table"
+            sql = "" if self.matrix else ", a table of a database (sqlite:///file.db?table)"
             raise InvalidJointError(
-                f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz, or - for standard input; "
-                f"found {self.name!r}."
+                f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz{sql}, or - for standard "
+                f"input; found {self.name!r}."
             )
         if self.matrix:
-            return self._matrix(path)
-        return self._table(path) if self.x or self.y else self._wide(path)
+            return self._matrix(Path(self.name))
+        return self._table(place) if self.x or self.y else self._wide(place)
 
     def _flags(self) -> dict[str, Any]:
         return {
@@ -131,8 +126,8 @@ class Source:
         self._refuse(("--x", "--y", "--count", "--bin", "--missing", "--wide"), "a --matrix has no columns to name")
         if self.smoothing is not None and not self.counts:
             raise click.UsageError("--smoothing adds to counts: say --counts if the matrix holds counts.")
-        with _readable(path):
-            table = read_npy(path) if kind_of(path) == ".npy" else _read_matrix(path)
+        with readable(path):
+            table = read_npy(path) if kind_of(path) == ".npy" else read_matrix(rows_of(path))
             if self.counts:
                 return Joint.from_counts(table, self.smoothing or 0.0)
             try:
@@ -141,7 +136,7 @@ class Source:
                 advice = " On the command line: --counts." if "from_counts" in str(error) else ""
                 raise InvalidJointError(f"{error}{advice}") from None
 
-    def _table(self, path: Path) -> Joint:
+    def _table(self, path: Place) -> Joint:
         if not self.x or not self.y:
             raise click.UsageError(f"{path.name} is a table: name its columns with --x and --y.")
         if self.wide:
@@ -154,25 +149,24 @@ class Source:
         for name in bins:
             if name not in (*self.x, *self.y):
                 raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
-        with _readable(path):
-            if kind_of(path) == ".parquet":
-                frame, weight = _read_parquet(path, self._columns(), self.missing), self.count
+        with readable(path):
+            if isinstance(path, Path) and kind_of(path) in ARROW:
+                frame, weight = read_dataset(path, (*self.x, *self.y), self.count, self.missing), self.count
             else:
-                frame, weight = _read_table(path, self), _WEIGHT
-            return Joint.from_frame(frame, list(self.x), list(self.y), weight, self.smoothing or 0.0, bins)
+                frame, weight = read_table(path, (*self.x, *self.y), self.count, bins, self.missing), WEIGHT
+            smoothing, missing = self.smoothing or 0.0, self.missing or "error"
+            return Joint.from_frame(frame, list(self.x), list(self.y), weight, smoothing, bins, missing)
 
-    def _wide(self, path: Path) -> Joint:
+    def _wide(self, path: Place) -> Joint:
         """The wide table that a file without --x and --y must be."""
         self._refuse(("--count", "--bin", "--missing"), "they are about the columns that --x and --y name")
         if self.counts and not self.wide:
             raise click.UsageError(
                 "--counts goes with --matrix; a table with labels in its first column and row is --wide."
             )
-        with _readable(path):
-            parquet = kind_of(path) == ".parquet"
-            rows = _parquet_rows(path) if parquet else rows_of(path)
+        with readable(path):
             try:
-                return _read_wide(rows, self.smoothing or 0.0, least=1 if self.wide else 2)
+                return read_wide(any_rows(path), self.smoothing or 0.0, least=1 if self.wide else 2)
             except InvalidJointError as error:
                 if self.wide:
                     raise
@@ -180,9 +174,6 @@ class Source:
                     f"{path.name} is a table: name its columns with --x and --y, or say --matrix. It is no table of counts with labels "
                     f"in its first column and row (--wide) either: {error}"
                 ) from None
-
-    def _columns(self) -> list[str]:
-        return [*self.x, *self.y, *([self.count] if self.count else [])]
 
 
 FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing", "prior")
@@ -220,12 +211,13 @@ def joint_options(command: F) -> F:
                 callback=_bins,
                 multiple=True,
                 metavar="COL:N",
-                help="Put the numbers of a column into N bins of about equal mass, such as age:5; may be repeated.",
+                help="Put the numbers or dates of a column into N bins of about equal mass, such as age:5, or dates by year, month or "
+                "weekday, such as born:year; may be repeated.",
             ),
             click.option(
                 "--missing",
-                type=click.Choice(["error", "drop", "label"]),
-                help="What to do with an empty cell: refuse it, leave its row out, or call it 'missing'.  [default: error]",
+                type=click.Choice(MISSING_RULES),
+                help="What to do with an empty cell: refuse it, make it the label 'missing', or leave its row out.  [default: error]",
             ),
             click.option(
                 "--smoothing", type=Number(), metavar="S", help="Add S to every count, also to those that are 0."
@@ -264,213 +256,19 @@ def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> t
     return names
 
 
-def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> tuple[tuple[str, int], ...]:
-    """Each COLUMN:N; a column's name may contain colons."""
-    found: dict[str, int] = {}
+def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> tuple[tuple[str, int | str], ...]:
+    """Each COLUMN:N, or COLUMN:year and the like; a column's name may contain colons."""
+    found: dict[str, int | str] = {}
     for value in values:
-        name, _, count = value.rpartition(":")
-        name = name.strip().strip('"')
-        if not name or not (count.strip().isdecimal() and count.isascii()) or int(count) < 1:
-            raise click.BadParameter(f"expected COLUMN:N such as age:5, found {value!r}.", param=parameter)
+        name, _, rule = value.rpartition(":")
+        name, rule = name.strip().strip('"'), rule.strip()
+        count = int(rule) if rule.isdecimal() and rule.isascii() else 0
+        if not name or not (count or rule in CALENDAR):
+            raise click.BadParameter(
+                f"expected COLUMN:N such as age:5, or COLUMN:{', COLUMN:'.join(CALENDAR)} for dates; found {value!r}.",
+                param=parameter,
+            )
         if name in found:
             raise click.BadParameter(f"the column {name!r} is binned twice.", param=parameter)
-        found[name] = int(count)
+        found[name] = count or rule
     return tuple(found.items())
-
-
-# -- files -------------------------------------------------------------------------------------------------------------
-
-_WEIGHT = "\0count"
-"""The name of the column of weights: no column of a text file can have it."""
-
-
-@contextmanager
-def _readable(path: Path) -> Iterator[None]:
-    """Whatever is wrong with a file is an InvalidJointError that begins with its name."""
-    try:
-        yield
-    except InvalidJointError as error:
-        raise InvalidJointError(f"{path}: {error}") from error
-    except FileNotFoundError:
-        raise InvalidJointError(
-            f"there is no file {path}, nor a built-in joint of that name; built in: {', '.join(datasets.names())}."
-        ) from None
-    except OSError as error:
-        raise InvalidJointError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (UnicodeDecodeError, csv.Error, ValueError, EOFError) as error:
-        raise InvalidJointError(f"{path} cannot be read as {kind_of(path).lstrip('.')}: {error}.") from error
-
-
-def header_of(path: Path) -> list[str]:
-    """The names of a table's columns."""
-    with _readable(path):
-        if kind_of(path) == ".parquet":
-            return list(require_parquet().read_schema(path).names)
-        return next(rows_of(path), (0, []))[1]
-
-
-def _read_matrix(path: Path) -> list[list[float]]:
-    matrix: list[list[float]] = []
-    for line, row in rows_of(path):
-        if matrix and len(row) != len(matrix[0]):
-            raise InvalidJointError(f"line {line} has {len(row)} numbers, the first has {len(matrix[0])}.")
-        matrix.append([_number(cell, line, f"column {at}") for at, cell in enumerate(row, 1)])
-    return matrix
-
-
-def _read_table(path: Path, source: Source) -> Any:
-    """A frame with one row for each combination of values that occurs, and the number of samples that have it."""
-    import pandas as pd
-
-    rows = rows_of(path)
-    _, header = next(rows, (0, []))
-    names, binned = list(dict.fromkeys([*source.x, *source.y])), dict(source.bins)
-    places = [_place(header, name) for name in names]
-    weight = None if source.count is None else _place(header, source.count)
-    numbers = [at for at, name in enumerate(names) if name in binned]
-    amounts: dict[tuple[Any, ...], float] = {}
-    seen = dropped = 0
-    for line, row in rows:
-        seen += 1
-        _check_length(line, row, header)
-        cells: tuple[Any, ...] = tuple(row[place] for place in places)
-        if "" in cells:
-            if source.missing == "drop":
-                dropped += 1
-                continue
-            if source.missing != "label":
-                raise InvalidJointError(
-                    f"line {line} has an empty cell in column {names[cells.index('')]!r}. Leave the row out (--missing drop), or give "
-                    "what is missing a name (--missing label)."
-                )
-            cells = tuple(cell or MISSING for cell in cells)
-        if numbers:
-            cells = tuple(
-                _number(cell, line, f"column {names[at]!r}") if at in numbers and cell != MISSING else cell
-                for at, cell in enumerate(cells)
-            )
-        amount = 1.0 if weight is None else _number(row[weight], line, f"column {source.count!r}")
-        if not 0.0 <= amount < math.inf:
-            raise InvalidJointError(
-                f"line {line} has the count {amount:g} in column {source.count!r}; counts are finite and not negative."
-            )
-        amounts[cells] = amounts.get(cells, 0.0) + amount
-    if dropped:
-        note(f"{path}: {dropped:,} of {counted(seen, 'row')} left out, since a cell is empty.")
-    columns = [[cells[at] for cells in amounts] for at in range(len(names))]
-    frame = {
-        name: column if at in numbers else _whole_numbers(column)
-        for at, (name, column) in enumerate(zip(names, columns, strict=True))
-    }
-    return pd.DataFrame({**frame, _WEIGHT: np.fromiter(amounts.values(), dtype=float, count=len(amounts))})
-
-
-def _read_wide(rows: Iterator[tuple[int, list[str]]], smoothing: float, least: int) -> Joint:
-    """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
-    _, header = next(rows, (0, []))
-    if len(header) < 1 + least:
-        raise InvalidJointError(f"it needs a column of labels and at least {counted(least, 'column')} of counts.")
-    labels, counts = [], []
-    for line, row in rows:
-        _check_length(line, row, header)
-        labels.append(row[0])
-        counts.append([_count(cell, line, name) for cell, name in zip(row[1:], header[1:], strict=True)])
-    if not counts:
-        raise InvalidJointError("it has no row below the first.")
-    return Joint.from_counts(
-        np.array(counts), smoothing, _whole_numbers(labels), _whole_numbers(header[1:]), header[0] or "x", "y"
-    )
-
-
-def _read_prior(path: Path, names: int) -> dict[Any, float]:
-    """p(x) by label, from a table whose last column has the probabilities, below a header."""
-    rows = _parquet_rows(path) if kind_of(path) == ".parquet" else rows_of(path)
-    _, header = next(rows, (0, []))
-    if len(header) != names + 1:
-        raise InvalidJointError(
-            f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(len(header), 'column')}."
-        )
-    cells, masses = [], []
-    for line, row in rows:
-        _check_length(line, row, header)
-        cells.append(row[:-1])
-        masses.append(_number(row[-1], line, f"column {header[-1]!r}"))
-    columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
-    labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
-    label, often = Counter(labels).most_common(1)[0] if labels else (None, 0)
-    if often > 1:
-        raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
-    return dict(zip(labels, masses, strict=True))
-
-
-def _count(cell: str, line: int, column: str) -> float:
-    amount = _number(cell, line, f"column {column!r}")
-    if not 0.0 <= amount < math.inf:
-        raise InvalidJointError(
-            f"line {line} has the count {amount:g} in column {column!r}; counts are finite and not negative."
-        )
-    return amount
-
-
-def _check_length(line: int, row: list[str], header: list[str]) -> None:
-    if len(row) != len(header):
-        raise InvalidJointError(f"line {line} has {counted(len(row), 'cell')}, the header has {len(header)}.")
-
-
-def _place(header: list[str], name: str) -> int:
-    if header.count(name) > 1:
-        raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
-    if name not in header:
-        # As they are typed: a name with a comma in double quotes.
-        names = [f'"{one}"' if "," in one else one for one in header]
-        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
-    return header.index(name)
-
-
-def _number(cell: str, line: int, where: str) -> float:
-    try:
-        return number_of(cell)
-    except ValueError:
-        raise InvalidJointError(f"line {line}, {where}: found {cell!r} where a number is expected.") from None
-
-
-def _whole_numbers(cells: list[str]) -> list[Any]:
-    """The cells as whole numbers if that loses nothing, else as they are."""
-    try:
-        numbers = {cell: whole_number_of(cell) for cell in set(cells)}
-    except ValueError:
-        return cells
-    return [numbers[cell] for cell in cells] if all(str(n) == cell for cell, n in numbers.items()) else cells
-
-
-def require_parquet() -> Any:
-    """The Parquet module of pyarrow, or the error that says how to install it."""
-    try:
-        return importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise MissingExtraError('Parquet files need pyarrow: pip install "infoplane[parquet]".') from error
-
-
-def _read_parquet(path: Path, columns: list[str], missing: str | None) -> Any:
-    parquet = require_parquet()
-    header = parquet.read_schema(path).names
-    for name in columns:
-        _place(header, name)
-    table = parquet.read_table(path, columns=list(dict.fromkeys(columns)))
-    if missing not in ("drop", "label"):
-        return table
-    frame = table.to_pandas()
-    if missing == "label":
-        return frame.astype(object).where(frame.notna(), MISSING)
-    kept = frame.dropna()
-    if len(kept) < len(frame):
-        note(f"{path}: {len(frame) - len(kept):,} of {counted(len(frame), 'row')} left out, since a value is missing.")
-    return kept
-
-
-def _parquet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:
-    """The header and the rows of a wide table, as text."""
-    table = require_parquet().read_table(path)
-    yield 0, list(table.column_names)
-    for number, row in enumerate(zip(*(column.to_pylist() for column in table.columns), strict=True), 1):
-        yield number, ["" if cell is None else str(cell) for cell in row]

@@ -19,9 +19,9 @@ from ..information import bits
 from ..solve import solve
 from ..storage.files import to_json, write_whole
 from .csv_files import write_csv
-from .inputs import require_parquet
 from .printing import note as note
 from .printing import say as say
+from .typed_files import require_parquet
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -70,10 +70,10 @@ def solve(
 ) -> None:
     r"""Find one encoder p(z|x) for JOINT that minimises --problem: the best of several runs.
 
-    JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv or .parquet, with --x and
-    --y; a table of counts with labels in its first column and row; or the matrix p(x,y) itself, with --matrix. Texts may have
-    commas, semicolons or tabs, may be compressed (.gz), and - is standard input. NA and null are labels like any other; an
-    empty cell is an error unless --missing says otherwise.
+    JOINT is a built-in name (infoplane datasets lists them); a table of samples or counts, .csv, .parquet, .feather,
+    .xlsx, .jsonl or sqlite:///file.db?table, with --x and --y; a table of counts with labels in its first column and row; or the
+    matrix p(x,y) itself, with --matrix. Texts may have commas, semicolons or tabs, may be compressed (.gz), and - is standard
+    input. NA and null are labels like any other; an empty cell is an error unless --missing says otherwise.
 
     Exit code 4 means that the answer is printed but did not converge, or is not certified as --certify asks.
 

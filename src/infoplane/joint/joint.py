@@ -21,13 +21,16 @@ from .. import markup
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
+from .binning import bins_of
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
 from .sampling import expected_information, largest_expected_information
 from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
 
 if TYPE_CHECKING:
-    from narwhals.typing import IntoDataFrame
+    from narwhals.typing import IntoFrame
+
+    from .binning import BinRule
 
     Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
     Labels: TypeAlias = Iterable[Hashable] | None
@@ -152,19 +155,22 @@ class Joint:
     @classmethod
     def from_frame(
         cls,
-        df: IntoDataFrame,
+        df: IntoFrame,
         x: str | Sequence[str],
         y: str | Sequence[str],
         weight: str | None = None,
         smoothing: float = 0.0,
-        bins: Mapping[str, int] | None = None,
+        bins: Mapping[str, BinRule] | None = None,
+        missing: Literal["error", "category", "drop"] = "error",
     ) -> Self:
         """p(x, y) = share of the rows, or of their weight, in which the columns `x` and `y` take these values.
 
         Parameters
         ----------
         df
-            A pandas, polars or pyarrow frame with one row per sample; or one row per group, with `weight` its size.
+            A frame with one row per sample; or one row per group, with `weight` its size. In memory, of pandas, polars or pyarrow. Or
+            elsewhere: a LazyFrame of polars, a relation of duckdb, a frame of dask or pyspark, a dataset of pyarrow. Those are counted
+            where they are, and only the counts come here.
         x, y
             A column, or a list of columns that are taken together. Labels are the values of one column, tuples of
             values of several; only combinations that occur get a label. They are sorted if they can be compared,
@@ -174,8 +180,12 @@ class Joint:
         smoothing
             Added to every cell, before normalising.
         bins
-            Columns of numbers, each with the number of bins of about equal mass that its values are put into: ``{"age": 5}``. Labels
-            are the smallest and the largest value of a bin, ``"20 to 34"``.
+            Columns of numbers or dates, and what their values are put into: so many bins of about equal mass, ``{"age": 5}``; bins between
+            given edges, ``{"age": [18, 65]}``; for dates also ``"year"``, ``"month"`` or ``"weekday"``. Labels are intervals that
+            leave no hole, ``"35 to under 50"``; `bins` of the joint is what puts other rows into the same ones.
+        missing
+            What becomes of a missing value (null or NaN) in `x` or `y`: ``"error"`` refuses it, ``"category"`` makes it the label
+            ``"missing"``, which is a bin of its own where there are bins, and ``"drop"`` leaves the row out.
 
         Examples
         --------
@@ -186,11 +196,10 @@ class Joint:
         (('a', 'b'), ('f', 'm'), [[0.25, 0.0], [0.25, 0.5]])
         """
         # Imported on use: narwhals costs 0.1 s that matrices and samples need not pay.
-        from .binning import binned
         from .frames import frame_cells
 
         x_names, y_names = checked_names(x, "x"), checked_names(y, "y")
-        cells = binned(frame_cells(df, x_names, y_names, weight), x_names, y_names, bins or {})
+        cells = frame_cells(df, x_names, y_names, weight, bins or {}, missing)
         table, x_labels, y_labels = tabulated(cells)
         return cls.from_counts(table, smoothing, x_labels, y_labels, x_names, y_names)
 
@@ -272,6 +281,20 @@ class Joint:
         """(|X|, |Y|)."""
         n_x, n_y = self.p_xy.shape
         return n_x, n_y
+
+    @property
+    def bins(self) -> dict[str, str | tuple[Any, ...]]:
+        """How columns were put into bins, edges or the calendar's rule, as `from_frame` takes it: other rows then fall into the same ones.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> ages = pd.DataFrame({"age": [20, 25, 34, 35, 40, 61], "ill": [0, 0, 0, 1, 1, 1]})
+        >>> joint = Joint.from_frame(ages, "age", "ill", bins={"age": 2})
+        >>> joint.x_labels, joint.bins
+        (('under 35', '35 and over'), {'age': (35,)})
+        """
+        return bins_of(self.x_names, self.x_labels) | bins_of(self.y_names, self.y_labels)
 
     @property
     def is_sparse(self) -> bool:

@@ -6,6 +6,7 @@ import math
 import reprlib
 from collections import Counter
 from collections.abc import Iterable, Mapping, Set
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 # Tables of samples are stored sparse when they are both this large and this empty.
 SPARSE_CELLS, SPARSE_DENSITY = 1_000_000, 0.1
+
+MISSING = "missing"
+"""The label of a value that is not there, where missing values are a category; it comes after all others."""
+
+MISSING_RULES = ("error", "category", "drop")
+"""What may become of a missing value: it is refused, it is a label of its own, or its row is left out."""
 
 
 def checked_labels(given: Any, n: int, names: tuple[str, ...], role: str) -> Labels:
@@ -83,18 +90,41 @@ def listed(values: Any, role: str) -> list[Hashable]:
     method = next((m for m in ("to_list", "tolist", "to_pylist") if hasattr(values, m) and not dates), None)
     plain: list[Hashable] = list(values) if method is None else getattr(values, method)()
     try:
-        missing = any(_is_missing(value) for value in dict.fromkeys(plain))
+        missing = any(is_missing(value) for value in dict.fromkeys(plain))
     except TypeError as error:
         raise InvalidJointError(
             f"{role} must hold hashable values; found an {error}. Turn lists into tuples."
         ) from None
+    _check_alike(plain, role)
     if missing:
-        at = [i for i, value in enumerate(plain) if _is_missing(value)]
+        at = [i for i, value in enumerate(plain) if is_missing(value)]
         raise InvalidJointError(
             f"{role} must have no missing values; found {len(at)}, the first at position {at[0]} (counting from 0). "
             'Drop it, or give it a label of its own such as "missing".'
         )
     return plain
+
+
+def _check_alike(values: list[Hashable], role: str) -> None:
+    """Refuse values that are equal but of different types, 1, True and 1.0: as labels they would be one."""
+    if len({type(value) for value in values} - {str}) < 2 and not any(isinstance(value, tuple) for value in values[:1]):
+        return
+    first: dict[Hashable, Hashable] = {}
+    for value in values:
+        known = first.setdefault(value, value)
+        if known is not value and _kind(known) != _kind(value):
+            raise InvalidJointError(
+                f"{role} must not hold values that are equal but of different types; found {known!r} and {value!r}, which would be one "
+                "label. Convert them to one type, or to text."
+            )
+
+
+def _kind(value: object) -> object:
+    """What kind of value it is; numpy's scalars are of the kind of Python's."""
+    if isinstance(value, tuple):
+        return tuple(map(_kind, value))
+    kinds = ((bool, bool | np.bool_), (int, Integral), (float, float | np.floating), (str, str))
+    return next((kind for kind, members in kinds if isinstance(value, members)), type(value))
 
 
 NAMED = 5
@@ -161,10 +191,10 @@ def tabulated(cells: Cells) -> tuple[Table, Labels, Labels]:
     return table if large_and_empty else table.toarray(), x_labels, y_labels
 
 
-def _is_missing(value: object) -> bool:
+def is_missing(value: object) -> bool:
     """None, NaN, NaT, NA, or a tuple with one of them."""
     if isinstance(value, tuple):
-        return any(_is_missing(v) for v in value)
+        return any(is_missing(v) for v in value)
     try:
         return value is None or bool(value != value)
     except TypeError:  # pandas.NA has no truth value
@@ -173,6 +203,13 @@ def _is_missing(value: object) -> bool:
 
 def _ordered(labels: Iterable[Any]) -> Labels:
     try:
-        return tuple(sorted(labels))
+        return tuple(sorted(labels, key=_missing_last))
     except TypeError:
         return tuple(labels)
+
+
+def _missing_last(label: Any) -> Any:
+    """A key that can be compared although a label of another type stands for what is missing."""
+    if isinstance(label, tuple):
+        return tuple(_missing_last(value) for value in label)
+    return (label == MISSING) is True, label

@@ -6,6 +6,7 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import scipy.sparse
 from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
+from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
 from ..solution import Solution, Trace
@@ -270,9 +272,23 @@ def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:
 
 
 def _label(label: Any) -> Any:
-    """A label as JSON; tuples become {"tuple": [...]}, so that they come back as tuples, and NaN stays NaN."""
-    return to_json(label, tuples=lambda members: {"tuple": members}, nonfinite=float)
+    """A label as JSON; tuples become {"tuple": [...]} and bins {"bin": [...]}, so that they come back as such, and NaN stays NaN."""
+    if isinstance(label, tuple):
+        return {"tuple": [_label(member) for member in label]}
+    if isinstance(label, Bin):
+        return {"bin": [str(label), *(_edge(one) for one in (label.low, label.high)), label.rule]}
+    return to_json(label, nonfinite=float)
 
 
 def _labels(plain: Any) -> Any:
-    return tuple(_labels(one) for one in plain["tuple"]) if isinstance(plain, dict) else plain
+    if not isinstance(plain, dict):
+        return plain
+    if "bin" not in plain:
+        return tuple(_labels(one) for one in plain["tuple"])
+    text, low, high, rule = plain["bin"]
+    low, high = (datetime.fromisoformat(edge) if isinstance(edge, str) else edge for edge in (low, high))
+    return Bin(text, low, high, rule)
+
+
+def _edge(edge: Any) -> Any:
+    return edge.isoformat() if isinstance(edge, datetime) else to_json(edge, nonfinite=float)

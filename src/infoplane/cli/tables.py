@@ -1,0 +1,233 @@
+"""What the cells of a table mean: labels, counts, numbers and dates to be binned, and what is missing.
+
+In a text every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing value, which is an
+error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers; any other keeps its
+text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row, and counts
+everywhere else.
+"""
+
+from __future__ import annotations
+
+import csv
+import math
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import date, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import datasets
+from ..errors import InvalidJointError
+from ..formatting import counted, shortened
+from ..joint.binning import CALENDAR, as_time
+from ..joint.joint import Joint
+from ..joint.labels import is_missing
+from .numerals import whole_number_of
+from .text_files import TEXTS, TableRows, kind_of, rows_of
+from .typed_files import Place, check_column, said_dropped, typed_rows
+
+WEIGHT = "\0count"
+"""The name of the column of weights: no column of a file can have it."""
+
+
+@contextmanager
+def readable(place: Place) -> Iterator[None]:
+    """Whatever is wrong with a file is an InvalidJointError that begins with its name."""
+    try:
+        yield
+    except InvalidJointError as error:
+        raise InvalidJointError(f"{place}: {error}") from error
+    except FileNotFoundError:
+        raise InvalidJointError(
+            f"there is no file {place}, nor a built-in joint of that name; built in: {', '.join(datasets.names())}."
+        ) from None
+    except OSError as error:
+        raise InvalidJointError(f"{place} cannot be read: {error.strerror or error}.") from error
+    except (UnicodeDecodeError, csv.Error, ValueError, EOFError) as error:
+        raise InvalidJointError(f"{place} cannot be read as {kind_of(place).lstrip('.')}: {error}.") from error
+
+
+def any_rows(place: Place) -> TableRows:
+    """The rows of a table of any kind."""
+    return (
+        rows_of(place)
+        if isinstance(place, Path) and kind_of(place) in TEXTS
+        else TableRows(typed_rows(place), str(place))
+    )
+
+
+def header_of(path: Path) -> list[str]:
+    """The names of a table's columns."""
+    with readable(path):
+        return any_rows(path).header()
+
+
+def read_matrix(rows: TableRows) -> list[list[float]]:
+    """Numbers only, in rows of one length."""
+    matrix: list[list[float]] = []
+    for line, row in rows:
+        if matrix and len(row) != len(matrix[0]):
+            raise InvalidJointError(f"line {line} has {len(row)} numbers, the first has {len(matrix[0])}.")
+        matrix.append([_number(rows, cell, line, f"column {at}") for at, cell in enumerate(row, 1)])
+    return matrix
+
+
+def read_table(
+    place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
+) -> Any:
+    """A frame with one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`."""
+    import pandas as pd
+
+    rows = any_rows(place)
+    header = rows.header()
+    for name in (*names, *(() if count is None else (count,))):
+        check_column(header, name)
+    names = list(dict.fromkeys(names))
+    places = [header.index(name) for name in names]
+    weight = None if count is None else header.index(count)
+    parsers = {at: _Parser(rows, name, bins[name]) for at, name in enumerate(names) if name in bins}
+    amounts: dict[tuple[Any, ...], float] = {}
+    seen = incomplete = 0
+    for line, row in rows:
+        seen += 1
+        _check_length(line, row, header)
+        cells = [None if _is_empty(row[at]) else row[at] for at in places]
+        if None in cells:
+            incomplete += 1
+            if missing not in ("drop", "category"):
+                raise InvalidJointError(
+                    f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
+                    "what is missing a label (--missing category)."
+                )
+        for at, cell in enumerate(cells):
+            if isinstance(cell, (list, dict)):
+                raise InvalidJointError(
+                    f"line {line}, column {names[at]!r}: found {shortened(str(cell), 40)} where one value is expected."
+                )
+            if at in parsers and cell is not None:
+                cells[at] = parsers[at].value(cell, line)
+        amount = 1.0 if weight is None else _count(rows, row[weight], line, str(count))
+        # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
+        key = (*cells, *map(type, cells))
+        amounts[key] = amounts.get(key, 0.0) + amount
+    if missing == "drop":
+        said_dropped(place, incomplete, seen)
+    is_text = isinstance(place, Path) and kind_of(place) in TEXTS
+    frame: dict[str, Any] = {}
+    for at, name in enumerate(names):
+        column = [key[at] for key in amounts]
+        if at in parsers:
+            frame[name] = pd.Series(column, dtype=None if parsers[at].dates else float)
+        else:
+            frame[name] = pd.Series(_whole_numbers(column) if is_text else column, dtype=object)
+    return pd.DataFrame({**frame, WEIGHT: np.fromiter(amounts.values(), dtype=float, count=len(amounts))})
+
+
+class _Parser:
+    """The cells of a column that is to be binned: dates if its rule or its first cell says so, else numbers."""
+
+    def __init__(self, rows: TableRows, name: str, rule: int | str) -> None:
+        self.rows, self.name = rows, name
+        self.dates = True if rule in CALENDAR else None
+
+    def value(self, cell: Any, line: int) -> Any:
+        if self.dates is None:
+            self.dates = _date_of(cell) is not None
+        if not self.dates:
+            return _number(self.rows, cell, line, f"column {self.name!r}")
+        found = _date_of(cell)
+        if found is None:
+            raise InvalidJointError(
+                f"line {line}, column {self.name!r}: found {cell!r} where a date such as 2024-03-31 is expected."
+            )
+        return found
+
+
+def _date_of(cell: Any) -> datetime | None:
+    """A date, or one written as ISO 8601 has it, with or without the time; not the digits of a number."""
+    try:
+        if isinstance(cell, str):
+            return datetime.fromisoformat(cell.strip()) if "-" in cell[1:] else None
+        return as_time(cell) if isinstance(cell, date) else None
+    except ValueError:
+        return None
+
+
+def read_wide(rows: TableRows, smoothing: float, least: int) -> Joint:
+    """A joint from a table with labels in its first column and row, and at least so many columns of counts."""
+    header = rows.header()
+    if len(header) < 1 + least:
+        raise InvalidJointError(f"it needs a column of labels and at least {counted(least, 'column')} of counts.")
+    labels, counts = [], []
+    for line, row in rows:
+        _check_length(line, row, header)
+        labels.append(_text(row[0]))
+        counts.append([_count(rows, cell, line, name) for cell, name in zip(row[1:], header[1:], strict=True)])
+    if not counts:
+        raise InvalidJointError("it has no row below the first.")
+    return Joint.from_counts(
+        np.array(counts), smoothing, _whole_numbers(labels), _whole_numbers(header[1:]), header[0] or "x", "y"
+    )
+
+
+def read_prior(path: Path, names: int) -> dict[Any, float]:
+    """p(x) by label, from a table whose last column has the probabilities, below a header."""
+    rows = any_rows(path)
+    header = rows.header()
+    if len(header) != names + 1:
+        raise InvalidJointError(
+            f"a prior has {counted(names, 'column')} of labels, then one of probabilities; found {counted(len(header), 'column')}."
+        )
+    cells, masses = [], []
+    for line, row in rows:
+        _check_length(line, row, header)
+        cells.append([_text(cell) for cell in row[:-1]])
+        masses.append(_number(rows, row[-1], line, f"column {header[-1]!r}"))
+    columns = [_whole_numbers([row[at] for row in cells]) for at in range(names)]
+    labels = columns[0] if names == 1 else list(zip(*columns, strict=True))
+    label, often = Counter(labels).most_common(1)[0] if labels else (None, 0)
+    if often > 1:
+        raise InvalidJointError(f"a prior has each x once; found {label!r} {often} times.")
+    return dict(zip(labels, masses, strict=True))
+
+
+def _text(cell: Any) -> str:
+    return "" if cell is None else str(cell)
+
+
+def _is_empty(cell: Any) -> bool:
+    return bool(cell == "") or is_missing(cell)
+
+
+def _check_length(line: int, row: list[Any], header: list[str]) -> None:
+    if len(row) != len(header):
+        raise InvalidJointError(f"line {line} has {counted(len(row), 'cell')}, the header has {len(header)}.")
+
+
+def _count(rows: TableRows, cell: Any, line: int, column: str) -> float:
+    amount = _number(rows, cell, line, f"column {column!r}")
+    if not 0.0 <= amount < math.inf:
+        raise InvalidJointError(
+            f"line {line} has the count {amount:g} in column {column!r}; counts are finite and not negative."
+        )
+    return amount
+
+
+def _number(rows: TableRows, cell: Any, line: int, where: str) -> float:
+    try:
+        return rows.number(cell)
+    except ValueError:
+        raise InvalidJointError(f"line {line}, {where}: found {_text(cell)!r} where a number is expected.") from None
+
+
+def _whole_numbers(cells: list[Any]) -> list[Any]:
+    """The cells as whole numbers if that loses nothing, else as they are; None stays."""
+    try:
+        numbers = {cell: whole_number_of(cell) for cell in set(cells) - {None}}
+    except ValueError:
+        return cells
+    is_exact = all(str(number) == cell for cell, number in numbers.items())
+    return [None if cell is None else numbers[cell] for cell in cells] if is_exact else cells
