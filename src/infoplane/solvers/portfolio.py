@@ -7,6 +7,8 @@ bottleneck                  starts, pooled (`pooling`); annealing upwards in gam
                             hard partition, with the clusters that the dual says are missing (`growth`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`generation`), which finds |Z|
+deterministic bottleneck    starts as hard partitions, their letters moved, if X has more than 64; else as any other, and the bottleneck's
+                            encoder, rounded
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
@@ -34,7 +36,7 @@ from ..certificate.funnel.bound import scaled
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
-from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel
+from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel, posterior_form_below
 from ..runtime.budget import Stopped
 from ..solution import Run
 from .annealing import Annealing
@@ -45,7 +47,7 @@ from .fixed_point.accelerated import Accelerated
 from .generation import FEW, LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
 from .job import Job, work_of
-from .partitions import encoder_of, labels_of, moved, partitions, softened
+from .partitions import encoder_of, is_hard, labels_of, moved, partitions, raced, restarts_within, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters, make_starts
@@ -111,6 +113,8 @@ class Portfolio(PathSolver):
         """As many as the budget holds, at least one."""
         if len(support.p_x) <= SMALL:
             return starts
+        if is_hard(problem):
+            return min(starts, restarts_within(support, clusters))
         if pools_more(support, problem, clusters):
             return min(starts, POOLED)
         return max(1, min(starts, STARTS_WORK // max(work_of(support, clusters), 1)))
@@ -190,6 +194,11 @@ class Candidates:
     def large(self) -> bool:
         """Whether a start has no cluster for every letter."""
         return self.job.letters > SMALL
+
+    @property
+    def hard(self) -> bool:
+        """Whether nothing but hard partitions is looked at: of many letters, moves were measured to find all that soft encoders do."""
+        return self.large and is_hard(self.job.problem)
 
     @property
     def asks_the_dual(self) -> bool:
@@ -291,10 +300,26 @@ def _grown(candidates: Candidates) -> None:
             candidates.polish(W, "growth")
 
 
+def _restarted(candidates: Candidates) -> None:
+    """The starts as hard partitions, their letters moved: what `starts` and `rng` decide, of many letters."""
+    best = min(raced(candidates.job, candidates.job.starts), key=lambda one: one.loss)
+    candidates.found.append(candidates.job.standing(encoder_of(best.labels), best.found_by))
+
+
+def _hardened(candidates: Candidates) -> None:
+    """The bottleneck's encoder at the same gamma, whose loss is nowhere above; the other stages round it."""
+    job = candidates.patient.but(problem=posterior_form_below(candidates.job.problem))
+    W = Annealing().run(job)[0].encoder
+    if len(W) <= job.most:
+        candidates.found.append(candidates.job.standing(W, Annealing.name))
+
+
 def _hard(candidates: Candidates) -> None:
     """Hard partitions, the best of which are softened and settled."""
-    hard = partitions(candidates.job, [run.encoder for run in candidates.runs])
+    hard = partitions(candidates.job, [] if candidates.hard else [run.encoder for run in candidates.runs])
     candidates.keep(candidates.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    if candidates.hard:
+        return
     for one in hard[:POLISHED]:
         if one.clusters > 1:
             candidates.polish(softened(one.labels), one.found_by)
@@ -337,7 +362,9 @@ class Stage(NamedTuple):
 STAGES = (
     Stage(lambda on: on.bottleneck or on.funnel, _pooled),
     Stage(lambda on: on.funnel and on.job.capped, _convex),
-    Stage(lambda on: not (on.bottleneck or on.funnel) and on.accelerates, _accelerated),
+    Stage(lambda on: not (on.bottleneck or on.funnel or on.hard) and on.accelerates, _accelerated),
+    Stage(lambda on: is_hard(on.job.problem) and not on.large, _hardened),
+    Stage(lambda on: on.hard, _restarted),
     Stage(lambda on: on.bottleneck, _annealed),
     Stage(lambda on: on.funnel and on.large and on.job.capped and on.accelerates, _random),
     Stage(lambda on: on.bottleneck and (on.job.capped or (on.large and not on.asks_the_dual)), _partitioned),
@@ -346,6 +373,6 @@ STAGES = (
     Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown),
     Stage(lambda on: on.funnel, _generated),
     Stage(lambda on: not (on.bottleneck or on.funnel), _hard),
-    Stage(lambda on: on.brief.iterations < on.job.budget.iterations, _truncated),
+    Stage(lambda on: on.brief.iterations < on.job.budget.iterations and not on.hard, _truncated),
 )
 """What runs, in this order."""
