@@ -7,8 +7,8 @@ bottleneck                  starts, pooled (`pooling`); annealing upwards in gam
                             hard partition, with the clusters that the dual says are missing (`growth`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`generation`), which finds |Z|
-deterministic bottleneck    starts as hard partitions, their letters moved, if X has more than 64; else as any other, and the bottleneck's
-                            encoder, rounded
+deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
+                            and the bottleneck's encoder, rounded
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
@@ -47,7 +47,7 @@ from .fixed_point.accelerated import Accelerated
 from .generation import FEW, LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
 from .job import Job, work_of
-from .partitions import encoder_of, is_hard, labels_of, moved, partitions, raced, restarts_within, softened
+from .partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters, make_starts
@@ -300,12 +300,6 @@ def _grown(candidates: Candidates) -> None:
             candidates.polish(W, "growth")
 
 
-def _restarted(candidates: Candidates) -> None:
-    """The starts as hard partitions, their letters moved: what `starts` and `rng` decide, of many letters."""
-    best = min(raced(candidates.job, candidates.job.starts), key=lambda one: one.loss)
-    candidates.found.append(candidates.job.standing(encoder_of(best.labels), best.found_by))
-
-
 def _hardened(candidates: Candidates) -> None:
     """The bottleneck's encoder at the same gamma, whose loss is nowhere above; the other stages round it."""
     job = candidates.patient.but(problem=posterior_form_below(candidates.job.problem))
@@ -316,9 +310,12 @@ def _hardened(candidates: Candidates) -> None:
 
 def _hard(candidates: Candidates) -> None:
     """Hard partitions, the best of which are softened and settled."""
-    hard = partitions(candidates.job, [] if candidates.hard else [run.encoder for run in candidates.runs])
-    candidates.keep(candidates.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    job = candidates.job
+    hard = partitions(job, [job.starts[0]] if candidates.hard else [run.encoder for run in candidates.runs])
+    candidates.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
     if candidates.hard:
+        again = restarted(job, hard[0])
+        candidates.keep(job.standing(encoder_of(again.labels), again.found_by))
         return
     for one in hard[:POLISHED]:
         if one.clusters > 1:
@@ -364,7 +361,6 @@ STAGES = (
     Stage(lambda on: on.funnel and on.job.capped, _convex),
     Stage(lambda on: not (on.bottleneck or on.funnel or on.hard) and on.accelerates, _accelerated),
     Stage(lambda on: is_hard(on.job.problem) and not on.large, _hardened),
-    Stage(lambda on: on.hard, _restarted),
     Stage(lambda on: on.bottleneck, _annealed),
     Stage(lambda on: on.funnel and on.large and on.job.capped and on.accelerates, _random),
     Stage(lambda on: on.bottleneck and (on.job.capped or (on.large and not on.asks_the_dual)), _partitioned),
