@@ -75,7 +75,7 @@ def test_nobody_is_advised_on_options_that_the_solver_does_not_have_or_has_not_c
 def test_a_splitting_solver_advises_its_own_defaults(options, advice):
     found = ip.solve(UNIFORM, PROBLEM, ip.DouglasRachford("ib-2", **options), **RUN)
     assert found.status is ip.Status.ITERATION_LIMIT
-    assert found.message == f"{found.status.value}, or {advice}"
+    assert found.message == f"{found.status.value}: {advice}"
     assert str(found).endswith(found.message)
     swept = ip.sweep(UNIFORM, ip.bottleneck, [0.2], ip.DouglasRachford("ib-2", **options), **RUN)
     assert swept.runs[0].message == found.message

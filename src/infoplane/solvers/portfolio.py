@@ -39,6 +39,7 @@ from ..joint.support import Support
 from ..problem import LAGRANGIAN, MarkovLagrangian, family_of, is_bottleneck, is_funnel, posterior_form_below
 from ..runtime.budget import Stopped
 from ..solution import Run
+from ..status import Status
 from .annealing import Annealing
 from .base import PathSolver
 from .capping import within
@@ -130,7 +131,22 @@ class Portfolio(PathSolver):
             if stage.applies(candidates) and not (job.budget.over and candidates.found):
                 with suppress(Stopped):
                     stage.work(candidates)
-        return candidates.runs
+        return [_advised(job, run) for run in candidates.runs]
+
+
+CONTINUED = (
+    "the default's own limit on work has ended it, not max_iter; solve(joint, problem, {solver!r}, init=solution.encoder, max_iter=...) "
+    "goes on from here"
+)
+"""What a run says that did not converge before it had the iterations that were asked for."""
+
+
+def _advised(job: Job, run: Run) -> Run:
+    """The run with the limit that has ended it, and the call that goes on."""
+    if run.status.converged or run.status is Status.INTERRUPTED or 0 < job.budget.iterations <= run.iterations:
+        return run
+    solver = Accelerated.name if Accelerated().refusal(job.problem) is None else DouglasRachford().name
+    return replace(run, advice=CONTINUED.format(solver=solver))
 
 
 SMALL = 64
@@ -211,8 +227,11 @@ class Candidates:
         return Accelerated().refusal(self.job.problem) is None
 
     def keep(self, run: Run) -> None:
-        """One more answer, if it is better than all others."""
-        if len(run.encoder) <= self.job.most and self.job.loss(run.encoder) < self.lowest - BETTER:
+        """One more answer, if it is better than all others; or no worse, and converged where the best is not."""
+        if len(run.encoder) > self.job.most:
+            return
+        settles = run.status.converged and bool(self.runs) and not self.best.status.converged
+        if self.job.loss(run.encoder) < self.lowest - (0.0 if settles else BETTER):
             died = max(self.job.starts.shape[1] - len(run.encoder), 0)
             self.later = [replace(run, died=died, trace=None)]
 
@@ -343,9 +362,13 @@ def _generated(candidates: Candidates) -> None:
 
 
 def _truncated(candidates: Candidates) -> None:
-    """A start that is the best gets the time that all else has had."""
+    """A start that is the best gets the time that all else has had, and a hard partition may leave its corner.
+
+    One step of the map fills all zeros of a hard encoder, from its own q(y|z); softening would move these first.
+    """
     best = candidates.best
-    if not best.status.converged and not candidates.later and best.found_by != Annealing.name:
+    stands = best.iterations == 0
+    if not best.status.converged and (stands or not candidates.later) and best.found_by != Annealing.name:
         candidates.polish(best.encoder, best.found_by)
 
 
