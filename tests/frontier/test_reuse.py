@@ -59,12 +59,14 @@ def test_the_cap_is_that_of_the_parameter():
 
 
 def test_a_bound_stays_that_of_the_parameter():
-    exact = ip.solve(HEART, ip.bottleneck(GRID[1]), certify=True)
     found = spoilt()
     bounded = Frontier(
         HEART,
-        [replace(run, lower_bound=exact.lower_bound) if run.parameter == GRID[1] else run for run in found.runs],
+        [
+            replace(run, lower_bound=-HEART.mutual_information) if run.parameter == GRID[1] else run
+            for run in found.runs
+        ],
     )
     answer = bounded.best_answers()[1].run
-    assert answer.lower_bound == exact.lower_bound
-    assert answer.gap >= -1e-12
+    assert answer.lower_bound == -HEART.mutual_information
+    assert answer.gap >= 0.0

@@ -120,7 +120,7 @@ class Frontier:
         return best_answers(self.runs, self.best_rows())
 
     def best(self) -> Any:
-        """The best encoder of each parameter, as a frame; ``run`` is the row that `encoder` takes, ``found_at`` the parameter of that run."""
+        """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
         answers = self.best_answers()
         frame = _frame([(answer.row, answer.run) for answer in answers])
         frame["found_at"] = [answer.found_at for answer in answers]

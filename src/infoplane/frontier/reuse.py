@@ -1,7 +1,7 @@
 """Every encoder of a frontier at every parameter: L = S H(Z) - rho_zx I(X;Z) - rho_zy I(Y;Z), S = rho_z + rho_zx + rho_zy.
 
 It is linear in rho, so that an encoder is a straight line in the parameter, known from three numbers, and where another run's line lies
-below the best of a parameter's own, that encoder is the better answer there. Stored runs stay as they are: a frontier looks when it is read.
+below the best of a parameter's own, that encoder is the better answer there. Stored runs stay as they are: a frontier looks when read.
 """
 
 from __future__ import annotations

@@ -256,7 +256,9 @@ def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
             left[on] = np.maximum(left[on] - weight * q, 0.0)
             emptied = on[left[on] <= INSIDE * p_x[on]]
             left[emptied] = 0.0
-    return np.unique(np.concatenate([chosen, _cheapest(vertices, costs - costs.max() - 1.0, len(p_x))]).astype(np.int64))
+    return np.unique(
+        np.concatenate([chosen, _cheapest(vertices, costs - costs.max() - 1.0, len(p_x))]).astype(np.int64)
+    )
 
 
 def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
