@@ -29,7 +29,8 @@ def test_it_is_no_worse_than_the_bottlenecks_encoder_made_hard(topics):
     assert found.loss <= verify.lagrangian(topics.p_xy, hard, problem.rho) + 1e-9
 
 
-def test_starts_are_restarts_and_more_of_them_find_more(topics):
+def test_starts_are_restarts_and_more_of_them_find_more():
+    topics = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(12, 0.5), size=300))
     problem = ip.deterministic_bottleneck(1e-3)
     few, many, again = (ip.solve(topics, problem, clusters=8, starts=n, rng=5) for n in (1, 60, 60))
     assert many.loss < few.loss - 1e-6

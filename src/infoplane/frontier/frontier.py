@@ -34,8 +34,9 @@ SHOWN_ROWS = 20
 class Frontier:
     """Runs on the information plane of one joint.
 
-    Every run is there with its status (`to_frame`); `best` has the best encoder for each parameter, whichever run found it, `pareto` the
-    runs that no other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number. A frontier is equal to itself only.
+    Every run is there with its status (`to_frame`); `best` has the best encoder for each parameter, whichever run
+    found it, `pareto` the runs that no other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take
+    the number. A frontier is equal to itself only.
     """
 
     def __init__(

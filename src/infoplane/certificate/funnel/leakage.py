@@ -127,7 +127,7 @@ def _capped(
 ) -> CappedFunnel:
     """One cap; lines are those of the caps before, and this one's is added. ``private`` is an encoder that leaks nothing.
 
-    The answer is a solution of the Lagrangian at the slope of the frontier here: that of the line that proves it, else the programme's price.
+    The answer is a solution of the Lagrangian at the slope of the frontier here: the proving line's, else the programme's price.
     """
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)

@@ -224,7 +224,7 @@ def _mixture(Q: Array, p_x: Array, budget: Budget) -> tuple[Array, Array, Array,
 def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> tuple[Array, Array, Array, Array]:
     """The cheapest mixture of a first column and the vertices: of many, those of least reduced cost join until none is below 0.
 
-    Prices hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x by the same number lowers lambda.q by it.
+    Prices hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x alike lowers lambda.q by as much.
     """
     n, count = len(p_x), len(vertices.letters)
     if count <= DIRECT * n:
@@ -242,7 +242,7 @@ def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> 
 
 
 def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
-    """Vertices that make up p_x, those of least H first, and for every letter a few others: programmes of p_x and few more have no useful prices.
+    """Vertices that make up p_x, those of least H first, and for every letter a few others: without them prices are useless.
 
     What is left of p_x leaks as little as p_x, so that all of it is used if all vertices are there.
     """
