@@ -136,7 +136,7 @@ def _scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline")
     style["s"] *= SIZE.get(solver, 1.0)
     style["edgecolors" if "facecolors" in style else "color"] = COLOUR[solver]
     ax.scatter(ended.ixz, ended.iyz, alpha=0.18, zorder=2, **{**style, "s": style["s"] / 3})
-    best = ended.to_frame(ended.best_rows())
+    best = ended.best()
     ax.scatter(best.ixz, best.iyz, zorder=3, label=label if len(ended) else f"{label}: none converged", **style)
 
 
@@ -173,8 +173,7 @@ def _row(name: str, here: Points, certified: Points) -> Row:
         "stationary": float(here.stationary.mean()),
         "median_iterations": float(np.median(here.iterations)),
     }
-    ended = here.ended()
-    best = ended.to_frame(ended.best_rows())
+    best = here.ended().best()
     for column in ("ixz", "iyz", "loss"):
         row[f"{column}_bits"] = float(getattr(best, column)[0]) if len(best) else np.nan
     row["lower_bound_bits"] = bound
