@@ -97,7 +97,7 @@ def test_a_proof_at_its_limit_advises_to_raise_it():
     assert found.status is not ip.Status.CERTIFIED
     assert found.gap > 1e-3
     # What it answers with is stationary; had it not been, the way on would be a longer proof.
-    assert replace(found, status=ip.Status.ITERATION_LIMIT).message.endswith("or raise max_cells or max_seconds")
+    assert replace(found, status=ip.Status.ITERATION_LIMIT).message.endswith(": raise max_cells or max_seconds")
 
 
 @given(ENDS)
