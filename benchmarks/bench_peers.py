@@ -98,9 +98,13 @@ def words_in_clusters(rounds: int) -> dict[str, Any]:
             ip.solve(joint, ip.bottleneck(gamma), "accelerated", clusters=GROUPS, starts=starts, rng=0).encoder
         )
 
+    def hard() -> np.ndarray:
+        return ip.solve(joint, ip.deterministic_bottleneck(1e-4), clusters=GROUPS, rng=0).encoder
+
     timed = take_turns(
         {
             SEQUENTIAL: sequential,
+            "infoplane, deterministic, 16 starts": hard,
             "infoplane, gamma 0.001, one start": ours(0.001, 1),
             "infoplane, gamma 0.001, 16 starts": ours(0.001, 16),
             f"infoplane, gamma {SOFT}, one start": ours(SOFT, 1),

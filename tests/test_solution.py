@@ -59,7 +59,9 @@ def test_nobody_is_advised_on_options_that_the_solver_does_not_have_or_has_not_c
     found = ip.solve(UNIFORM, PROBLEM, solver, **RUN)
     assert not found.converged
     assert found.advice == ""
-    assert found.message == found.status.value
+    assert found.message == (
+        f"{found.status.value}: {found.status.remedy}" if found.status.remedy else found.status.value
+    )
     assert "penalty" not in str(found)
     assert "step=" not in str(found)
 
@@ -75,7 +77,7 @@ def test_nobody_is_advised_on_options_that_the_solver_does_not_have_or_has_not_c
 def test_a_splitting_solver_advises_its_own_defaults(options, advice):
     found = ip.solve(UNIFORM, PROBLEM, ip.DouglasRachford("ib-2", **options), **RUN)
     assert found.status is ip.Status.ITERATION_LIMIT
-    assert found.message == f"{found.status.value}, or {advice}"
+    assert found.message == f"{found.status.value}: raise max_iter, or {advice}"
     assert str(found).endswith(found.message)
     swept = ip.sweep(UNIFORM, ip.bottleneck, [0.2], ip.DouglasRachford("ib-2", **options), **RUN)
     assert swept.runs[0].message == found.message
@@ -85,7 +87,9 @@ def test_a_splitting_solver_advises_its_own_defaults(options, advice):
 def test_a_run_that_converged_advises_nothing():
     found = ip.solve(UNIFORM, PROBLEM, ip.DouglasRachford("ib-1", penalty=8.0), starts=1, rng=0, max_iter=100_000)
     assert found.converged
-    assert found.message == found.status.value
+    assert found.message == (
+        f"{found.status.value}: {found.status.remedy}" if found.status.remedy else found.status.value
+    )
 
 
 def test_a_proof_at_its_limit_advises_to_raise_it():
@@ -93,7 +97,7 @@ def test_a_proof_at_its_limit_advises_to_raise_it():
     assert found.status is not ip.Status.CERTIFIED
     assert found.gap > 1e-3
     # What it answers with is stationary; had it not been, the way on would be a longer proof.
-    assert replace(found, status=ip.Status.ITERATION_LIMIT).message.endswith("or raise max_cells or max_seconds")
+    assert replace(found, status=ip.Status.ITERATION_LIMIT).message.endswith(": raise max_cells or max_seconds")
 
 
 @given(ENDS)

@@ -80,7 +80,7 @@ def test_iteration_limit_says_so_and_counts():
     assert found.status is ip.Status.ITERATION_LIMIT
     assert not found.converged
     assert found.iterations == len(found.trace) == 3
-    assert "raise max_iter" in found.status.value
+    assert "raise max_iter" in found.message
 
 
 def test_callback_sees_progress_and_can_stop():

@@ -247,7 +247,7 @@ class Solution(Result, EncoderView):
     the bound is that of a problem below this one (`posterior_form_below`), rho_zx is that problem's.
     """
     advice: str = field(default="", repr=False)
-    """Which other options of this solver may do better; "" if there are none."""
+    """What to do if it did not converge: the limit that has ended it, or the call that goes on from here; "" leaves it to the status."""
     cluster_cap: int | None = None
     """The most clusters that it could have, by the user's choice or for want of memory; None if every letter could have its own."""
 
@@ -268,8 +268,9 @@ class Solution(Result, EncoderView):
 
     @property
     def message(self) -> str:
-        """How it ended and what to do about it: the status' sentence, with this solver's advice if it did not converge."""
-        return f"{self.status.value}, or {self.advice}" if self.advice and not self.converged else self.status.value
+        """How it ended and, if it did not converge, what to do about it: what the solver advises, else what the status does."""
+        remedy = "" if self.converged else self.advice or self.status.remedy
+        return f"{self.status.value}: {remedy}" if remedy else self.status.value
 
     @property
     def at_cap(self) -> bool:

@@ -15,10 +15,17 @@ class Status(Enum):
 
     CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
     STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
-    ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol; raise max_iter"
-    ITERATION_LIMIT = "stopped at a limit on its work before it reached a stationary point: raise max_iter"
-    STALLED = "ended away from a stationary point, by its own rule or without moving on: give its encoder as init to another solver"
+    ALMOST = "almost stationary: all residuals are below sqrt(tol), not below tol"
+    ITERATION_LIMIT = "stopped at a limit on its work before it reached a stationary point"
+    STALLED = "ended away from a stationary point, by its own rule or without moving on"
     INTERRUPTED = "interrupted: this is the best iterate so far"
+
+    @property
+    def remedy(self) -> str:
+        """What to do about it, unless the solver knows better; "" if nothing is to be done."""
+        if self in (Status.ALMOST, Status.ITERATION_LIMIT):
+            return "raise max_iter"
+        return "give its encoder as init to another solver" if self is Status.STALLED else ""
 
     @property
     def converged(self) -> bool:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..solvers.base import Solver
     from .enclosure import Enclosure
     from .knee import Suggestion
+    from .reuse import BestAnswer
     from .transitions import Transition
 
 
@@ -33,8 +34,9 @@ SHOWN_ROWS = 20
 class Frontier:
     """Runs on the information plane of one joint.
 
-    Every run is there with its status (`to_frame`); `best` has the lowest loss of each parameter, `pareto` the runs that no
-    other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take the number. A frontier is equal to itself only.
+    Every run is there with its status (`to_frame`); `best` has the best encoder for each parameter, whichever run
+    found it, `pareto` the runs that no other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take
+    the number. A frontier is equal to itself only.
     """
 
     def __init__(
@@ -83,7 +85,7 @@ class Frontier:
     @property
     def held_back(self) -> str | None:
         """A sentence if a cap on |Z| binds: at how many parameters the best run has as many clusters as it could."""
-        best = [self.runs[row] for row in self.best_rows()]
+        best = [answer.run for answer in self.best_answers()]
         caps = sorted({run.cluster_cap for run in best if run.at_cap and run.cluster_cap is not None})
         if not caps:
             return None
@@ -93,31 +95,8 @@ class Frontier:
 
     def to_frame(self, rows: Sequence[int] | None = None) -> Any:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
-        import pandas as pd
-
         chosen = range(len(self)) if rows is None else rows
-        in_gamma = any(named_family(run.problem).parameter == "gamma" for run in self.runs)
-        return pd.DataFrame(
-            [
-                {
-                    "parameter": run.parameter,
-                    **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
-                    "start": run.start,
-                    "solver": run.solver,
-                    "loss_nats": run.loss,
-                    "ixz_bits": bits(run.ixz),
-                    "iyz_bits": bits(run.iyz),
-                    "clusters": run.clusters,
-                    "at_cap": run.at_cap,
-                    "status": run.status.name,
-                    "iterations": run.iterations,
-                    "seconds": run.seconds,
-                    "gap_nats": run.gap,
-                }
-                for run in (self.runs[row] for row in chosen)
-            ],
-            index=pd.Index(chosen, name="run"),
-        )
+        return _frame([(row, self.runs[row]) for row in chosen])
 
     def best_rows(self) -> list[int]:
         """For each parameter the row with the lowest loss; among losses equal to 1e-9 nats, one that converged."""
@@ -131,9 +110,22 @@ class Frontier:
         runs = [self.runs[row] for row in rows]
         return rows[best_of([run.loss for run in runs], [run.status.converged for run in runs])]
 
+    def best_answers(self) -> list[BestAnswer]:
+        """The best encoder that any run has found for each parameter: of its own runs (`best_rows`), or of another parameter's.
+
+        An encoder from elsewhere is judged here: ``run.status`` says whether it is stationary at this parameter, caps on |Z| and proven
+        bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/reuse.py`.
+        """
+        from .reuse import best_answers
+
+        return best_answers(self.runs, self.best_rows())
+
     def best(self) -> Any:
-        """The best run of each parameter, as a frame."""
-        return self.to_frame(self.best_rows())
+        """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
+        answers = self.best_answers()
+        frame = _frame([(answer.row, answer.run) for answer in answers])
+        frame["found_at"] = [answer.found_at for answer in answers]
+        return frame
 
     def pareto_rows(self) -> list[int]:
         """Rows that no other dominates: for the bottleneck more I(Y;Z) at no more I(X;Z), for the funnel less I(Y;Z) at no less."""
@@ -167,7 +159,7 @@ class Frontier:
 
     def _repr_html_(self) -> str:
         header = ("parameter", "loss [nats]", "I(X;Z) [bits]", "I(Y;Z) [bits]", "clusters", "status")
-        best = [self.runs[row] for row in self.best_rows()]
+        best = [answer.run for answer in self.best_answers()]
         shown = (
             [best[i] for i in sorted({round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)})]
             if best
@@ -337,3 +329,32 @@ class Frontier:
         from ..storage.archive import load
 
         return load(path)
+
+
+def _frame(numbered: Sequence[tuple[int, Solution]]) -> Any:
+    """One row per run, each with its number."""
+    import pandas as pd
+
+    runs = [run for _, run in numbered]
+    in_gamma = any(named_family(run.problem).parameter == "gamma" for run in runs)
+    return pd.DataFrame(
+        [
+            {
+                "parameter": run.parameter,
+                **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
+                "start": run.start,
+                "solver": run.solver,
+                "loss_nats": run.loss,
+                "ixz_bits": bits(run.ixz),
+                "iyz_bits": bits(run.iyz),
+                "clusters": run.clusters,
+                "at_cap": run.at_cap,
+                "status": run.status.name,
+                "iterations": run.iterations,
+                "seconds": run.seconds,
+                "gap_nats": run.gap,
+            }
+            for run in runs
+        ],
+        index=pd.Index([row for row, _ in numbered], name="run"),
+    )

@@ -15,10 +15,12 @@ from scipy import sparse
 from ..certificate.merge_path import merge_path
 from ..information import Array, IntArray, entr
 from ..joint.grouping import grouped
+from ..joint.joint import Joint
 from ..joint.support import Support
 from ..kernels.moves import HardClusters, LetterRows, move_letters
 from ..problem import MarkovLagrangian
 from .job import Job
+from .starts import FIRST_CLUSTERS
 
 MERGE_WORK = 150_000_000
 """Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""
@@ -31,6 +33,19 @@ MOVE_WORK = 300_000_000
 
 MOVE_PIECE = 5_000_000
 """... and those of one piece, after which a caller may look."""
+
+GROUPS_A_CLUSTER = 5
+"""Groups for each cluster asked for, which are then merged: words, 2,000 x 20 and 11,541 x 20 into 20, keep .39916 and .37055 bits that way
+after moves; from 20 groups at once .39651 and .36759, from 40 .39900 and .37037."""
+
+GROUPED_WORK = 10_000_000
+"""... unless merging them would take more logarithms than this: then there are as many groups as clusters."""
+
+BRIEF_SWEEPS = 8
+"""Sweeps of a restart, after which it must be below the best."""
+
+RESTARTS_WORK = 3_000_000_000
+"""Logarithms that all restarts may take: half a minute, for a hundred of them on 11,541 x 20 letters."""
 
 SWEEPS = 30
 """Most times that every letter is looked at."""
@@ -53,6 +68,11 @@ class Found(NamedTuple):
     def clusters(self) -> int:
         """|Z|."""
         return int(self.labels.max()) + 1
+
+
+def is_hard(problem: MarkovLagrangian) -> bool:
+    """Whether hard partitions are all that counts: H(Z|X) has no weight, and Y is to be kept, as in the deterministic bottleneck."""
+    return problem.rho_zx == 0.0 < problem.rho_zy and problem.rho_z < 0.0
 
 
 def letters_of(support: Support) -> LetterRows:
@@ -101,13 +121,13 @@ def labels_of(W: Array) -> IntArray:
     return numbered(W.argmax(axis=0))
 
 
-def moved(job: Job, labels: IntArray, most: int) -> IntArray:
-    """Letters moved one at a time, heaviest first, while that lowers L and `MOVE_WORK` lasts."""
+def moved(job: Job, labels: IntArray, most: int, sweeps: int = SWEEPS) -> IntArray:
+    """Letters moved one at a time, heaviest first, while that lowers L, `MOVE_WORK` lasts, and so many sweeps have not been made."""
     support, problem = job.support, job.problem
     letters = letters_of(support)
     order = np.argsort(-support.p_x, kind="stable")
     left = MOVE_WORK
-    for _ in range(SWEEPS):
+    for _ in range(sweeps):
         there = _tables(support, labels, most)
         cost = len(there.mass) * (len(letters.masses) + len(labels))
         left -= cost
@@ -133,6 +153,41 @@ def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
     return HardClusters(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
 
 
+def restarted(job: Job, begun: Found) -> Found:
+    """From the best so far again and again: two clusters joined, a third cut in two at random, letters moved; as often as there are starts.
+
+    The entries of the starts are what is random: `starts` and `rng` decide it. From random partitions themselves moves end higher.
+    """
+    best = begun
+    for W in job.starts:
+        labels = _shaken(best.labels, W)
+        labels = moved(job, labels, job.most, BRIEF_SWEEPS)
+        loss = partition_loss(job.support, job.problem, labels)
+        if loss < best.loss - LEAST_FALL:
+            best = Found(labels, "moves", loss)
+    if best is begun:
+        return begun
+    labels = moved(job, best.labels, job.most)
+    return Found(labels, "moves", partition_loss(job.support, job.problem, labels))
+
+
+def _shaken(labels: IntArray, W: Array) -> IntArray:
+    """One cluster joined to another, and its place given to a random half of a third."""
+    order = list(dict.fromkeys(np.argsort(W[:, 0], kind="stable") % (int(labels.max()) + 1)))
+    if len(order) < 3:
+        return labels
+    into, freed, cut = order[:3]
+    shaken = np.where(labels == freed, into, labels)
+    shaken[(shaken == cut) & (W[0] > W[1])] = freed
+    return numbered(shaken)
+
+
+def restarts_within(support: Support, clusters: int) -> int:
+    """Starts that `RESTARTS_WORK` holds, one at least."""
+    cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
+    return max(1, RESTARTS_WORK // (BRIEF_SWEEPS * clusters * (cells + len(support.p_x))))
+
+
 def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     """Every partition that is worth a look, with no more clusters than allowed, the best first."""
     support, problem, letters, most = job.support, job.problem, job.letters, job.most
@@ -143,19 +198,32 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     begun = [one(np.zeros(letters, dtype=np.int64), "constant")]
     if letters <= most:
         begun.append(one(np.arange(letters), "identity"))
-    if letters**2 * len(support.p_y) <= 2 * MERGE_WORK:
+    hard = is_hard(problem) and job.capped and letters > FIRST_CLUSTERS
+    if letters**2 * len(support.p_y) <= 2 * MERGE_WORK and not hard:
         brief = letters**2 * len(support.p_y) > 2 * BOTH_WORK
         for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
             labels = _merged(job, criterion)
             if labels is not None:
                 begun.append(one(labels, "merging"))
     elif letters > most or problem.rho_zy > 0.0:
-        groups = min(most, letters)
-        labels = grouped(support, groups) if problem.rho_zy > 0.0 else np.arange(letters) % groups
+        labels = _grouped(job) if problem.rho_zy > 0.0 else np.arange(letters) % min(most, letters)
         begun.append(one(numbered(labels), "groups"))
     begun += [one(labels_of(W), "rounding") for W in encoders if len(W) <= most]
     improved = [one(moved(job, start.labels, most), "moves") for start in begun if start.clusters > 1]
     return sorted([*begun, *improved], key=lambda found: found.loss)
+
+
+def _grouped(job: Job) -> IntArray:
+    """Letters in groups of similar p(y|x), of which there are several for each cluster allowed, merged until they are few enough."""
+    support = job.support
+    several = min(GROUPS_A_CLUSTER * job.most, job.letters)
+    labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= GROUPED_WORK else job.most))
+    if labels.max() < job.most:
+        return labels
+    groups = Joint.from_counts(_marginals(support, labels, int(labels.max()) + 1))
+    path = merge_path(groups, iyz_weight=1.0, ixz_weight=0.0, callback=lambda *_: job.budget.look())
+    merged: IntArray = path.labels_at(job.most)[labels]
+    return merged
 
 
 def _merged(job: Job, criterion: str) -> IntArray | None:

@@ -7,6 +7,8 @@ bottleneck                  starts, pooled (`pooling`); annealing upwards in gam
                             hard partition, with the clusters that the dual says are missing (`growth`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`generation`), which finds |Z|
+deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
+                            and the bottleneck's encoder, rounded
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
                             hard partitions
 ==========================  ==========================================================================================
@@ -34,9 +36,10 @@ from ..certificate.funnel.bound import scaled
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
-from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian
+from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
 from ..runtime.budget import Stopped
 from ..solution import Run
+from ..status import Status
 from .annealing import Annealing
 from .base import PathSolver
 from .capping import within
@@ -45,7 +48,7 @@ from .fixed_point.accelerated import Accelerated
 from .generation import FEW, LARGE_BETA, generated
 from .growth import DualClimbs, asks_the_dual, grown, settled
 from .job import Job, work_of
-from .partitions import encoder_of, labels_of, moved, partitions, softened
+from .partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
 from .pooling import Pooling, best_runs
 from .splitting.solver import DouglasRachford
 from .starts import default_clusters, make_starts
@@ -111,6 +114,8 @@ class Portfolio(PathSolver):
         """As many as the budget holds, at least one."""
         if len(support.p_x) <= SMALL:
             return starts
+        if is_hard(problem):
+            return min(starts, restarts_within(support, clusters))
         if pools_more(support, problem, clusters):
             return min(starts, POOLED)
         return max(1, min(starts, STARTS_WORK // max(work_of(support, clusters), 1)))
@@ -126,7 +131,22 @@ class Portfolio(PathSolver):
             if stage.applies(candidates) and not (job.budget.over and candidates.found):
                 with suppress(Stopped):
                     stage.work(candidates)
-        return candidates.runs
+        return [_advised(job, run) for run in candidates.runs]
+
+
+CONTINUED = (
+    "the default's own limit on work has ended it, not max_iter; solve(joint, problem, {solver!r}, init=solution.encoder, max_iter=...) "
+    "goes on from here"
+)
+"""What a run says that did not converge before it had the iterations that were asked for."""
+
+
+def _advised(job: Job, run: Run) -> Run:
+    """The run with the limit that has ended it, and the call that goes on."""
+    if run.status.converged or run.status is Status.INTERRUPTED or 0 < job.budget.iterations <= run.iterations:
+        return run
+    solver = Accelerated.name if Accelerated().refusal(job.problem) is None else DouglasRachford().name
+    return replace(run, advice=CONTINUED.format(solver=solver))
 
 
 SMALL = 64
@@ -192,6 +212,11 @@ class Candidates:
         return self.job.letters > SMALL
 
     @property
+    def hard(self) -> bool:
+        """Whether nothing but hard partitions is looked at: of many letters, moves were measured to find all that soft encoders do."""
+        return self.large and is_hard(self.job.problem)
+
+    @property
     def asks_the_dual(self) -> bool:
         """Whether annealing grows |Z| by what the dual says (`growth`)."""
         return asks_the_dual(self.job.support, self.job.most)
@@ -202,8 +227,11 @@ class Candidates:
         return Accelerated().refusal(self.job.problem) is None
 
     def keep(self, run: Run) -> None:
-        """One more answer, if it is better than all others."""
-        if len(run.encoder) <= self.job.most and self.job.loss(run.encoder) < self.lowest - BETTER:
+        """One more answer, if it is better than all others; or no worse, and converged where the best is not."""
+        if len(run.encoder) > self.job.most:
+            return
+        settles = run.status.converged and bool(self.runs) and not self.best.status.converged
+        if self.job.loss(run.encoder) < self.lowest - (0.0 if settles else BETTER):
             died = max(self.job.starts.shape[1] - len(run.encoder), 0)
             self.later = [replace(run, died=died, trace=None)]
 
@@ -291,10 +319,23 @@ def _grown(candidates: Candidates) -> None:
             candidates.polish(W, "growth")
 
 
+def _hardened(candidates: Candidates) -> None:
+    """The bottleneck's encoder at the same gamma, whose loss is nowhere above; the other stages round it."""
+    job = candidates.patient.but(problem=posterior_form_below(candidates.job.problem))
+    W = Annealing().run(job)[0].encoder
+    if len(W) <= job.most:
+        candidates.found.append(candidates.job.standing(W, Annealing.name))
+
+
 def _hard(candidates: Candidates) -> None:
     """Hard partitions, the best of which are softened and settled."""
-    hard = partitions(candidates.job, [run.encoder for run in candidates.runs])
-    candidates.keep(candidates.job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    job = candidates.job
+    hard = partitions(job, [job.starts[0]] if candidates.hard else [run.encoder for run in candidates.runs])
+    candidates.keep(job.standing(encoder_of(hard[0].labels), hard[0].found_by))
+    if candidates.hard:
+        again = restarted(job, hard[0])
+        candidates.keep(job.standing(encoder_of(again.labels), again.found_by))
+        return
     for one in hard[:POLISHED]:
         if one.clusters > 1:
             candidates.polish(softened(one.labels), one.found_by)
@@ -321,9 +362,13 @@ def _generated(candidates: Candidates) -> None:
 
 
 def _truncated(candidates: Candidates) -> None:
-    """A start that is the best gets the time that all else has had."""
+    """A start that is the best gets the time that all else has had, and a hard partition may leave its corner.
+
+    One step of the map fills all zeros of a hard encoder, from its own q(y|z); softening would move these first.
+    """
     best = candidates.best
-    if not best.status.converged and not candidates.later and best.found_by != Annealing.name:
+    stands = best.iterations == 0
+    if not best.status.converged and (stands or not candidates.later) and best.found_by != Annealing.name:
         candidates.polish(best.encoder, best.found_by)
 
 
@@ -337,7 +382,8 @@ class Stage(NamedTuple):
 STAGES = (
     Stage(lambda on: on.bottleneck or on.funnel, _pooled),
     Stage(lambda on: on.funnel and on.job.capped, _convex),
-    Stage(lambda on: not (on.bottleneck or on.funnel) and on.accelerates, _accelerated),
+    Stage(lambda on: not (on.bottleneck or on.funnel or on.hard) and on.accelerates, _accelerated),
+    Stage(lambda on: is_hard(on.job.problem) and not on.large, _hardened),
     Stage(lambda on: on.bottleneck, _annealed),
     Stage(lambda on: on.funnel and on.large and on.job.capped and on.accelerates, _random),
     Stage(lambda on: on.bottleneck and (on.job.capped or (on.large and not on.asks_the_dual)), _partitioned),
@@ -346,6 +392,6 @@ STAGES = (
     Stage(lambda on: on.bottleneck and on.large and not on.asks_the_dual, _grown),
     Stage(lambda on: on.funnel, _generated),
     Stage(lambda on: not (on.bottleneck or on.funnel), _hard),
-    Stage(lambda on: on.brief.iterations < on.job.budget.iterations, _truncated),
+    Stage(lambda on: on.brief.iterations < on.job.budget.iterations and not on.hard, _truncated),
 )
 """What runs, in this order."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +22,10 @@ from ...joint.support import Support
 from ...problem import MarkovLagrangian, funnel
 from ...runtime.budget import Budget, Stopped
 from ...solution import TIE, Run, finished
-from ...status import STATIONARY_TOL, Residuals, judge, proven
+from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits
 from ..merge_path import first_columns
-from .bound import constant, simple_bound
+from .bound import constant, posteriors, simple_bound
 from .constrained import ConstrainedFunnel
 from .generation import Outcome, cut_short, generate
 from .programme import Programme
@@ -87,8 +87,14 @@ def capped_curve(
     no_prices = np.zeros(len(support.p_x))
     lines = [LeakageLine(beta, simple_bound(support, beta), no_prices) for beta in (0.0, 1.0)]
     # From large caps to small beta grows slowly, and each programme begins near its optimum.
-    for eps in sorted(set(caps), reverse=True):
+    order = sorted(set(caps), reverse=True)
+    for eps in order:
         found[eps] = _capped(support, programme, private, eps, limits.tol, limits.budget(budget), lines)
+    # What a smaller cap has met, and what was dropped on the way, counts at all of them: one more programme each.
+    if len(order) > 1 and not budget.stopped:
+        for answer in found.values():
+            programme.add(posteriors(support, answer.encoder[:, support.x]))
+        found = {eps: _again(support, programme, private, answer, lines) for eps, answer in found.items()}
     return [found[eps] for eps in caps]
 
 
@@ -97,8 +103,8 @@ class LeakageLine(NamedTuple):
 
     beta: float
     lower: float
-    lam: Array
-    """The prices that prove it; any, where nothing had to be searched."""
+    lam: Array | None
+    """The prices that prove it; any, where nothing had to be searched; None if another line does."""
 
     def at(self, eps: float) -> float:
         """Beta eps - lower, rounded up: no Z with I(Y;Z) <= eps has a larger I(X;Z)."""
@@ -121,29 +127,91 @@ def _capped(
 ) -> CappedFunnel:
     """One cap; lines are those of the caps before, and this one's is added. ``private`` is an encoder that leaks nothing.
 
-    The answer is a solution of the Lagrangian whose line is lowest here: its gap there is that of the cap, or less.
+    The answer is a solution of the Lagrangian at the slope of the frontier here: the proving line's, else the programme's price.
     """
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
     outcome = generate(programme, lambda: programme.at_leakage(eps), tol, budget, H_x - known)
     W = _within(support, outcome.point.encoder, eps, private)
     lines.append(_line(support, programme, outcome, eps))
-    best = min(reversed(lines), key=lambda line: line.at(eps))
-    upper = min(best.at(eps), H_x - outcome.lower)
-    ixz = plane_point(support.joint, support.lift(W)).ixz
-    residuals = Residuals(0.0, 0.0, best.problem.stationarity(support.joint, support.lift(W)))
+    upper = min(_lowest(lines, eps).at(eps), H_x - outcome.lower)
     run = Run(
         encoder=W,
-        status=proven(upper - ixz, tol, residuals, judge(residuals, STATIONARY_TOL, cut_short(budget))),
+        status=cut_short(budget),
         iterations=budget.rounds_spent,
-        residuals=residuals,
+        residuals=Residuals(0.0, 0.0, 0.0),  # as measured in `_answer`
         found_by="columns",
-        lower_bound=best.lower,
-        multipliers=best.lam,
         advice="raise max_cells or max_seconds",
     )
-    solution = finished(support, best.problem, run, seconds=budget.seconds_spent)
-    return CappedFunnel(solution, upper, tol, eps, best.beta, budget.cells_spent, outcome.left)
+    price = outcome.point.beta if outcome.point.solved else None
+    spent = _Spent(budget.seconds_spent, budget.cells_spent, outcome.left)
+    return _answer(support, run, eps, upper, tol, lines, price, spent)
+
+
+class _Spent(NamedTuple):
+    """What a cap has taken, and the cells it left open."""
+
+    seconds: float
+    cells: int
+    left: int
+
+
+def _again(
+    support: Support, programme: Programme, private: Array, answer: CappedFunnel, lines: list[LeakageLine]
+) -> CappedFunnel:
+    """The answer, or a better one among the columns that all caps together have met, with the lowest of all lines as its bound."""
+    eps, old = answer.max_iyz, answer.solution
+    point = programme.at_leakage(eps)
+    W = _within(support, point.encoder, eps, private)
+    if not point.solved or plane_point(support.joint, support.lift(W)).ixz <= answer.ixz + TIE:
+        W = answer.encoder[:, support.x]
+    run = Run(W, old.status, old.iterations, old.residuals, found_by=old.solver, advice=old.advice)
+    upper = min(answer.upper_bound, _lowest(lines, eps).at(eps))
+    price = point.beta if point.solved else answer.beta
+    return _answer(support, run, eps, upper, answer.tol, lines, price, _Spent(old.seconds, answer.cells, answer.left))
+
+
+def _answer(
+    support: Support,
+    run: Run,
+    eps: float,
+    upper: float,
+    tol: float,
+    lines: list[LeakageLine],
+    price: float | None,
+    spent: _Spent,
+) -> CappedFunnel:
+    """An encoder with its bound, as a solution at the slope."""
+    ixz = plane_point(support.joint, support.lift(run.encoder)).ixz
+    line = _lowest(lines, eps)
+    if upper - ixz > tol and price is not None:
+        line = _at_slope(support, price, lines)
+    residuals = Residuals(0.0, 0.0, line.problem.stationarity(support.joint, support.lift(run.encoder)))
+    otherwise = Status.ITERATION_LIMIT if run.status.converged else run.status
+    judged = replace(
+        run,
+        status=proven(upper - ixz, tol, residuals, judge(residuals, STATIONARY_TOL, otherwise)),
+        residuals=residuals,
+        lower_bound=line.lower,
+        multipliers=line.lam,
+    )
+    solution = finished(support, line.problem, judged, seconds=spent.seconds)
+    return CappedFunnel(solution, upper, tol, eps, line.beta, spent.cells, spent.left)
+
+
+def _lowest(lines: list[LeakageLine], eps: float) -> LeakageLine:
+    """The line that is lowest at a cap; of equal ones the last."""
+    return min(reversed(lines), key=lambda line: line.at(eps))
+
+
+def _at_slope(support: Support, beta: float, lines: list[LeakageLine]) -> LeakageLine:
+    """The Lagrangian at beta with the highest lower bound that is known of it.
+
+    (beta - beta') I(Y;Z) >= 0, so that what bounds it at a smaller beta' bounds it here; such a bound has no prices of its own.
+    """
+    simple = LeakageLine(beta, simple_bound(support, beta), np.zeros(len(support.p_x)))
+    below = [line if line.beta == beta else LeakageLine(beta, line.lower, None) for line in lines if line.beta <= beta]
+    return max([simple, *below], key=lambda line: line.lower)
 
 
 def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) -> LeakageLine:

@@ -120,7 +120,7 @@ class DouglasRachford(Solver):
     def advice(self) -> str:
         """What to change if a run does not converge: the options that follow the paper's method instead of the defaults."""
         changes = [*["step='exact'"] * (self.step != "exact"), *["penalty='auto'"] * (self.penalty != "auto")]
-        return f"use {' and '.join(changes)}" if changes else ""
+        return f"raise max_iter, or use {' and '.join(changes)}" if changes else ""
 
     def _formulation(self, problem: MarkovLagrangian) -> Formulation:
         """The formulation asked for, or the one that the problem's signs allow, in the order asked for."""

@@ -1,0 +1,52 @@
+"""The deterministic bottleneck of many letters: hard partitions only, restarted as `starts` and `rng` say."""
+
+import numpy as np
+import pytest
+
+import infoplane as ip
+import verify
+from infoplane.joint.support import Support
+from infoplane.solvers.portfolio import Portfolio
+
+
+@pytest.fixture(scope="module")
+def topics():
+    """300 letters by 12 outcomes, of 15 kinds, seen a few times each."""
+    rng = np.random.default_rng(3)
+    kinds = rng.dirichlet(np.full(12, 0.4), size=15)
+    return ip.Joint.from_counts(
+        np.array([rng.multinomial(30 + rng.poisson(40), kinds[k]) for k in rng.integers(0, 15, 300)]) + 0.01
+    )
+
+
+def test_it_is_no_worse_than_the_bottlenecks_encoder_made_hard(topics):
+    problem = ip.deterministic_bottleneck(1e-3)
+    found = ip.solve(topics, problem, clusters=8, rng=0)
+    verify.check_solution(topics.p_xy, problem.rho, found)
+    soft = ip.solve(topics, ip.bottleneck(1e-3), clusters=8, rng=0)
+    hard = np.eye(soft.clusters)[:, soft.encoder.argmax(axis=0)]
+    assert found.clusters <= 8
+    assert found.loss <= verify.lagrangian(topics.p_xy, hard, problem.rho) + 1e-9
+
+
+def test_starts_are_restarts_and_more_of_them_find_more():
+    topics = ip.Joint.from_counts(np.random.default_rng(0).dirichlet(np.full(12, 0.5), size=300))
+    problem = ip.deterministic_bottleneck(1e-3)
+    few, many, again = (ip.solve(topics, problem, clusters=8, starts=n, rng=5) for n in (1, 60, 60))
+    assert many.loss < few.loss - 1e-6
+    np.testing.assert_array_equal(many.encoder, again.encoder)
+    assert Portfolio().useful_starts(Support(topics), problem, 8, 60) == 60
+
+
+def test_what_ends_the_default_is_said_and_the_call_it_names_goes_on(topics, monkeypatch):
+    monkeypatch.setattr("infoplane.solvers.portfolio.ITERATIONS_WORK", 1)
+    monkeypatch.setattr("infoplane.solvers.portfolio.SETTLING_WORK", 1)
+    monkeypatch.setattr("infoplane.runtime.budget.FEWEST", 2)
+    problem = ip.bottleneck(0.05)
+    found = ip.solve(topics, problem, clusters=8, starts=2, rng=0)
+    assert not found.converged
+    assert "raise max_iter" not in found.message
+    assert "init=solution.encoder" in found.message
+    on = ip.solve(topics, problem, "accelerated", init=found.encoder, max_iter=20_000)
+    assert on.converged
+    assert on.loss <= found.loss + 1e-12
