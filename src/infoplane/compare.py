@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from .solvers.starts import Seed
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Family = Callable[[float], MarkovLagrangian]
 Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
@@ -42,7 +45,7 @@ def compare(
     tol: float = 1e-8,
     init: str | Array | None = None,
     certify: bool | float = False,
-) -> Any:
+) -> pd.DataFrame:
     """Run several solvers on the same problems from the same starts, and compare loss, convergence and time.
 
     Parameters

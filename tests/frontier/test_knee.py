@@ -70,7 +70,7 @@ def test_the_knee_is_furthest_from_the_chord(family, grid):
 
 def with_clusters(*counts):
     """A frontier whose best runs have so many clusters, at parameters 0.1, 0.2, ...: made up, of hard encoders of one joint."""
-    joint = ip.Joint.from_matrix(np.diag(np.arange(1.0, 13.0)), counts=True)
+    joint = ip.Joint.from_matrix(np.diag(np.arange(1.0, 13.0) / 78.0))
     one = ip.solve(joint, ip.bottleneck(0.5), "merging", rng=0)
     runs = []
     for place, count in enumerate(counts):

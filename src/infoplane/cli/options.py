@@ -27,7 +27,7 @@ from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, gamma_from
 from ..solvers.base import Solver
 from ..solvers.registry import DESCRIPTIONS, SOLVERS, register
 from ..solvers.starts import KINDS
-from .numerals import Number, Whole, number_of
+from .numerals import Number, ParamType, Whole, number_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -52,7 +52,7 @@ def flag_of(name: str) -> str:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-class Numbers(click.ParamType[tuple[float, ...]]):
+class Numbers(ParamType[tuple[float, ...]]):
     """Numbers separated by commas."""
 
     name = "NUMBERS"
@@ -70,7 +70,7 @@ class Numbers(click.ParamType[tuple[float, ...]]):
         return numbers
 
 
-class Grid(click.ParamType[tuple[float, float, int]]):
+class Grid(ParamType[tuple[float, float, int]]):
     """LOW:HIGH:COUNT, a geometric grid."""
 
     name = "LOW:HIGH:COUNT"
@@ -90,7 +90,7 @@ class Grid(click.ParamType[tuple[float, float, int]]):
         return low, high, int(parts[2])
 
 
-class NumberOr(click.ParamType[float | str]):
+class NumberOr(ParamType[float | str]):
     """A number, or one of some words."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
@@ -102,7 +102,7 @@ class NumberOr(click.ParamType[float | str]):
         return value if value in self.words else _number(str(value), self, param, ctx)
 
 
-class SolverNames(click.ParamType[tuple[str, ...]]):
+class SolverNames(ParamType[tuple[str, ...]]):
     """Names of solvers, separated by commas."""
 
     name = "NAME,..."

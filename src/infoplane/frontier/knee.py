@@ -159,9 +159,10 @@ def _about(
     transitions: tuple[ClusterChange, ...], stretches: list[str], parameters: int, written: Notation
 ) -> list[str]:
     how = (
-        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all), where "
-        f"the numbers on both sides hold for two parameters or end the grid; clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) "
-        f"agree to {SAME_POSTERIOR:g} in total variation once. A bracket is as narrow as the grid."
+        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all), "
+        "where the numbers on both sides hold for two parameters or end the grid; "
+        f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
+        "A bracket is as narrow as the grid."
     )
     said = [
         f"Transition between {written.symbol} = {written.of(t.parameters[0]):.4g} and {written.of(t.parameters[1]):.4g}: "
