@@ -300,7 +300,7 @@ class Solution(Result, EncoderView):
         stationarity residuals together, which vanish as the gradient does, up to a factor.
         """
         trace = self._whole_trace("an exponent")
-        values = trace.augmented if np.isfinite(trace.augmented).all() else trace.loss
+        values = trace.augmented if trace.primal.any() else trace.loss
         return fit_exponent(values, np.sqrt(trace.primal**2 + trace.dual**2 + trace.stationarity**2), floor)
 
     def plot_trace(self, ax: Axes | None = None) -> Axes:
