@@ -45,6 +45,7 @@ ALLOWED = {
         "frontier.frontier",
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
+    ("solution", "view"): "Solution.plot_trace is a view of it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -178,6 +179,7 @@ LAZY = {
     "cli.exit_codes": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "cli.output": "matplotlib is an extra",
+    "solution": "matplotlib is an extra",
     "view.report.page": "altair is an extra",
 }
 

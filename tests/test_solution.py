@@ -150,3 +150,25 @@ def test_str_names_units_and_status():
     assert "nats" in text
     assert "bits" in text
     assert "stationary" in text
+
+
+def test_the_exponent_of_a_linear_tail_is_one_half():
+    """At a strict minimum the residuals fall as the root of the distance in loss: of Blahut-Arimoto by its loss, of ib-1 by L_c."""
+    joint = ip.datasets.paper_uniform()
+    plain = ip.DouglasRachford("ib-1", acceleration=False)
+    for solver in ("blahut-arimoto", plain):
+        found = ip.solve(joint, ip.bottleneck(0.2), solver, starts=2, rng=0)
+        exponent = found.exponent()
+        assert exponent.theta == pytest.approx(0.5, abs=0.05)
+        assert exponent.r_squared > 0.98
+    with pytest.raises(ip.InvalidOptionError, match="kept no trace"):
+        replace(found, trace=None).exponent()
+
+
+def test_a_trace_draws_itself():
+    pytest.importorskip("matplotlib")
+    found = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=2, rng=0)
+    ax = found.plot_trace()
+    assert ax.get_yscale() == "log"
+    assert {line.get_label() for line in ax.lines} >= {"primal residual", "dual residual", "stationarity residual"}
+    assert found.plot_trace(ax) is ax

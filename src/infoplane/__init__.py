@@ -55,6 +55,7 @@ from .solvers.plain import PlainIteration
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
+from .solvers.splitting.block import Block
 from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
@@ -73,6 +74,7 @@ __all__ = [
     "Accelerated",
     "Annealing",
     "BlahutArimoto",
+    "Block",
     "Capacity",
     "Certificate",
     "CheckVerdict",

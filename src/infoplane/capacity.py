@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from .information import Array, bits, entr
 from .joint.labels import aligned
 from .results import Result
 from .systems import one_system
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 FLOOR = 1e-300
 """Where a probability of 0 stands in a logarithm: its letter or word is multiplied by 0 anyway."""
@@ -44,7 +47,7 @@ class Capacity(Result):
     """Whether the gap is as small as was asked for."""
 
     @property
-    def prior(self) -> Any:
+    def prior(self) -> pd.Series:
         """The p(x) that achieves it, as a pandas Series with the labels of x; `Joint.with_prior` goes by them."""
         return _series(self.masses, self.x_labels)
 
@@ -117,7 +120,7 @@ def capacity_prior(
     axes: Literal["zx", "xz"] | None = None,
     tol: float = 1e-9,
     max_iter: int = 100_000,
-) -> Any:
+) -> pd.Series:
     """The average of the capacity-achieving priors of several systems over the same x: a pandas Series with the labels of x.
 
     Systems with labels are matched by them, and so is the Series wherever a prior is taken (`Joint.with_prior`, `datasets.colours`).
@@ -153,7 +156,7 @@ def capacity_prior(
     return _series(np.mean(priors, axis=0), labels)
 
 
-def _series(masses: Array, labels: tuple[Hashable, ...] | None) -> Any:
+def _series(masses: Array, labels: tuple[Hashable, ...] | None) -> pd.Series:
     import pandas as pd
 
     several = labels is not None and all(isinstance(label, tuple) for label in labels)

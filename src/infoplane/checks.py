@@ -50,7 +50,9 @@ def real_array(name: str, given: Any) -> Array:
     """Return an array of real numbers, of any shape, as floats of its own, or raise `InvalidOptionError`."""
     try:
         raw = np.asarray(given)
-        if raw.dtype.kind in "biufO":
+        # As objects complex numbers would lose their imaginary part.
+        hidden = raw.dtype.kind == "O" and any(isinstance(one, (complex, np.complexfloating)) for one in raw.flat)
+        if raw.dtype.kind in "biufO" and not hidden:
             return np.array(raw, dtype=float)
     except (TypeError, ValueError, OverflowError):  # rows of different lengths, or what is no number
         pass

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from .solvers.registry import SOLVERS, resolve
 from .sweep.progress import ProgressCallback
 from .sweep.range import natural_range
 from .sweep.sweep import sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Shown = Callable[[int, str], AbstractContextManager[ProgressCallback | bool]]
 """From the number of parameters and a solver's name to what shows its progress."""
@@ -43,7 +46,7 @@ def compare(
     tol: float = 1e-8,
     init: str | Array | None = None,
     certify: bool | float = False,
-) -> Any:
+) -> pd.DataFrame:
     """Run several solvers on the same problems from the same starts, and compare loss, convergence and time.
 
     Without a seed one is drawn, once for all solvers.
@@ -62,7 +65,8 @@ def compare(
     Returns
     -------
     pandas.DataFrame
-        One row per parameter and solver: its best run, how many of its runs converged, what they cost, how far its loss is above the
+        One row per parameter and solver: its best run, how many of its runs converged, what they cost (the loading of compiled code not
+        counted), how far its loss is above the
         lowest of all solvers, and ``winner`` if that is at most 1e-9 nats.
 
     Examples

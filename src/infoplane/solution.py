@@ -22,6 +22,9 @@ from .results import Result
 from .status import Residuals, Status, proven
 
 if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.axes import Axes
+
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
 
@@ -165,7 +168,7 @@ class EncoderView:
         """p(z) = sum_x p(z|x) p(x)."""
         return self.encoder @ self.joint.p_x
 
-    def encoder_frame(self) -> Any:
+    def encoder_frame(self) -> pd.DataFrame:
         """The encoder as a pandas frame: one row per letter x with the joint's labels, one column per cluster."""
         import pandas as pd
 
@@ -177,7 +180,7 @@ class EncoderView:
         )
         return pd.DataFrame(self.encoder.T.copy(), index=index, columns=[f"z{z}" for z in range(self.clusters)])
 
-    def clusters_frame(self, letters: int = 5) -> Any:
+    def clusters_frame(self, letters: int = 5) -> pd.DataFrame:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
 
         Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
@@ -289,6 +292,29 @@ class Solution(Result, EncoderView):
         The tail begins where the loss has come within the geometric mean of its first and last distances to the end, and stops
         where |L_k - L_end| falls below ``floor`` (rounding). ``r_squared`` says how straight it is; judge the rate by it.
         """
+        return fit_rate(self._whole_trace("a rate").loss, floor)
+
+    def exponent(self, floor: float = 1e-12) -> Exponent:
+        """The local exponent theta of the Lojasiewicz inequality, over the tail that `rate` fits: 1/2 goes with a linear rate.
+
+        The slope of log |r_k| against log |L_k - L_end|: L is L_c, or the loss of a method that splits nothing, and r the primal, dual and
+        stationarity residuals together, which vanish as the gradient does, up to a factor.
+        """
+        trace = self._whole_trace("an exponent")
+        values = trace.augmented if trace.primal.any() else trace.loss
+        return fit_exponent(values, np.sqrt(trace.primal**2 + trace.dual**2 + trace.stationarity**2), floor)
+
+    def plot_trace(self, ax: Axes | None = None) -> Axes:
+        """|loss - final loss| and the residuals against the iteration, on a logarithmic axis; needs the extra [plot].
+
+        A straight line is linear convergence. Without ``ax`` a figure of its own is drawn, which a notebook shows.
+        """
+        from .view.plot import plot_trace
+
+        return plot_trace(self, ax)
+
+    def _whole_trace(self, what: str) -> Trace:
+        """The trace, if all of its iterations were kept; ``what`` is to be fitted to it."""
         if self.trace is None:
             raise InvalidOptionError(
                 "this run kept no trace; solve() records one, sweep() those of the best runs only."
@@ -296,9 +322,9 @@ class Solution(Result, EncoderView):
         if self.trace.iteration is not None:
             raise InvalidOptionError(
                 f"the sweep kept {len(self.trace)} of the {self.trace.iteration[-1]:.0f} iterations of this run's trace: too few to fit "
-                "a rate. solve() keeps all."
+                f"{what}. solve() keeps all."
             )
-        return fit_rate(self.trace.loss, floor)
+        return self.trace
 
     def __str__(self) -> str:
         return (

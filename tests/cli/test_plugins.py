@@ -34,7 +34,7 @@ def mine(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", [*sys.path])
     yield tmp_path
-    for known in (registry.SOLVERS, registry.DESCRIPTIONS):
+    for known in (registry.SOLVERS,):
         known.pop("mine", None)
     for name in set(sys.modules) - modules:
         if name.startswith("my_"):
@@ -67,7 +67,7 @@ def test_a_frontier_of_it_is_resumed_by_naming_it_again(run, mine):
     options = {"starts": 2, "rng": 0, "store": "runs.db", "progress": stop, "chunk_seconds": 1e-3}
     run("frontier", "paper_uniform", "--grid-values", "0.2", "--plugin", "my_registered", "--solver", "mine")
     ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4, 0.6], "mine", **options)
-    for known in (registry.SOLVERS, registry.DESCRIPTIONS):
+    for known in (registry.SOLVERS,):
         known.pop("mine")
     refused = run("resume", "runs.db")
     assert refused.code == 2

@@ -21,7 +21,7 @@ def test_the_only_transition_is_bracketed():
     rows = found.transitions[0].rows
     assert [frontier.runs[row].parameter for row in rows] == [0.58, 0.65]
     assert found.transitions[0].converged
-    assert "Transition between γ = 0.58 and 0.65: from 2 to 1 clusters." in str(found)
+    assert "Transition between γ = 0.58 and 0.65: from 2 clusters to 1." in str(found)
     assert "total variation" in str(found)
 
 
@@ -66,3 +66,29 @@ def test_the_knee_is_furthest_from_the_chord(family, grid):
     assert knee.distance == pytest.approx(max(distance), abs=1e-9)
     assert frontier.runs[knee.row].parameter == knee.parameter
     assert str(frontier.suggest()).startswith("Knee: ")
+
+
+def with_clusters(*counts):
+    """A frontier whose best runs have so many clusters, at parameters 0.1, 0.2, ...: made up, of hard encoders of one joint."""
+    joint = ip.Joint.from_matrix(np.diag(np.arange(1.0, 13.0) / 78.0))
+    one = ip.solve(joint, ip.bottleneck(0.5), "merging", rng=0)
+    runs = []
+    for place, count in enumerate(counts):
+        encoder = np.zeros((count, 12))
+        encoder[np.minimum(np.arange(12), count - 1), np.arange(12)] = 1.0
+        gamma = 0.05 * (place + 1)
+        runs.append(replace(one, problem=ip.bottleneck(gamma), parameter=gamma, encoder=encoder))
+    return ip.Frontier(joint, runs)
+
+
+def test_a_grid_that_is_too_coarse_shows_no_transition_in_every_gap():
+    found = with_clusters(12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1).suggest()
+    assert found.transitions == ()
+    assert "γ = 0.05 and 0.6 the number of clusters changes with each of the 11 steps, from 12 to 1" in str(found)
+
+
+def test_a_transition_is_a_gap_between_two_phases():
+    found = with_clusters(8, 8, 6, 5, 5, 3, 3, 4, 3, 3, 1).suggest()
+    # 8 to 6 to 5 is a stretch, and the lone 4 flickers; the last number ends the grid.
+    assert [t.clusters for t in found.transitions] == [(5, 3), (3, 1)]
+    assert "from 8 to 5: more transitions" in str(found)

@@ -5,7 +5,7 @@ Python reads ``1_0`` as 10, and the digits of every script: a label, or a slip o
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,17 @@ def whole_number_of(text: str) -> int:
     """A whole number, as `number_of`."""
     number_of(text)
     return int(text)
+
+
+if TYPE_CHECKING:
+    from click import ParamType as ParamType
+else:
+
+    class ParamType(click.ParamType):
+        """click's own, which says what it converts to since 8.4 only."""
+
+        def __class_getitem__(cls, _converted):
+            return cls
 
 
 class Number(click.types.FloatParamType):

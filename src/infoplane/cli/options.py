@@ -26,7 +26,7 @@ from ..solvers.base import Solver
 from ..solvers.proving import NO_PROOF, ProofOptions
 from ..solvers.registry import SOLVERS
 from ..solvers.starts import KINDS
-from .numerals import Number, Whole, number_of
+from .numerals import Number, ParamType, Whole, number_of
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -51,7 +51,7 @@ def flag_of(name: str) -> str:
 # -- types -------------------------------------------------------------------------------------------------------------
 
 
-class Numbers(click.ParamType[tuple[float, ...]]):
+class Numbers(ParamType[tuple[float, ...]]):
     """Numbers separated by commas."""
 
     name = "NUMBERS"
@@ -69,7 +69,7 @@ class Numbers(click.ParamType[tuple[float, ...]]):
         return numbers
 
 
-class Grid(click.ParamType[tuple[float, float, int]]):
+class Grid(ParamType[tuple[float, float, int]]):
     """LOW:HIGH:COUNT, a geometric grid."""
 
     name = "LOW:HIGH:COUNT"
@@ -89,7 +89,7 @@ class Grid(click.ParamType[tuple[float, float, int]]):
         return low, high, int(parts[2])
 
 
-class NumberOr(click.ParamType[float | str]):
+class NumberOr(ParamType[float | str]):
     """A number, or one of some words."""
 
     def __init__(self, words: tuple[str, ...]) -> None:
@@ -101,7 +101,7 @@ class NumberOr(click.ParamType[float | str]):
         return value if value in self.words else _number(str(value), self, param, ctx)
 
 
-class SolverName(click.ParamType[str]):
+class SolverName(ParamType[str]):
     """The name of a solver, one of those that are registered by then: ``--plugin`` may have added some."""
 
     name = "NAME"
@@ -117,7 +117,7 @@ class SolverName(click.ParamType[str]):
         return str(value)
 
 
-class SolverNames(click.ParamType[tuple[str, ...]]):
+class SolverNames(ParamType[tuple[str, ...]]):
     """Names of solvers, separated by commas."""
 
     name = "NAME,..."

@@ -122,9 +122,9 @@ def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
 
 def run_records(frontier: Frontier, rows: list[int]) -> list[dict[str, Any]]:
     """The frontier's frame as records, one per run, with the number of the run."""
-    return [
-        {"run": row, **record} for row, record in zip(rows, frontier.to_frame(rows).to_dict("records"), strict=True)
-    ]
+    frame = frontier.to_frame(rows)
+    frame.insert(0, "run", rows)
+    return [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

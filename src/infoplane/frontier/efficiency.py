@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import positive_number, whole_number
 from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
@@ -35,6 +35,9 @@ from .climbing import optimum
 from .curve import EncoderLine, KnownCurve
 from .frontier import Frontier
 from .hull import vertices
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 NAMED = 12
 """Systems up to which a report calls each by its name."""
@@ -115,7 +118,7 @@ class Placements:
         known = [*curve.runs, *(one.optimum for one in self.placed)]
         return Frontier(curve.joint, [*{id(run): run for run in known}.values(), *given], provenance={"systems": said})
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """One row per encoder; units in the column names. The last column holds the optimal `Solution`."""
         import pandas as pd
 
@@ -161,7 +164,7 @@ def efficiency(
     certify: bool | float = False,
     max_cells: int | None = None,
     max_seconds: float | None = None,
-) -> Any:
+) -> pd.DataFrame:
     """How far each encoder is from the frontier: a pandas frame with one row per encoder.
 
     With ``certify`` a bound is proven at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -33,6 +33,8 @@ from ..results import Result
 from .hull import concave_hull
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from ..joint.joint import Joint
     from ..solution import Solution
     from .frontier import Frontier
@@ -141,7 +143,7 @@ class Enclosure(Result):
         low, high = (float(np.interp(ixz_bits, self.ixz_bits, v)) for v in (self.low_bits, self.high_bits))
         return low, high
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> pd.DataFrame:
         """A pandas frame, one row per corner: ``ixz_bits``, ``iyz_low_bits``, ``iyz_high_bits``, ``gap_bits``."""
         import pandas as pd
 

@@ -18,6 +18,7 @@ from ..solution import Solution, best_of
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
     from ..solvers.base import Solver
@@ -93,7 +94,7 @@ class Frontier:
         clusters = " or ".join(counted(cap, "cluster") for cap in caps)
         return f"{where} the answer has {clusters}, the cap: more may have a lower loss."
 
-    def to_frame(self, rows: Sequence[int] | None = None) -> Any:
+    def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
         chosen = range(len(self)) if rows is None else rows
         return _frame([(row, self.runs[row]) for row in chosen])
@@ -120,7 +121,7 @@ class Frontier:
 
         return best_answers(self.runs, self.best_rows())
 
-    def best(self) -> Any:
+    def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""
         answers = self.best_answers()
         frame = _frame([(answer.row, answer.run) for answer in answers])
@@ -131,7 +132,7 @@ class Frontier:
         """Rows that no other dominates: for the bottleneck more I(Y;Z) at no more I(X;Z), for the funnel less I(Y;Z) at no less."""
         return pareto_rows(self.runs, self.hides_y)
 
-    def pareto(self) -> Any:
+    def pareto(self) -> pd.DataFrame:
         """The non-dominated runs, as a frame in the order of I(X;Z)."""
         return self.to_frame(self.pareto_rows())
 
@@ -267,7 +268,7 @@ class Frontier:
         certify: bool | float = False,
         max_cells: int | None = None,
         max_seconds: float | None = None,
-    ) -> Any:
+    ) -> pd.DataFrame:
         """How far given encoders are from this frontier, as `infoplane.efficiency` says it; what is known here is not solved again.
 
         With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_low_bits``.
@@ -331,7 +332,7 @@ class Frontier:
         return load(path)
 
 
-def _frame(numbered: Sequence[tuple[int, Solution]]) -> Any:
+def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
     """One row per run, each with its number."""
     import pandas as pd
 

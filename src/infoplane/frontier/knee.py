@@ -2,8 +2,12 @@
 
 knee = argmax over the Pareto set of the best runs of |v - u|,  u, v = I(X;Z), I(Y;Z) scaled to [0, 1]
 
-which is, up to a factor sqrt(2), the distance to the chord between the two ends of the curve. A transition is a change in the
-number of clusters that differ: p(z) above `SMALLEST_MASS`, posteriors p(x|z) further apart than `SAME_POSTERIOR` in total variation.
+which is, up to a factor sqrt(2), the distance to the chord between the two ends of the curve.
+
+Clusters count if p(z) is above `SMALLEST_MASS`, those whose p(x|z) agree to `SAME_POSTERIOR` in total variation once. A phase is a number
+of them that holds for two neighbouring parameters at least, or at an end of the grid, and a transition is a gap between two phases. Where
+the number changes with every step the grid is too coarse to tell transitions apart: such a stretch is said as one, and none of its gaps is
+called a transition.
 """
 
 from __future__ import annotations
@@ -14,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
+from ..formatting import counted
 from ..information import PlanePoint, bits
 from ..problem import Notation, lagrangian, named_family
 from .hull import pareto_rows
@@ -68,8 +73,15 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     family = named_family(frontier.runs[rows[0]].problem) if rows else lagrangian
     written = family.notation(notation)
     knee, about_knee = _knee(frontier, rows, written)
-    transitions = _transitions(frontier, rows)
-    return Suggestion(knee, transitions, (about_knee, *_about(transitions, len(rows), written)))
+    counts = _counts(frontier, rows)
+    transitions = _transitions(frontier, rows, counts)
+    stretches = [
+        f"Between {written.symbol} = {written.of(frontier.runs[rows[first]].parameter):.4g} and "
+        f"{written.of(frontier.runs[rows[last]].parameter):.4g} the number of clusters changes with each of the {last - first} steps, from "
+        f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
+        for first, last in _stretches(counts)
+    ]
+    return Suggestion(knee, transitions, (about_knee, *_about(transitions, stretches, len(rows), written)))
 
 
 def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee | None, str]:
@@ -92,18 +104,36 @@ def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee 
     )
 
 
-def _transitions(frontier: Frontier, rows: list[int]) -> tuple[ClusterChange, ...]:
-    counts = [len(distinct_clusters(frontier.runs[row].encoder, frontier.joint.p_x)) for row in rows]
-    return tuple(
-        ClusterChange(
-            (frontier.runs[a].parameter, frontier.runs[b].parameter),
-            (n, m),
-            (a, b),
-            frontier.runs[a].status.converged and frontier.runs[b].status.converged,
-        )
-        for a, b, n, m in zip(rows, rows[1:], counts, counts[1:], strict=False)
-        if n != m
-    )
+def _counts(frontier: Frontier, rows: list[int]) -> list[int]:
+    """The number of clusters that differ, of each best run."""
+    return [len(distinct_clusters(frontier.runs[row].encoder, frontier.joint.p_x)) for row in rows]
+
+
+def _transitions(frontier: Frontier, rows: list[int], counts: list[int]) -> tuple[ClusterChange, ...]:
+    ends = [None, *counts, None]
+    holds = [
+        count in (before, after) or None in (before, after)
+        for before, count, after in zip(ends, counts, ends[2:], strict=False)
+    ]
+    found = []
+    for i in range(len(rows) - 1):
+        one, two = frontier.runs[rows[i]], frontier.runs[rows[i + 1]]
+        if counts[i] != counts[i + 1] and holds[i] and holds[i + 1]:
+            both = one.status.converged and two.status.converged
+            parameters, numbers = (one.parameter, two.parameter), (counts[i], counts[i + 1])
+            found.append(ClusterChange(parameters, numbers, (rows[i], rows[i + 1]), both))
+    return tuple(found)
+
+
+def _stretches(counts: list[int]) -> list[tuple[int, int]]:
+    """First and last place of each stretch of the grid in which the number of clusters changes with every step, two of them or more."""
+    found, first = [], 0
+    for place in range(1, len(counts) + 1):
+        if place == len(counts) or counts[place] == counts[place - 1]:
+            if place - 1 - first >= 2:
+                found.append((first, place - 1))
+            first = place
+    return found
 
 
 def transitions_on_the_grid(frontier: Frontier) -> list[Transition]:
@@ -125,17 +155,20 @@ def transitions_on_the_grid(frontier: Frontier) -> list[Transition]:
     return found
 
 
-def _about(transitions: tuple[ClusterChange, ...], parameters: int, written: Notation) -> list[str]:
+def _about(
+    transitions: tuple[ClusterChange, ...], stretches: list[str], parameters: int, written: Notation
+) -> list[str]:
     how = (
-        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all); "
+        f"Transitions are changes in the number of clusters between the best runs of neighbouring parameters ({parameters} in all), "
+        "where the numbers on both sides hold for two parameters or end the grid; "
         f"clusters with p(z) > {SMALLEST_MASS:g} count, those whose p(x|z) agree to {SAME_POSTERIOR:g} in total variation once. "
         "A bracket is as narrow as the grid."
     )
-    if not transitions:
-        return [f"No phase transition was found. {how}"]
     said = [
         f"Transition between {written.symbol} = {written.of(t.parameters[0]):.4g} and {written.of(t.parameters[1]):.4g}: "
-        f"from {t.clusters[0]} to {t.clusters[1]} clusters{'' if t.converged else ' (not both runs converged)'}."
+        f"from {counted(t.clusters[0], 'cluster')} to {t.clusters[1]}{'' if t.converged else ' (not both runs converged)'}."
         for t in transitions
     ]
-    return [*said, how]
+    if not said and not stretches:
+        return [f"No phase transition was found. {how}"]
+    return [*said, *stretches, how]

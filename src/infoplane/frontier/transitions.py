@@ -24,6 +24,7 @@ from ..certificate.bottleneck.proof import Proof
 from ..certificate.certificate import Limits
 from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError
+from ..formatting import counted
 from ..information import Array, PlanePoint, divergence, plane_point
 from ..joint.joint import check_joint
 from ..joint.support import Support
@@ -68,7 +69,7 @@ class Transition:
 
     def __str__(self) -> str:
         return (
-            f"gamma {self.gamma:.6g} (within {self.low:.8g} .. {self.high:.8g}): {self.clusters_below} clusters below, "
+            f"gamma {self.gamma:.6g} (within {self.low:.8g} .. {self.high:.8g}): {counted(self.clusters_below, 'cluster')} below, "
             f"{self.clusters_above} above, I(X;Z) {self.below.ixz:.4g} and {self.above.ixz:.4g} nats; {self.found}"
         )
 

@@ -32,8 +32,8 @@ COMPILING = "compiling kernels, once per machine (about half a minute)"
 
 _told = threading.Event()
 
-_compiling: list[float] = []
-"""Seconds that each entry took to be compiled, or to be read from disk."""
+_compiling: list[tuple[int, float]] = []
+"""Which thread had an entry compiled, or read from disk, and the seconds that it took or waited for."""
 
 
 def part(function: F, **flags: Any) -> F:
@@ -94,7 +94,7 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
         mark_as_used(folder)
         if compiled.stats.cache_misses:
             remove_unused(folder)
-    _compiling.append(time.perf_counter() - began)
+    _compiling.append((threading.get_ident(), time.perf_counter() - began))
 
 
 def _name(compiled: Any, types: tuple[Any, ...]) -> str:
@@ -119,7 +119,13 @@ def collector_at_rest() -> Iterator[None]:
 
 def clock() -> float:
     """Seconds, as by `time.perf_counter`, less those of the compiler: by this clock a proof is not cut short by it."""
-    return time.perf_counter() - sum(_compiling)
+    return time.perf_counter() - sum(seconds for _, seconds in _compiling)
+
+
+def own_clock() -> float:
+    """The same for work in this thread alone, less what it had compiled itself: by this clock no run pays for those that come after it."""
+    mine = threading.get_ident()
+    return time.perf_counter() - sum(seconds for thread, seconds in _compiling if thread == mine)
 
 
 @contextmanager

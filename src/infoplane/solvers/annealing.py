@@ -17,7 +17,6 @@ every gamma. Where another's line lies below, the path has missed a jump, and th
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,6 +28,7 @@ from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..runtime.budget import Stopped
+from ..runtime.compiling import own_clock
 from ..solution import Run
 from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
@@ -118,11 +118,11 @@ class _Clock:
 
     def __init__(self, problems: int) -> None:
         self.seconds = [0.0] * problems
-        self.began = time.perf_counter()
+        self.began = own_clock()
 
     def charge(self, place: int) -> None:
         """What has passed since the last charge was spent on this problem; the rungs below the first are part of it."""
-        now = time.perf_counter()
+        now = own_clock()
         self.seconds[place] += now - self.began
         self.began = now
 

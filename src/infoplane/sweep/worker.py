@@ -2,8 +2,8 @@
 
 Traces are kept of the runs that may turn out to be the best of their parameter and solver. To record every iteration of every run would
 cost a quarter of the sweep's time and more, so a batch runs without, and its best run once more, from the same start and to the same end,
-with a trace, unless a better one is known already. The time of that is part of no run's seconds. Where a solver makes only
-one run per parameter, that one is recorded at once.
+with a trace, unless a better one is known already. The time of that is part of no run's seconds, nor is that of compiling kernels or
+reading them from disk, which the first would pay for all. Where a solver makes only one run per parameter, that one is recorded at once.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 
 from ..information import encoder_entropies, plane_points
 from ..runtime.budget import Budget, Stopped
+from ..runtime.compiling import own_clock
 from ..runtime.threads import one_blas_thread, usual_floats
 from ..solution import TIE, Run, Trace
 from ..solvers.base import PathSolver, Solver, is_path
@@ -86,10 +87,10 @@ def _run_batch(
     """
     index, count = units[0].indices[0], len(units)
     at_once = plan.runs_of[units[0].solver] == 1
-    began = time.perf_counter()
+    began = own_clock()
     W = plan.encoders(index, units[0].start, count)
     runs = _ended(solver, plan.job(problems[index], W, at_once, budget))
-    seconds = time.perf_counter() - began
+    seconds = own_clock() - began
     iterations = max(sum(run.iterations for run in runs), 1)
     shares = [seconds * run.iterations / iterations for run in runs]
     records = list(_records(plan, problems, units, [index] * count, runs, shares))
@@ -127,10 +128,10 @@ def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budg
     job = plan.job(of_unit[0], W, True, budget)
     found: list[Run] = []
     seconds: list[float] = []
-    began = time.perf_counter()
+    began = own_clock()
     for problem, run in zip(of_unit, solver.follow(job, of_unit), strict=False):
         budget.look()
-        ended = time.perf_counter()
+        ended = own_clock()
         found += sound(job.but(problem=problem), [run])
         seconds.append(ended - began if run.seconds is None else run.seconds)
         began = ended

@@ -17,7 +17,7 @@ import numpy as np
 
 from ..checks import positive_number
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import label_text
+from ..formatting import counted, label_text
 from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
 from ..frontier.knee import transitions_on_the_grid
@@ -394,7 +394,8 @@ def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notatio
         ax.plot(*ends.T, color=COLOURS[4], linewidth=1.6, marker="|", markersize=11, zorder=30, label="_transition")
         # Upright, since several may be close; towards the middle, where there is room.
         ax.annotate(
-            f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to {transition.clusters_below} clusters",
+            f"{written.symbol} = {written.of(transition.gamma):.3g}: {transition.clusters_above} to "
+            f"{counted(transition.clusters_below, 'cluster')}",
             (x, y),
             xytext=(0, -9 if y > middle else 9),
             textcoords="offset points",

@@ -1,42 +1,46 @@
 """The two recursions for a user's own pair of functions: minimise F(p) + G(q) subject to Ap = Bq.
 
-The theory asks for F convex and G weakly convex with linear A, B; nothing here is about entropies. A block is any object with
-``value(u)`` and either ``argmin(target, c, start)``, the minimiser of its value plus (c/2) ||L u - target||^2 with L its own map, or
-``gradient(u)``, in which case that minimiser is found by `sets.minimise`, on the whole space, in a box or on the simplex.
+The theory asks for F convex and G weakly convex with linear A, B; nothing here is about entropies. What a block must bring, and how far
+from stationary a point is for it, is in `block`. A run has converged once
+
+    |Ap - Bq|,   c |B(q - q_old)|   and   0 in dF(p) + A'nu, 0 in dG(q) - B'nu
+
+hold to tol; the last two, which take more than an iteration does, are measured once the others hold, and at the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import numpy as np
 from scipy import sparse
 
-from ...checks import check_one_of, number, real_array
+from ...checks import check_callable, check_one_of, number, positive_number, real_array
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
 from ...options import RunOptions
 from ...results import Result
+from ...runtime.budget import Budget
+from ...runtime.threads import one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status, judge
+from .block import Block, BoundBlock
 from .descent import over_relaxed
-from .sets import Place, checked_place, minimise
+from .sets import Place, checked_place
 
-
-class Block(Protocol):
-    """F or G: its value, and either its proximal minimiser or its gradient (see the module's docstring)."""
-
-    def value(self, u: Array, /) -> float:
-        """F(u)."""
+STILL = 10
+"""Iterations in which nothing moves, to rounding, after which a run that is not stationary has stalled."""
 
 
 @dataclass(frozen=True, eq=False)
 class PairSolution(Result):
     """The last iterate, with F(p) + G(q) there as ``objective``.
 
+    ``residuals`` are |Ap - Bq|, c |B(q - q_old)| and how far the blocks are from stationary (`Block`), each in its largest entry.
     ``losses``, ``augmented`` and ``gradients`` are F + G, L_c and |grad L_c| at every iteration.
     """
 
@@ -51,9 +55,12 @@ class PairSolution(Result):
     augmented: Array
     gradients: Array
 
+    message: str
+    """How it ended, and what to do about it."""
+
     @property
     def converged(self) -> bool:
-        """Whether primal and dual residual are below tol."""
+        """Whether all three residuals are at most tol."""
         return self.status.converged
 
     def rate(self, floor: float = 1e-12) -> Rate:
@@ -83,6 +90,7 @@ def douglas_rachford(
     q_in: Place = None,
     curvature: tuple[float, float] | None = None,
     max_iter: int = 10_000,
+    max_seconds: float | None = None,
     tol: float = 1e-8,
     callback: Callable[[int, Array, Array], object] | None = None,
 ) -> PairSolution:
@@ -107,10 +115,11 @@ def douglas_rachford(
         (sigma, L), the smallest and the largest curvature of the block that the dual variable follows: F in order I, G in order II, its map
         the identity. Needed where alpha > 2, which Themelis and Patrinos (2020) cover for strongly convex blocks and a range of c:
         `theorem_threshold("over-relaxed", ...)`.
-    max_iter, tol
-        Iteration limit; primal ||Ap - Bq|| and dual c ||B(q - q_old)|| residual (largest entry) that count as converged.
+    max_iter, max_seconds, tol
+        Limits; and residuals that count as converged: ||Ap - Bq||, c ||B(q - q_old)||, and how far either block is from stationary, by its
+        gradient or by its own argmin and value (`Block`), each in its largest entry.
     callback
-        Called with (iteration, p, q); a true result stops.
+        Called with (iteration, p, q); a true result stops, as Ctrl-C does, and the last iterate is returned.
 
     Examples
     --------
@@ -128,43 +137,113 @@ def douglas_rachford(
     (True, array([2.]))
     """
     options = RunOptions(tol=tol, max_iter=max_iter)
+    seconds = np.inf if max_seconds is None else positive_number("max_seconds", max_seconds, finite=False)
     check_one_of("order", order, ("I", "II"))
+    if callback is not None:
+        check_callable("callback", callback)
     c = real_array("penalty", penalty)
     if not np.all((c > 0) & np.isfinite(c)):
         raise InvalidOptionError(f"penalty must be positive, found {penalty!r}.")
     relaxation = _relaxation(relaxation, c, curvature, order, A if order == "I" else B)
-    p, q = real_array("p0", p0), real_array("q0", q0)
-    A, B = _matrix("A", A, p), _matrix("B", B, q)
-    apply_A, apply_B = _linear_map(A), _linear_map(B)
-    nu = np.zeros_like(apply_A(None, p))
-    if apply_B(None, q).shape != nu.shape:
-        raise InvalidOptionError(f"Ap0 has shape {nu.shape} and Bq0 {apply_B(None, q).shape}; they must agree.")
-    recursion = solver_one if order == "I" else solver_two
-    step_p = _argmin(F, A, apply_A, checked_place("p_in", p_in))
-    step_q = _argmin(G, B, apply_B, checked_place("q_in", q_in))
-    iterate = recursion(step_p, step_q, apply_A, apply_B)
-    losses, augmented, gradients = [], [], []
-    residuals, status = Residuals(np.inf, np.inf, 0.0), Status.ITERATION_LIMIT
-    for iteration in range(1, options.max_iter + 1):
-        q_old, nu_old = q, nu
-        p, q, nu = iterate(None, p, q, nu, c, relaxation)
-        gap = apply_A(None, p) - apply_B(None, q)
-        moved = apply_B(None, q) - apply_B(None, q_old)
-        residuals = Residuals(float(np.abs(gap).max()), float((c * np.abs(moved)).max()), 0.0)
-        losses.append(F.value(p) + G.value(q))
-        augmented.append(losses[-1] + float((nu * gap).sum() + 0.5 * (c * gap * gap).sum()))
+    p, q = _start("p0", p0), _start("q0", q0)
+    first = BoundBlock("F", F, _matrix("A", A, p), checked_place("p_in", p_in))
+    second = BoundBlock("G", G, _matrix("B", B, q), checked_place("q_in", q_in))
+    shapes = first.map(None, p).shape, second.map(None, q).shape
+    if shapes[0] != shapes[1]:
+        raise InvalidOptionError(f"Ap0 has shape {shapes[0]} and Bq0 {shapes[1]}; they must agree.")
+    run = _PairRun(first, second, order, c, relaxation, p, q, np.zeros(shapes[0]))
+    budget = Budget(iterations=options.max_iter, seconds=seconds)
+    # A search by gradients takes thousands of products of short vectors, which a BLAS with threads makes ten times slower.
+    searching = one_blas_thread() if first.own is None or second.own is None else nullcontext()
+    with stopped_by_control_c(budget), searching:
+        while not (run.ended(options.tol) or budget.spent):
+            run.step()
+            budget.rounds_spent += 1
+            if callback is not None and callback(budget.rounds_spent, run.p, run.q):
+                budget.stop()
+        return run.solution(options.tol, Status.INTERRUPTED if budget.stopped else Status.ITERATION_LIMIT)
+
+
+class _PairRun:
+    """Where a run stands, and what each of its iterations measured."""
+
+    def __init__(
+        self, F: BoundBlock, G: BoundBlock, order: str, c: Array, alpha: float, p: Array, q: Array, nu: Array
+    ) -> None:
+        self.F, self.G, self.order, self.c, self.alpha = F, G, order, c, alpha
+        self.p, self.q, self.nu = p, q, nu
+        recursion = solver_one if order == "I" else solver_two
+        self.iterate = recursion(F.argmin, G.argmin, F.map, G.map)
+        self.primal = self.dual = np.inf
+        self.losses: list[float] = []
+        self.augmented: list[float] = []
+        self.gradients: list[float] = []
+        self.still = 0
+        self.next_look = self.looks = 1
+
+    def step(self) -> None:
+        """One iteration, and what it measures."""
+        F, G, c = self.F, self.G, self.c
+        before = self.p, self.q, self.nu
+        self.p, self.q, self.nu = self.iterate(None, *before, c, self.alpha)
+        gap = F.map(None, self.p) - G.map(None, self.q)
+        moved = G.map(None, self.q) - G.map(None, before[1])
+        self.primal, self.dual = float(np.abs(gap).max()), float((c * np.abs(moved)).max())
+        self.losses.append(F.value(self.p) + G.value(self.q))
+        self.augmented.append(self.losses[-1] + float((self.nu * gap).sum() + 0.5 * (c * gap * gap).sum()))
         slopes = (
-            [gap, _back(A, c * gap)] if order == "I" else [gap, _back(A, nu - nu_old - c * moved), _back(B, c * gap)]
+            [gap, F.back(c * gap)]
+            if self.order == "I"
+            else [gap, F.back(self.nu - before[2] - c * moved), G.back(c * gap)]
         )
-        gradients.append(float(np.sqrt(sum(float((slope * slope).sum()) for slope in slopes))))
-        status = judge(residuals, options.tol, Status.ITERATION_LIMIT)
-        if status is Status.STATIONARY:
-            break
-        if callback is not None and callback(iteration, p, q):
-            status = judge(residuals, options.tol, Status.INTERRUPTED)
-            break
-    traces = (np.array(values) for values in (losses, augmented, gradients))
-    return PairSolution(p, q, nu, losses[-1], status, len(losses), residuals, *traces)
+        self.gradients.append(float(np.sqrt(sum(float((slope * slope).sum()) for slope in slopes))))
+        now = self.p, self.q, self.nu
+        rests = all(np.allclose(new, old, rtol=1e-15, atol=1e-16) for new, old in zip(now, before, strict=True))
+        self.still = self.still + 1 if rests else 0
+
+    def away(self) -> tuple[float, float]:
+        """How far either block is from stationary."""
+        return self.F.away(self.p, -self.nu, self.c), self.G.away(self.q, self.nu, self.c)
+
+    def ended(self, tol: float) -> bool:
+        """Whether all residuals are at most tol, or nothing moves any more.
+
+        The blocks are asked when the other residuals hold; if they say no, after 1, 2, 4, ... more iterations again.
+        """
+        if self.still >= STILL:
+            return True
+        if max(self.primal, self.dual) > tol or len(self.losses) < self.next_look:
+            return False
+        self.next_look, self.looks = len(self.losses) + self.looks, 2 * self.looks
+        return max(self.away()) <= tol
+
+    def solution(self, tol: float, otherwise: Status) -> PairSolution:
+        """The run as it stands."""
+        away = self.away() if self.losses else (np.inf, np.inf)
+        residuals = Residuals(self.primal, self.dual, max(away))
+        status = judge(residuals, tol, Status.STALLED if self.still >= STILL else otherwise)
+        message = status.value
+        if status is Status.STALLED:
+            message = "stalled: nothing moves any more, away from a stationary point: try another penalty or start"
+            if wrong := [name for name, far in zip("FG", away, strict=True) if far > tol]:
+                are = "F and G are" if len(wrong) == 2 else f"{wrong[0]} is"
+                message = (
+                    f"stalled: {are} lower beside the iterate, with a slope of {max(away):.2g}, and nothing moves: see that argmin(target, "
+                    "c, start) minimises value(u) + (c/2) |Lu - target|^2, or that gradient is that of value"
+                )
+        return PairSolution(
+            p=self.p,
+            q=self.q,
+            nu=self.nu,
+            objective=self.losses[-1] if self.losses else self.F.value(self.p) + self.G.value(self.q),
+            status=status,
+            iterations=len(self.losses),
+            residuals=residuals,
+            losses=np.array(self.losses),
+            augmented=np.array(self.augmented),
+            gradients=np.array(self.gradients),
+            message=message,
+        )
 
 
 def _relaxation(
@@ -190,49 +269,22 @@ def _relaxation(
     return alpha
 
 
-def _back(matrix: Array | None, rows: Array) -> Array:
-    """L' rows, the map of a block applied backwards."""
-    return rows if matrix is None else matrix.T @ rows
+def _start(name: str, given: Any) -> Array:
+    """Where a block begins: finite real numbers."""
+    start = real_array(name, given)
+    if not np.isfinite(start).all():
+        raise InvalidOptionError(f"{name} must be finite; found {start[~np.isfinite(start)].flat[0]}.")
+    return start
 
 
-def _matrix(name: str, given: Array | None, block: Array) -> Array | None:
-    """A matrix that a block can be multiplied by, or None for the identity."""
-    if given is None or sparse.issparse(given):
-        return given
-    matrix = real_array(name, given)
+def _matrix(name: str, given: Any, block: Array) -> Any:
+    """A matrix, sparse or not, that a block can be multiplied by, or None for the identity."""
+    if given is None:
+        return None
+    sparse_and_real = bool(sparse.issparse(given)) and given.dtype.kind in "biuf"
+    matrix = given if sparse_and_real else real_array(name, given)
     if matrix.ndim != 2 or block.ndim == 0 or matrix.shape[1] != len(block):
         raise InvalidOptionError(
             f"{name} must be a matrix with as many columns as its block has rows, or None; found shapes {matrix.shape} and {block.shape}."
         )
     return matrix
-
-
-def _linear_map(matrix: Array | None) -> Callable[[Any, Array], Array]:
-    if matrix is None:
-        return lambda _data, u: u
-    return lambda _data, u: matrix @ u
-
-
-def _argmin(
-    block: Block, matrix: Array | None, apply: Callable[[Any, Array], Array], place: Place
-) -> Callable[..., Array]:
-    """Argmin of value(u) - <s, Lu> + (c/2) ||Lu - x||^2, which is value(u) + (c/2) ||Lu - target||^2 with target = x + s/c."""
-    own = getattr(block, "argmin", None)
-    if own is not None:
-        if place is not None:
-            raise InvalidOptionError(
-                f"{type(block).__name__} has its own argmin, which must keep to its set by itself: leave p_in and q_in out for it."
-            )
-        return lambda _data, x, s, c, u: own(x + s / c, c, u)
-    gradient = getattr(block, "gradient", None)
-    if gradient is None:
-        raise InvalidOptionError(f"{type(block).__name__} must have a method argmin(target, c, start) or gradient(u).")
-
-    def search(_data: Any, x: Array, s: Array, c: Array, u: Array) -> Array:
-        def objective(w: Array) -> tuple[float, Array]:
-            miss = apply(None, w) - x - s / c
-            return block.value(w) + 0.5 * float((c * miss * miss).sum()), gradient(w) + _back(matrix, c * miss)
-
-        return minimise(objective, u, place)
-
-    return search

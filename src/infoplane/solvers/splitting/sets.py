@@ -21,8 +21,13 @@ Place = Literal["simplex"] | tuple[float, float] | None
 Objective = Callable[[Array], tuple[float, Array]]
 
 STEPS = 2_000
+"""Most steps on the simplex; those of smooth blocks take tens."""
+
 MEMORY = 10
+"""Values above whose largest a step may not go: the M of Birgin, Martinez, Raydan."""
+
 TOLERANCE = 1e-13
+"""A move this small, times the step length if that is below 1, is rounding: it ends the steps."""
 
 
 def checked_place(name: str, place: Place) -> Place:
@@ -45,10 +50,17 @@ def on_simplex(u: Array) -> Array:
     return np.maximum(table - np.take_along_axis(excess, last[None], axis=0), 0.0).reshape(u.shape)
 
 
+def projected(u: Array, place: Place) -> Array:
+    """The nearest point of a place."""
+    if place is None:
+        return u
+    return on_simplex(u) if place == "simplex" else np.clip(u, *place)
+
+
 def minimise(objective: Objective, start: Array, place: Place) -> Array:
     """A local minimiser of an objective that returns (value, gradient), found from a start."""
     if place == "simplex":
-        return _projected(objective, on_simplex(start))
+        return _spectral(objective, on_simplex(start))
     from scipy.optimize import minimize  # slow to import, so only for a block without its own argmin
 
     def flat(u: Array) -> tuple[float, Array]:
@@ -66,10 +78,11 @@ def minimise(objective: Objective, start: Array, place: Place) -> Array:
     return np.asarray(found.x).reshape(start.shape)
 
 
-def _projected(objective: Objective, u: Array) -> Array:
+def _spectral(objective: Objective, u: Array) -> Array:
+    """Spectral projected gradients from a point of the simplex; what is not finite ends them."""
     value, gradient = objective(u)
     lately, xi = [value], 1.0
-    for _ in range(STEPS):
+    for _ in range(STEPS if np.isfinite(value) and np.isfinite(gradient).all() else 0):
         direction = on_simplex(u - xi * gradient) - u
         if np.abs(direction).max() <= TOLERANCE * min(xi, 1.0):
             break
@@ -80,6 +93,8 @@ def _projected(objective: Objective, u: Array) -> Array:
             if value <= max(lately) + 1e-4 * t * slope or t < 1e-12:
                 break
             t *= 0.5
+        if not (np.isfinite(value) and np.isfinite(gradient_new).all()):
+            break
         moved, turned = new - u, gradient_new - gradient
         curvature = float((moved * turned).sum())
         xi = float(np.clip((moved * moved).sum() / curvature, 1e-10, 1e10)) if curvature > 0.0 else 1e3
