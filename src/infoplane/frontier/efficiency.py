@@ -345,7 +345,7 @@ class Search:
             epsilon=excess,
             low=achieved,
             high=curve.proven_excess(line) if proven else math.inf,
-            gnid=gnid(curve.joint, system.encoder, best.encoder),
+            gnid=gnid(curve.joint, system.encoder, best.encoder, axes="zx"),
             optimum=best,
             solves=self.solves,
         )

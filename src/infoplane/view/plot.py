@@ -249,7 +249,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
     ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
-    _tidy(ax)
+    tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
     if ax.lines:
@@ -333,7 +333,7 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     ax.set_ylabel("I(Y;Z)  [bits]")
     families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
-    _tidy(ax)
+    tidy(ax)
 
 
 def _band(ax: Axes, found: Enclosure) -> None:
@@ -346,7 +346,8 @@ def _band(ax: Axes, found: Enclosure) -> None:
     ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
 
-def _tidy(ax: Axes) -> None:
+def tidy(ax: Axes) -> None:
+    """Axes without a frame."""
     ax.spines[["top", "right"]].set_visible(False)
 
 

@@ -275,7 +275,7 @@ def _omissions(
     if joint.shape[0] > allowance.letters:
         said.append(
             f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
-            f"which add most to D(p(x|z) || p(x)). {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
+            f"which add most to what it says of y. {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
         )
     if len(outcomes) < joint.shape[1]:
         said.append(
