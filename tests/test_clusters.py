@@ -8,8 +8,8 @@ import pytest
 from scipy import sparse
 
 from infoplane import Joint, bottleneck, gnid
-from infoplane.information import mutual_information
 from infoplane.clusters import by_mass, predicted, told
+from infoplane.information import mutual_information
 from infoplane.solution import Residuals, Solution
 from infoplane.status import Status
 
@@ -61,7 +61,11 @@ def test_under_a_uniform_prior_the_letters_that_distinguish_a_cluster_come_first
     joint = Joint.from_counts(counts, x_labels=list("abcdefg"))
     W = np.array([[1, 1, 1, 1, 0, 0, 0], [0, 0, 0, 0, 1, 1, 1]], dtype=float)
     first, second = by_mass(joint, W, 9)
-    assert [joint.x_labels[x] for x in first.typical] == ["c", "d", "b"]  # a is average, and says nothing of the cluster
+    assert [joint.x_labels[x] for x in first.typical] == [
+        "c",
+        "d",
+        "b",
+    ]  # a is average, and says nothing of the cluster
     assert [joint.x_labels[x] for x in second.typical] == ["g", "f", "e"]
 
 

@@ -199,7 +199,8 @@ class EncoderView:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
 
         Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
-        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.clusters`); and p(y|z), one column per y, named ``p(y|z)`` with y's label for y.
+        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.clusters`); and p(y|z), one column
+        per y, named ``p(y|z)`` with y's label for y.
 
         Examples
         --------

@@ -109,8 +109,8 @@ class MergePath(Result):
         """The path as SciPy's hierarchy functions take it (`scipy.cluster.hierarchy.linkage`): an (n - 1, 4) array.
 
         Step t joins the clusters numbered in its first two columns to the cluster n + t. Clusters 0 to n - 1 are the letters of positive
-        mass, in their order. The third column is the I(Y;Z) that was lost by then, I(X;Y) - I(Y;Z) in nats, which never falls; the fourth is
-        the number of letters in the new cluster.
+        mass, in their order. The third column is the I(Y;Z) that was lost by then, I(X;Y) - I(Y;Z) in nats, which never falls; the fourth
+        is the number of letters in the new cluster.
 
         Examples
         --------

@@ -403,6 +403,35 @@ def _read_prior(path: Path, names: int) -> dict[Any, float]:
     return dict(zip(labels, masses, strict=True))
 
 
+def read_encoder(path: Path, joint: Joint) -> Any:
+    """p(z|x) as a frame, a row per x, from a table with the labels of the joint's x in its first columns and a column for each z.
+
+    Labels are told by how they are written, so that dates, truth values and bins come back as what they were.
+    """
+    import pandas as pd
+
+    names = len(joint.x_names)
+    written = {
+        tuple(map(str, label if isinstance(label, tuple) and names > 1 else (label,))): label
+        for label in joint.x_labels
+    }
+    with _readable(path):
+        rows = _parquet_rows(path) if kind_of(path) == ".parquet" else rows_of(path)
+        _, header = next(rows, (0, []))
+        labels, table = [], []
+        for line, row in rows:
+            _check_length(line, row, header)
+            cells = tuple(row[:names])
+            labels.append(written.get(cells, cells if names > 1 else cells[0]))
+            table.append(
+                [
+                    _number(cell, line, f"column {name!r}")
+                    for cell, name in zip(row[names:], header[names:], strict=True)
+                ]
+            )
+    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=header[names:])
+
+
 def _count(cell: str, line: int, column: str) -> float:
     amount = _number(cell, line, f"column {column!r}")
     if not 0.0 <= amount < math.inf:

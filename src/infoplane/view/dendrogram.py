@@ -39,8 +39,8 @@ def plot_merges(path: MergePath, ax: Axes | None = None, *, leaves: int = LEAVES
     ax
         Where to draw; a new figure, as high as its leaves need, by default.
     leaves
-        Most leaves. With more letters the path's last so many clusters are leaves: each is called by its most frequent letter and how many more
-        it holds.
+        Most leaves. With more letters the path's last so many clusters are leaves: each is called by its most frequent letter and how
+        many more it holds.
     """
     from scipy.cluster.hierarchy import dendrogram
 
