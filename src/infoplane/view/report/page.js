@@ -121,7 +121,7 @@
     const nested = solvers.length > 1 ? Math.max(140 * 0.5 ** page.groups.values[i], 18) : 60;
     return {
       i, x: run.ixz_bits, y: run.iyz_bits, solver: groupOf(i),
-      size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) ? 1 : 0,
+      size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) || groupOf(i) === "given" ? 1 : 0,
     };
   };
   const points = runs.map(point).sort((a, b) => a.size - b.size || a.i - b.i);
