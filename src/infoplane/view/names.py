@@ -40,7 +40,8 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
             made.remove()
         *_, texts, strokes = textalloc.allocate(
             ax,
-            *xy.T,
+            xy[:, 0],
+            xy[:, 1],
             list(names),
             x_scatter=xy[:, 0],
             y_scatter=xy[:, 1],
@@ -75,7 +76,8 @@ def _lines(ax: Axes) -> list[Array]:
 
 def _boxes(ax: Axes) -> list[Array]:
     """The edges and diagonals of the legend and of every text, as lines that no name crosses; data coordinates."""
-    ax.figure.draw_without_rendering()
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
     legend = ax.get_legend()
     found = []
     for drawn in (*ax.texts, *(() if legend is None else (legend,))):
