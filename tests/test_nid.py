@@ -68,7 +68,7 @@ def test_it_takes_what_efficiency_takes():
     assert gnid(JOINT, W.T, V.T, axes="xz") == pytest.approx(expected, abs=1e-12)
     solved = ip.solve(JOINT, ip.bottleneck(0.2), rng=0)
     assert gnid(JOINT, solved, solved.encoder_frame()) == pytest.approx(0.0, abs=1e-12)
-    with pytest.raises(InvalidEncoderError, match="system 'second'"):
+    with pytest.raises(InvalidEncoderError, match="system 'V'"):
         gnid(JOINT, W, labels[:3])
 
 

@@ -22,7 +22,7 @@ NOTHING = 1e-12
 
 
 def gnid(
-    joint: Joint, first: Any, second: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None
+    joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None
 ) -> float:
     """gNID of two encoders: 0 if they say the same of X whatever their z are called, near 1 if they have nothing in common.
 
@@ -30,7 +30,7 @@ def gnid(
     ----------
     joint
         p(x, y), of which p(x) counts here.
-    first, second
+    W, V
         Systems as `infoplane.efficiency` takes them: arrays (|Z|, |X|) whose columns sum to 1; frames with a row per x; hard labels, in
         order or by label; a `Solution`.
     counts, axes
@@ -44,7 +44,7 @@ def gnid(
     0.0
     """
     check_joint(joint)
-    W, V = (one_of(joint, given, name, counts, axes).encoder for given, name in ((first, "first"), (second, "second")))
+    W, V = (one_of(joint, given, name, counts, axes).encoder for given, name in ((W, "W"), (V, "V")))
     own = max(_shared(joint, W, W), _shared(joint, V, V))
     if own <= NOTHING:
         return 0.0
