@@ -266,6 +266,8 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
+    "view.groups": "view/test_plot.py (legends) and view/report/test_contents.py",
+    "view.names": "view/test_plot.py (names of systems)",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "storage.lazy_solution": "storage/test_reader.py and view/report/test_page.py",
     "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",
