@@ -45,6 +45,7 @@ ALLOWED = {
         "frontier.frontier",
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
+    ("certificate.merge_path", "view"): "MergePath.plot: a picture is a view of it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -170,6 +171,7 @@ def test_lazy_imports_have_a_reason():
 
 
 LAZY = {
+    "certificate.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
     "joint.joint": "frames load when a frame is brought",
     "cli": "the command line's parser loads when it runs",

@@ -21,9 +21,7 @@ NOTHING = 1e-12
 """Nats below which an encoder says nothing of itself: two of those are alike."""
 
 
-def gnid(
-    joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None
-) -> float:
+def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None) -> float:
     """gNID of two encoders: 0 if they say the same of X whatever their z are called, near 1 if they have nothing in common.
 
     Parameters
