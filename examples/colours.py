@@ -57,10 +57,13 @@ def main(terms: Sequence[int] = TERMS, shown: Sequence[int] = SHOWN, betas: Sequ
     columns = ["system", "ixz_bits", "iyz_bits", "beta", "epsilon_bits", "gnid", "optimum_clusters"]
     print(frame[columns].round(4).to_string(index=False))
 
-    labels = {"annealing": "optimal"}
-    ax = frontier.plot(systems=frame, title="Colour systems of 3 to 11 terms, and the same turned (t)", labels=labels)
-    ax.set_xlim(0.0, 1.15 * frame["ixz_bits"].max())
-    ax.set_ylim(0.0, 1.15 * frame["optimum_iyz_bits"].max())
+    ax = frontier.plot(
+        systems=frame,
+        title="Colour systems of 3 to 11 terms, and the same turned (t)",
+        labels={"frontier": "optimal", "systems": "given, with its nearest optimum"},
+        xlabel="complexity  I(X;Z)  [bits]",
+        ylabel="accuracy  I(Y;Z)  [bits]",
+    )
     ax.figure.savefig("colours_plane.png", dpi=130)
 
     by_name, charts = frame.set_index("system"), []

@@ -46,6 +46,7 @@ ALLOWED = {
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
     ("solution", "view"): "Solution.plot_trace is a view of it",
+    ("certificate.merge_path", "view"): "MergePath.plot: a picture is a view of it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -171,6 +172,7 @@ def test_lazy_imports_have_a_reason():
 
 
 LAZY = {
+    "certificate.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
     "joint.joint": "frames load when a frame is brought",
     "cli": "the command line's parser loads when it runs",
@@ -270,6 +272,8 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
+    "view.groups": "view/test_plot.py (legends) and view/report/test_contents.py",
+    "view.names": "view/test_plot.py (names of systems)",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "storage.lazy_solution": "storage/test_reader.py and view/report/test_page.py",
     "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",

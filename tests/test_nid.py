@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import infoplane as ip
@@ -50,3 +51,32 @@ def test_two_that_say_nothing_are_alike():
 def test_encoders_are_checked():
     with pytest.raises(InvalidEncoderError):
         gnid(JOINT, np.ones((2, 16)), np.ones((1, 16)))
+
+
+def test_it_takes_what_efficiency_takes():
+    labels = ["uvw"[at % 3] for at in range(16)]
+    W = np.array([[float(word == z) for word in labels] for z in "uvw"])
+    V = np.random.default_rng(3).dirichlet(np.ones(4), size=16).T
+    expected = gnid(JOINT, W, V)
+    assert 0.0 < expected < 1.0
+    by_label = pd.Series(labels, index=list(JOINT.x_labels)).sample(frac=1.0, random_state=0)
+    frame = pd.DataFrame(V.T, index=list(JOINT.x_labels)).iloc[::-1]
+    for one in (labels, by_label, by_label.to_dict(), W):
+        for other in (V, frame):
+            assert gnid(JOINT, one, other) == pytest.approx(expected, abs=1e-12)
+    assert gnid(JOINT, 7.0 * W, 7.0 * W[::-1], counts=True) == pytest.approx(0.0, abs=1e-12)
+    assert gnid(JOINT, W.T, V.T, axes="xz") == pytest.approx(expected, abs=1e-12)
+    solved = ip.solve(JOINT, ip.bottleneck(0.2), rng=0)
+    assert gnid(JOINT, solved, solved.encoder_frame()) == pytest.approx(0.0, abs=1e-12)
+    with pytest.raises(InvalidEncoderError, match="system 'V'"):
+        gnid(JOINT, W, labels[:3])
+
+
+def test_an_array_that_may_be_turned_either_way_must_be_said():
+    joint = ip.datasets.paper_uniform()
+    turned = np.eye(3)[[1, 2, 0]]
+    with pytest.raises(InvalidEncoderError, match='axes="zx"'):
+        gnid(joint, turned, turned)
+    assert gnid(joint, turned, turned, axes="zx") == pytest.approx(0.0, abs=1e-12)
+    # Within efficiency all is known to be (|Z|, |X|).
+    assert ip.efficiency(joint, [["b", "c", "a"]])["gnid"][0] < 1.0

@@ -1,10 +1,13 @@
 """What the clusters of an encoder hold: how much mass, which y they predict, which x are typical of them.
 
-p(x|z) = p(z|x) p(x) / p(z).  A letter x is the more typical of z, the more it adds to
+p(x|z) = p(z|x) p(x) / p(z).  A letter x is the more typical of z, the more it adds to what z says of y,
 
-    D(p(x|z) || p(x)) = sum_x p(x|z) log(p(x|z) / p(x))
+    D(p(y|z) || p(y)) = sum_x p(x|z) sum_y p(y|x) log(p(y|z) / p(y))
+                      = sum_x p(x|z) (D(p(y|x) || p(y)) - D(p(y|x) || p(y|z)))
 
-so that it is both frequent in z and rarer elsewhere; a letter that is as frequent everywhere adds nothing, however frequent it is.
+so that it is frequent in z, differs from the average as z does, and does not differ from z. A letter whose p(y|x) is average adds nothing,
+however frequent it is; one that speaks against z adds less than nothing. Of a cluster that says nothing of y, as a funnel's may, those x
+are typical that add most to D(p(x|z) || p(x)): frequent in z and rarer elsewhere.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ SEEN = 0.005
 
 
 NEGLIGIBLE = 1e-4
-"""Nats of D(p(x|z) || p(x)): a letter that adds less is not typical."""
+"""Nats that a letter adds to a divergence: one that adds less is not typical."""
 
 
 class Cluster(NamedTuple):
@@ -48,25 +51,40 @@ def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None)
     p_z = encoder @ joint.p_x
     for z in np.argsort(-p_z, kind="stable")[:most].tolist():
         mass = max(float(p_z[z]), np.finfo(float).tiny)
-        p_x = encoder[z] * joint.p_x / mass
         yield Cluster(
             z,
             float(p_z[z]),
             int(np.count_nonzero(encoder[z] >= SEEN)),
-            typical(p_x, joint.p_x, letters),
+            typical(joint, encoder[z], letters),
             (encoder[z] @ joint.p_xy) / mass,
         )
 
 
-def typical(posterior: Array, p_x: Array, most: int) -> tuple[int, ...]:
-    """The letters that add most to D(p(x|z) || p(x)), at most so many; those that add nothing are left out, if any adds something."""
-    added = rel_entr(posterior, np.where(p_x > 0.0, p_x, 1.0))
+def typical(joint: Joint, row: Array, most: int) -> tuple[int, ...]:
+    """The letters that are most typical of a cluster, at most so many; ``row`` is its p(z|x). Those that add nothing are left out.
+
+    Where no letter adds anything (a single cluster for all), the most frequent are typical.
+    """
+    mass = max(float(row @ joint.p_x), np.finfo(float).tiny)
+    posterior = row * joint.p_x / mass
+    said = told(joint, row) / mass
+    added = said if said.sum() > NEGLIGIBLE else rel_entr(posterior, np.where(joint.p_x > 0.0, joint.p_x, 1.0))
     # Rounded, so that letters of equal weight keep the order of the alphabet; where nothing is added, by frequency.
     order = np.lexsort((-posterior.round(12), -added.round(12)))
     kept = posterior > 0.0
-    if (added > NEGLIGIBLE).any():  # letters that are as frequent elsewhere say nothing about this cluster
+    if (added > NEGLIGIBLE).any():
         kept &= added > NEGLIGIBLE
     return tuple(int(x) for x in order[kept[order]][:most])
+
+
+def told(joint: Joint, row: Array) -> Array:
+    """What each x adds to p(z) D(p(y|z) || p(y)), the cluster's share of I(Y;Z); ``row`` is the cluster's p(z|x), nats."""
+    p_zy = row @ joint.p_xy
+    seen = p_zy > 0.0
+    ratio = np.zeros(len(p_zy))
+    ratio[seen] = np.log(p_zy[seen] / joint.p_y[seen] / p_zy.sum())
+    added: Array = row * (joint.p_xy @ ratio)
+    return added
 
 
 def predicted(cluster: Cluster, y_labels: tuple[Hashable, ...], most: int) -> str:

@@ -9,27 +9,40 @@ Tishby, *Efficient compression in color naming and its evolution*, PNAS 115 (201
 
 from __future__ import annotations
 
+from typing import Any, Literal
+
 import numpy as np
 
-from .encoder import check_encoder
 from .information import Array, mutual_information
-from .joint.joint import Joint
+from .joint.joint import Joint, check_joint
+from .systems import one_of
 
 NOTHING = 1e-12
 """Nats below which an encoder says nothing of itself: two of those are alike."""
 
 
-def gnid(joint: Joint, W: Array, V: Array) -> float:
+def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None) -> float:
     """gNID of two encoders: 0 if they say the same of X whatever their z are called, near 1 if they have nothing in common.
+
+    Parameters
+    ----------
+    joint
+        p(x, y), of which p(x) counts here.
+    W, V
+        Systems as `infoplane.efficiency` takes them: arrays (|Z|, |X|) whose columns sum to 1; frames with a row per x; hard labels, in
+        order or by label; a `Solution`.
+    counts, axes
+        As in `infoplane.efficiency`: whether tables hold counts, and which axis of an array is which.
 
     Examples
     --------
     >>> import numpy as np, infoplane as ip
     >>> joint = ip.datasets.paper_uniform()
-    >>> round(gnid(joint, np.eye(3), np.eye(3)[[1, 2, 0]]), 12)
+    >>> round(gnid(joint, np.eye(3), ["b", "c", "a"]), 12)
     0.0
     """
-    W, V = check_encoder(joint, W), check_encoder(joint, V)
+    check_joint(joint)
+    W, V = (one_of(joint, given, name, counts, axes).encoder for given, name in ((W, "W"), (V, "V")))
     own = max(_shared(joint, W, W), _shared(joint, V, V))
     if own <= NOTHING:
         return 0.0

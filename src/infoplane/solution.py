@@ -172,19 +172,38 @@ class EncoderView:
         """The encoder as a pandas frame: one row per letter x with the joint's labels, one column per cluster."""
         import pandas as pd
 
+        columns = [f"z{z}" for z in range(self.clusters)]
+        return pd.DataFrame(self.encoder.T.copy(), index=self._index(), columns=columns)
+
+    def labels(self) -> Any:
+        """The cluster z with the largest p(z|x) of every letter x, as a pandas Series by the joint's labels; the first, if several have it.
+
+        It is a system of hard labels: `infoplane.efficiency` and `infoplane.gnid` take it as it is.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), rng=0).labels().nunique()
+        3
+        """
+        import pandas as pd
+
+        return pd.Series(self.encoder.argmax(axis=0), index=self._index(), name="cluster")
+
+    def _index(self) -> Any:
+        import pandas as pd
+
         joint = self.joint
-        index = (
-            pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
-            if len(joint.x_names) > 1
-            else pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
-        )
-        return pd.DataFrame(self.encoder.T.copy(), index=index, columns=[f"z{z}" for z in range(self.clusters)])
+        if len(joint.x_names) > 1:
+            return pd.MultiIndex.from_tuples(cast(Any, joint.x_labels), names=joint.x_names)
+        return pd.Index(joint.x_labels, name=joint.x_names[0], tupleize_cols=False)
 
     def clusters_frame(self, letters: int = 5) -> pd.DataFrame:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
 
         Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
-        D(p(x|z) || p(x)), at most ``letters`` of them; and p(y|z), one column per y, named ``p(y|z)`` with y's label for y.
+        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.clusters`); and p(y|z), one column
+        per y, named ``p(y|z)`` with y's label for y.
 
         Examples
         --------

@@ -61,6 +61,11 @@ def read_systems(joint: Joint, encoders: Any, counts: bool = False, axes: str | 
     return [_read(given, joint, counts, axes, name) for name, given in named]
 
 
+def one_of(joint: Joint, given: Any, name: str, counts: bool = False, axes: str | None = None) -> System:
+    """One system as an encoder of the joint's x; ``name`` is what an error calls it."""
+    return _read(given, joint, counts, axes, name)
+
+
 def one_system(given: Any, counts: bool = False, axes: str | None = None) -> System:
     """One system as an encoder, whatever its x are called.
 

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
+from scipy.cluster import hierarchy
 
 import verify
 from infoplane.certificate.merge_path import agglomerative_bottleneck, merge_path, merge_two
@@ -291,3 +292,32 @@ def test_a_path_ends_between_blocks_once_it_is_told_to() -> None:
     with pytest.raises(Stopped):
         merge_path(joint, iyz_weight=1.0, callback=look)
     assert seen[-1] == 64  # the next block of merges was not begun
+
+
+def _partition(labels):
+    return {frozenset(np.flatnonzero(labels == z).tolist()) for z in set(labels.tolist())}
+
+
+@pytest.mark.parametrize("name", [name for name in TABLES if name != "one y"])
+@pytest.mark.parametrize("make", [agglomerative_bottleneck, merge_two])
+def test_the_linkage_is_the_path(name, make):
+    joint = Joint.from_counts(TABLES[name])
+    path = make(joint)
+    rows = path.to_linkage()
+    assert hierarchy.is_valid_linkage(rows)
+    assert hierarchy.is_monotonic(rows)
+    lost = path.iyz[0] - path.iyz[1:]
+    np.testing.assert_allclose(rows[:, 2], lost, atol=1e-14)
+    seen = joint.p_x > 0
+    held = {number: {int(x)} for number, x in enumerate(np.flatnonzero(seen))}
+    for t, (i, j, _, size) in enumerate(rows.tolist()):
+        held[int(seen.sum()) + t] = held.pop(int(i)) | held.pop(int(j))
+        assert len(held[int(seen.sum()) + t]) == size
+        labels = path.labels_at(int(path.clusters[t + 1]))
+        assert set(map(frozenset, held.values())) == _partition(np.where(seen, labels, -1)) - {
+            frozenset(np.flatnonzero(~seen).tolist())
+        }
+
+
+def test_a_path_of_one_letter_has_an_empty_linkage():
+    assert agglomerative_bottleneck(Joint.from_counts([[1, 2], [0, 0]])).to_linkage().shape == (0, 4)

@@ -153,3 +153,53 @@ def test_a_prior_that_does_not_fit_is_refused(run, named, tmp_path):
     refused = run("solve", path, "--gamma", "0.2", "--prior", "capacity")
     assert refused.code == 2
     assert "goes with infoplane efficiency" in refused.err
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet", "npz"])
+def test_what_solve_wrote_is_a_system(run, tmp_path, kind):
+    out = tmp_path / f"mine.{kind}"
+    solved = run("solve", "heart", "--gamma", "0.2", "--out", out, "--json")
+    assert solved.code == 0, solved.err
+    said = run("efficiency", "heart", out, "--json")
+    assert said.code == 0, said.err
+    (row,) = said.json["systems"]
+    assert row["system"] == "mine"
+    for name in ("ixz_bits", "iyz_bits"):
+        assert row[name] == pytest.approx(solved.json[name], abs=1e-12)
+    assert row["epsilon_bits"] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_an_encoder_of_several_columns_and_written_labels_is_a_system(run, tmp_path):
+    table = tmp_path / "t.csv"
+    rows = [(day, flag, (day + flag) % 2) for day in (1, 2, 3) for flag in (0, 1) for _ in range(4)] + [
+        (1, 0, 0),
+        (3, 1, 1),
+    ]
+    text = "day,flag,y\n" + "\n".join(f"2024-01-0{day},{bool(flag)},{y}" for day, flag, y in rows)
+    table.write_text(text + "\n")
+    columns = ("--x", "day,flag", "--y", "y")
+    out = tmp_path / "e.csv"
+    assert run("solve", table, *columns, "--gamma", "0.2", "--out", out).code == 0
+    said = run("efficiency", table, *columns, out, "--json")
+    assert said.code == 0, said.err
+    assert said.json["systems"][0]["epsilon_bits"] == pytest.approx(0.0, abs=1e-6)
+    out.write_text(out.read_text().replace("2024-01-03", "2024-01-04"))
+    wrong = run("efficiency", table, *columns, out)
+    assert wrong.code == 3
+    assert "2024-01-0" in wrong.err
+
+
+def test_the_clusters_of_labels_are_a_system(run, tmp_path):
+    labels = tmp_path / "clusters.csv"
+    solved = run("solve", "heart", "--gamma", "0.2", "--labels", labels, "--json")
+    assert solved.code == 0, solved.err
+    assert f"wrote {labels}" in solved.err
+    frame = pd.read_csv(labels, keep_default_na=False)
+    assert frame.columns.tolist() == ["risk_factors", "cluster"]
+    assert frame["risk_factors"].tolist() == list(ip.datasets.heart().x_labels)
+    encoder = pd.DataFrame(solved.json["encoder"])
+    assert frame["cluster"].tolist() == encoder.to_numpy().argmax(axis=0).tolist()
+    assert run("efficiency", "heart", labels).code == 0
+    refused = run("solve", "heart", "--gamma", "0.2", "--labels", tmp_path / "clusters.npz")
+    assert refused.code == 2
+    assert "--labels must end in .csv, .parquet" in refused.err

@@ -134,9 +134,10 @@ def test_a_missed_optimum_is_found_from_the_encoder_that_shows_it():
 def test_systems_beside_the_frontier():
     placed = place(KnownCurve(SMALL, ip.bottleneck), read_systems(SMALL, {"mine": [0, 1, 1], "yours": [0, 1, 0]}))
     f = placed.with_systems()
-    assert [run.solver for run in f.runs[-2:]] == ["mine", "yours"]
+    assert [run.solver for run in f.runs[-2:]] == ["given: mine", "given: yours"]
     assert len(placed) == 2
-    assert "mine: epsilon" in f.provenance["systems"][0]
+    assert f.provenance["systems"][0]["system"] == "mine"
+    assert f.provenance["systems"][0]["epsilon_bits"] == bits(placed[0].epsilon)
     assert len(placed.frontier) == len(placed.curve.runs)
 
 

@@ -212,8 +212,7 @@ def test_legend_outside_or_not_at_all(frontier):
 def test_many_parameters_are_a_line(frontier, monkeypatch):
     monkeypatch.setattr(plot, "MANY", 2)
     ax = frontier.plot()
-    name = f"{frontier.runs[0].solver}: best of each parameter"
-    line = next(line for line in ax.lines if line.get_label() == name)
+    line = next(line for line in ax.lines if line.get_label() == "best of each parameter")
     assert len(line.get_xdata()) == len(frontier.best_rows()) == 3
     assert sum(len(part.get_offsets()) for part in ax.collections) == len(frontier) - 3
 
@@ -261,3 +260,98 @@ def test_transitions_on_the_grid_are_marked(joint, monkeypatch):
         assert any("clusters" in text.get_text() for text in ax.texts) is lettered
     with pytest.raises(ip.InvalidOptionError, match='"grid"; found'):
         long.plot(transitions="all")
+
+
+# -- pictures for papers -------------------------------------------------------------------------------------------------
+
+
+def _crowd(frontier, count):
+    """So many systems that lie close together, as `Frontier.place` describes them."""
+    first = frontier.place({"one": [0, 1, 0]}, max_solves=0)
+    frame = first.loc[first.index.repeat(count)].reset_index(drop=True)
+    frame["ixz_bits"] -= 0.01 * np.arange(count)
+    frame["system"] = [f"system {at}" for at in range(count)]
+    return frame
+
+
+def _overlapping(ax, names):
+    ax.figure.draw_without_rendering()
+    boxes = [text.get_window_extent() for text in ax.texts if text.get_text() in names]
+    assert len(boxes) == len(names)
+    return sum(a.overlaps(b) for at, a in enumerate(boxes) for b in boxes[:at])
+
+
+def test_names_of_systems_do_not_overlap(frontier, monkeypatch):
+    pytest.importorskip("textalloc")
+    crowd = _crowd(frontier, 8)
+    names = set(crowd["system"])
+    ax = frontier.plot(systems=crowd)
+    limits = ax.get_xlim(), ax.get_ylim()
+    assert _overlapping(ax, names) == 0
+    assert (ax.get_xlim(), ax.get_ylim()) == limits
+    legend = ax.get_legend().get_window_extent()
+    assert not any(text.get_window_extent().overlaps(legend) for text in ax.texts if text.get_text() in names)
+    # Without the library they are plainly to the right of their points, on top of each other.
+    monkeypatch.setitem(sys.modules, "textalloc", None)
+    assert _overlapping(frontier.plot(systems=crowd), names) > 0
+
+
+def test_names_without_room_are_counted(frontier):
+    pytest.importorskip("textalloc")
+    crowd = _crowd(frontier, 40)
+    crowd["system"] = [f"a system with a long name {at}" for at in range(40)]
+    ax = frontier.plot(systems=crowd, size="column")
+    texts = [text.get_text() for text in ax.texts]
+    shown = sum(text.startswith("a system") for text in texts)
+    assert 0 < shown < 40
+    assert f"{40 - shown} names left out for want of room" in texts
+
+
+def test_with_systems_the_frontier_is_a_line_and_axes_have_names_of_ones_own(frontier):
+    frame = frontier.place({"mine": [0, 1, 1]}, max_solves=0)
+    ax = frontier.plot(systems=frame, labels={"frontier": "optimal"}, xlabel="complexity", ylabel="accuracy")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("complexity", "accuracy")
+    assert texts(ax)[:1] == ["optimal"]
+    line = next(line for line in ax.lines if line.get_label() == "optimal")
+    np.testing.assert_array_equal(line.get_xydata(), frontier.pareto()[["ixz_bits", "iyz_bits"]].to_numpy())
+    assert sum(len(part.get_offsets()) for part in ax.collections) == 2  # the system and its optimum, no runs
+    runs = frontier.plot(systems=frame, line=False)
+    assert sum(len(part.get_offsets()) for part in runs.collections) > 2
+    assert not frontier.plot(line=True).collections
+
+
+def test_systems_and_solvers_never_share_a_colour(joint, frontier):
+    from matplotlib.colors import to_hex
+
+    def drawn(**options):
+        ax = both.plot(systems=frame, line=False, **options)
+        faces = [{to_hex(colour) for colour in part.get_facecolors()} for part in ax.collections]
+        return set().union(*faces[:-2]), faces[-1]
+
+    both = frontier + ip.sweep(joint, ip.bottleneck, [0.1, 0.2], "accelerated", starts=1, rng=0)
+    frame = frontier.place({"mine": [0, 1, 1], "yours": [0, 1, 0]}, max_solves=0)
+    solvers, systems = drawn()
+    assert len(solvers - {"#ffffff"}) == 2
+    assert not solvers & systems
+    asked = {"accelerated": plot.GIVEN_COLOUR}  # even if a solver is given the colour that systems have
+    solvers, systems = drawn(colours=asked)
+    assert plot.GIVEN_COLOUR.lower() in solvers
+    assert not solvers & systems
+    assert drawn(colours={"systems": "#123456", "yours": "#654321"})[1] == {"#123456", "#654321"}
+
+
+def test_legends_name_what_was_asked_for(joint):
+    runs = [
+        dataclasses.replace(run, solver=name)
+        for run, name in zip(
+            ip.sweep(joint, ip.bottleneck, [0.1, 0.2, 0.4], starts=1, rng=0).runs,
+            ("moves, accelerated", "columns", "pf-2, accelerated"),
+            strict=True,
+        )
+    ]
+    found = ip.Frontier(joint, runs, provenance={"solver": "portfolio"})
+    assert texts(found.plot())[0] == "best of each parameter"
+    assert not any("moves" in text for text in texts(found.plot()))
+    both = found + ip.sweep(joint, ip.bottleneck, [0.1, 0.2], "merging", rng=0)
+    assert texts(both.plot())[:2] == ["best found", "merging"]
+    assert "moves, accelerated" in texts(ip.Frontier(joint, runs).plot())  # nothing is known of the call

@@ -23,9 +23,9 @@ The whole path is kept, from one cluster per letter of positive mass down to one
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 
@@ -37,6 +37,9 @@ from ..joint.support import Support
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Callback = Callable[[int, int], object]
 
@@ -58,6 +61,8 @@ class MergePath(Result):
         I(X;Z) = H(Z) and I(Y;Z) in nats, for each entry of ``clusters``.
     p_x : (|X|,) array
         The letters' masses.
+    x_labels : tuple
+        The letters' labels.
     """
 
     merges: IntArray
@@ -65,6 +70,7 @@ class MergePath(Result):
     ixz: Array
     iyz: Array
     p_x: Array
+    x_labels: tuple[Hashable, ...] = field(repr=False)
 
     def labels_at(self, k: int) -> IntArray:
         """The cluster 0, ..., k - 1 of every letter x, numbered by smallest letter; -1 where p(x) = 0."""
@@ -98,6 +104,44 @@ class MergePath(Result):
         first = 0 if most is None else max(len(self.clusters) - most, 0)
         losses = self.losses(problem)[first:]
         return int(self.clusters[first + np.flatnonzero(losses == losses.min())[-1]])
+
+    def to_linkage(self) -> Array:
+        """The path as SciPy's hierarchy functions take it (`scipy.cluster.hierarchy.linkage`): an (n - 1, 4) array.
+
+        Step t joins the clusters numbered in its first two columns to the cluster n + t. Clusters 0 to n - 1 are the letters of positive
+        mass, in their order. The third column is the I(Y;Z) that was lost by then, I(X;Y) - I(Y;Z) in nats, which never falls; the fourth
+        is the number of letters in the new cluster.
+
+        Examples
+        --------
+        >>> from scipy.cluster.hierarchy import fcluster
+        >>> from infoplane import datasets
+        >>> path = agglomerative_bottleneck(datasets.paper_uniform())
+        >>> path.to_linkage().round(4).tolist()
+        [[0.0, 2.0, 0.1023, 2.0], [1.0, 3.0, 0.4541, 3.0]]
+        >>> fcluster(path.to_linkage(), 2, "maxclust").tolist()
+        [1, 2, 1]
+        """
+        letters = np.flatnonzero(self.p_x > 0)
+        n = len(letters)
+        number = dict(zip(letters.tolist(), range(n), strict=True))
+        size, rows = [1] * n, np.empty((n - 1, 4))
+        lost = np.maximum.accumulate(self.iyz[0] - self.iyz[1:])  # rounding may not make a merge gain
+        for t, (i, j) in enumerate(self.merges.tolist()):
+            first, second = sorted((number[i], number.pop(j)))
+            size.append(size[first] + size[second])
+            rows[t] = first, second, max(lost[t], 0.0), size[-1]
+            number[i] = n + t
+        return rows
+
+    def plot(self, ax: Axes | None = None, *, leaves: int = 60) -> Axes:
+        """The dendrogram: letters by their labels, joined at the I(Y;Z) that is lost by then, in bits; see `infoplane.view.dendrogram`.
+
+        Above so many ``leaves`` the last clusters of the path are the leaves, each called by its most frequent letter.
+        """
+        from ..view.dendrogram import plot_merges
+
+        return plot_merges(self, ax, leaves=leaves)
 
     def _check(self, k: int) -> int:
         if not 1 <= k <= len(self.clusters):
@@ -179,7 +223,7 @@ def merge_path(
 
     # Both informations vanish with one cluster; summed from there, no difference of large numbers is ever taken.
     iyz, ixz = np.cumsum(np.vstack([falls, np.zeros(2)])[::-1], axis=0)[::-1].T
-    return MergePath(letters[pairs], np.arange(n, 0, -1), ixz, iyz, joint.p_x)
+    return MergePath(letters[pairs], np.arange(n, 0, -1), ixz, iyz, joint.p_x, joint.x_labels)
 
 
 def agglomerative_bottleneck(

@@ -13,6 +13,7 @@ from ..capacity import capacity_prior
 from ..formatting import alternatives, label_text
 from ..frontier.curve import KnownCurve
 from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
+from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..storage.files import write_whole
 from ..sweep.progress import working
@@ -23,14 +24,14 @@ from .exit_codes import NOT_CONVERGED, interruptible
 from .frontier import check_report
 from .inputs import CAPACITY, Source, joint_options
 from .numerals import Number, Whole
-from .tables import header_of
+from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from ..joint.joint import Joint
 
-NAMES = {"system": ("system", "language"), "word": ("z", "word"), "weight": ("count", "weight", "p")}
+NAMES = {"system": ("system", "language"), "word": ("z", "word", "cluster"), "weight": ("count", "weight", "p")}
 """Columns of SYSTEMS that are found by these names unless an option says otherwise."""
 
 DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_posterior_form]
@@ -51,7 +52,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
     multiple=True,
     help="Column with the item x, as often as X has columns  [default: the names of X, else x]",
 )
-@click.option("--word", metavar="COL", help="Column with the word z  [default: z or word]")
+@click.option("--word", metavar="COL", help="Column with the word z  [default: z, word or cluster]")
 @click.option(
     "--weight",
     metavar="COL",
@@ -103,6 +104,7 @@ def efficiency(
 
     SYSTEMS is a table, .csv, .tsv or .parquet, with one row per naming: whose it is, the item x, the word z, and how many
     such namings the row stands for. Hard systems have one row per item. A column of probabilities p(z|x) is a weight, too.
+    What infoplane solve writes is a system as it is: --labels clusters.csv, --out encoder.csv, encoder.parquet or encoder.npz.
 
     epsilon is what the best encoder with the same I(X;Z) says more of Y (for funnel, what it leaks less); "achieved" is
     known to be possible, and with --certify no encoder gains more than "at most".
@@ -110,6 +112,7 @@ def efficiency(
     \b
     Examples:
       infoplane efficiency colours naming.csv --prior capacity --plot systems.png
+      infoplane efficiency heart encoder.csv
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
     proof = options.make_proof(certify, rest)
@@ -141,8 +144,15 @@ def efficiency(
 def namings(
     joint: Joint, path: Path, system: str | None, item: tuple[str, ...], word: str | None, weight: str | None
 ) -> dict[str, Any]:
-    """Every system of a table of namings, as a frame of p(z|x)."""
+    """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x)."""
+    if path.suffix.lower() == ".npz":
+        held = Frontier.load(path)
+        best = [held.solution(row) for row in held.best_rows()]
+        return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
     header = header_of(path)
+    named = (system, word, weight, *item)
+    if header == [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))] and not any(named):
+        return {path.stem: read_encoder(path, joint)}
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else ("x",))
     chosen = {
         role: given or next((name for name in NAMES[role] if name in header and name not in items), None)

@@ -172,14 +172,27 @@ def write_frontier(frontier: Frontier, path: Path) -> None:
         write_csv(frontier.to_frame(), path, index=True)
 
 
+def write_solution(found: Solution, out: Path | None, labels: Path | None) -> None:
+    """The files of ``solve`` that were asked for, each said: the encoder, and the cluster of every x."""
+    if out is not None:
+        write_encoder(found, out)
+        note(f"wrote {out}")
+    if labels is not None:
+        name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
+        _write_table(found.labels().rename(name).reset_index(), labels)
+        note(f"wrote {labels}")
+
+
 def write_encoder(found: Solution, path: Path) -> None:
     """The encoder with the joint's labels, one row per x; or an .npz of it with the joint and the numbers, as `Frontier.load` reads it."""
-    kind = path.suffix.lower()
-    if kind == ".npz":
+    if path.suffix.lower() == ".npz":
         Frontier(found.joint, [found]).save(path)
-        return
-    frame = found.encoder_frame().reset_index()
-    if kind == ".parquet":
+    else:
+        _write_table(found.encoder_frame().reset_index(), path)
+
+
+def _write_table(frame: Any, path: Path) -> None:
+    if path.suffix.lower() == ".parquet":
         write_whole(path, frame.to_parquet)
     else:
         write_csv(frame, path)

@@ -50,7 +50,13 @@ LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
-    help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y).",
+    help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y). infoplane "
+    "efficiency reads it as a system.",
+)
+@click.option(
+    "--labels",
+    type=click.Path(path_type=Path),
+    help="The cluster of every x, the one with the largest p(z|x): .csv or .parquet with the columns of X and the column cluster.",
 )
 @escape_formulas
 @options.threads
@@ -65,6 +71,7 @@ def solve(
     certify: float | None,
     max_leakage_bits: float | None,
     out: Path | None,
+    labels: Path | None,
     as_json: bool,
     **rest: Any,
 ) -> None:
@@ -80,7 +87,7 @@ def solve(
     \b
     Examples:
       infoplane solve heart --gamma 0.2
-      infoplane solve heart --gamma 0.2 --certify --out encoder.csv
+      infoplane solve heart --gamma 0.2 --certify --out encoder.csv --labels clusters.csv
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
       infoplane solve heart --problem funnel --max-leakage-bits 0.01
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
@@ -88,7 +95,7 @@ def solve(
     """
     settings = options.make_run(rest)
     if max_leakage_bits is not None:
-        capped(context, source, problem, max_leakage_bits, certify, out, as_json, rest, solver, settings.rng)
+        capped(context, source, problem, max_leakage_bits, certify, out, labels, as_json, rest, solver, settings.rng)
         return
     notation = "gamma" if rest["beta"] is None else "beta"
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
@@ -96,6 +103,7 @@ def solve(
     chosen = options.choose(solver, rest)
     runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
+    output.check_target(labels, "--labels", (".csv", ".parquet"))
     joint = source.load()
     with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
@@ -110,9 +118,7 @@ def solve(
                 **vars(proof),
             )
         interrupted = interruption.seen
-    if out is not None:
-        output.write_encoder(found, out)
-        output.note(f"wrote {out}")
+    output.write_solution(found, out, labels)
     if as_json:
         output.print_json(record(found, settings.rng))
     else:
@@ -138,6 +144,7 @@ def capped(
     cap: float,
     certify: float | None,
     out: Path | None,
+    labels: Path | None,
     as_json: bool,
     rest: dict[str, Any],
     solver: str | None,
@@ -154,6 +161,7 @@ def capped(
         )
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
+    output.check_target(labels, "--labels", (".csv", ".parquet"))
     joint = source.load()
     with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
@@ -164,9 +172,7 @@ def capped(
             )
         interrupted = interruption.seen
     answer = found.solution
-    if out is not None:
-        output.write_encoder(answer, out)
-        output.note(f"wrote {out}")
+    output.write_solution(answer, out, labels)
     if as_json:
         output.print_json(
             record(answer, seed)

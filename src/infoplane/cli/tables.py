@@ -194,6 +194,31 @@ def read_prior(path: Path, names: int) -> dict[Any, float]:
     return dict(zip(labels, masses, strict=True))
 
 
+def read_encoder(path: Path, joint: Joint) -> Any:
+    """p(z|x) as a frame, a row per x, from a table with the labels of the joint's x in its first columns and a column for each z.
+
+    Labels are told by how they are written, so that dates, truth values and bins come back as what they were.
+    """
+    import pandas as pd
+
+    names = len(joint.x_names)
+    written = {
+        tuple(map(str, label if isinstance(label, tuple) and names > 1 else (label,))): label
+        for label in joint.x_labels
+    }
+    with readable(path):
+        rows = any_rows(path)
+        header = rows.header()
+        labels, table = [], []
+        for line, row in rows:
+            _check_length(line, row, header)
+            cells = tuple(_text(cell) for cell in row[:names])
+            labels.append(written.get(cells, cells if names > 1 else cells[0]))
+            shares = zip(row[names:], header[names:], strict=True)
+            table.append([_number(rows, cell, line, f"column {name!r}") for cell, name in shares])
+    return pd.DataFrame(table, index=pd.Index(labels, tupleize_cols=names > 1), columns=header[names:])
+
+
 def _text(cell: Any) -> str:
     return "" if cell is None else str(cell)
 

@@ -39,9 +39,6 @@ from .hull import vertices
 if TYPE_CHECKING:
     import pandas as pd
 
-NAMED = 12
-"""Systems up to which a report calls each by its name."""
-
 MAX_SOLVES = 30
 """Most slopes that are solved for one encoder."""
 
@@ -102,21 +99,16 @@ class Placements:
         return Frontier(self.curve.joint, self.curve.runs or [corner.run for corner in self.curve.corners])
 
     def with_systems(self) -> Frontier:
-        """The same, and the systems beside it, each at the parameter that it comes closest to."""
+        """The same, and the systems beside it, each at the parameter that it comes closest to; ``provenance["systems"]`` is their table."""
         curve = self.curve
         given = [
-            curve.made(
-                curve.slope(one.parameter), one.system.encoder, "given" if len(self) > NAMED else one.system.name
-            )
-            for one in self.placed
-        ]
-        said = [
-            f"{one.system.name}: epsilon {bits(one.epsilon):.6f} bits at {curve.family.parameter} = {one.parameter:.4g}, "
-            f"gNID {one.gnid:.3f}"
+            curve.made(curve.slope(one.parameter), one.system.encoder, f"given: {one.system.name}")
             for one in self.placed
         ]
         known = [*curve.runs, *(one.optimum for one in self.placed)]
-        return Frontier(curve.joint, [*{id(run): run for run in known}.values(), *given], provenance={"systems": said})
+        runs = [*{id(run): run for run in known}.values(), *given]
+        said = self.to_frame().drop(columns="optimum").to_dict("records")
+        return Frontier(curve.joint, runs, provenance={"solver": "efficiency", "systems": said})
 
     def to_frame(self) -> pd.DataFrame:
         """One row per encoder; units in the column names. The last column holds the optimal `Solution`."""
@@ -342,7 +334,7 @@ class Search:
             epsilon=excess,
             low=achieved,
             high=curve.proven_excess(line) if proven else math.inf,
-            gnid=gnid(curve.joint, system.encoder, best.encoder),
+            gnid=gnid(curve.joint, system.encoder, best.encoder, axes="zx"),
             optimum=best,
             solves=self.solves,
         )

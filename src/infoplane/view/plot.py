@@ -25,6 +25,8 @@ from ..information import NATS_PER_BIT, Array, bits
 from ..problem import bottleneck, named_family
 from ..solution import Solution
 from ..storage.files import write_whole
+from .groups import groups
+from .names import name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -38,6 +40,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 GREY = "#8a8a8a"
 INK = "#333333"
 
+GIVEN_COLOUR = COLOURS[1]
+"""Of systems from elsewhere: no solver has it on a plane with systems."""
 
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
@@ -64,6 +68,9 @@ def plot_plane(
     size: str | tuple[float, float] = "page",
     enclosure: bool | None = None,
     systems: Any = None,
+    line: bool | None = None,
+    xlabel: str | None = None,
+    ylabel: str | None = None,
     notation: str = "gamma",
 ) -> Axes:
     """I(Y;Z) against I(X;Z) in bits: every run, the best of each parameter, the Pareto set, and the bounds on I(Y;Z).
@@ -81,9 +88,11 @@ def plot_plane(
         What `infoplane.transitions` found: each is a line from the optimum on one side to that on the other, with its gamma. Or
         ``"grid"``: every change in the number of clusters between neighbouring parameters. Many have no letters.
     labels
-        What the legend calls a solver, by the solver's name.
+        What the legend calls a solver, by the solver's name; ``"best found"`` are the runs of a search with many ways, such as the
+        portfolio, and ``"frontier"`` and ``"systems"`` are the line and the systems.
     colours
-        One colour per solver, in order or by the solver's name; a palette for all kinds of colour vision by default.
+        One colour per solver, in order, or by the names above; a system may have one by its own name. By default a palette for all kinds
+        of colour vision, in which no solver has the colour of the systems.
     legend
         ``"inside"`` the axes, ``"outside"`` to the right of them, or None.
     title
@@ -94,6 +103,11 @@ def plot_plane(
         Whether to draw the band between which the frontier is proven to lie (`Frontier.enclosure`); by default, if it can be.
     systems
         What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point, joined to its nearest optimum by a thin line.
+        Labels do not overlap (textalloc places them; without it they stand to the right of their points).
+    line
+        Whether the frontier is drawn as one line, the Pareto set, without the runs; by default, if there are ``systems``.
+    xlabel, ylabel
+        What the axes are called, such as ``"complexity [bits]"`` and ``"accuracy [bits]"``.
     notation
         ``"beta"`` calls a transition by beta = 1/gamma.
 
@@ -120,18 +134,75 @@ def plot_plane(
     if is_enclosed(frontier.runs) if enclosure is None else enclosure:
         _band(ax, frontier.enclosure())
 
+    for set_label, said in ((ax.set_xlabel, xlabel), (ax.set_ylabel, ylabel)):
+        if said is not None:
+            set_label(said)
+    called = dict(labels or {})
     by_solver: dict[str, list[int]] = {}
-    for row, run in enumerate(frontier.runs):
-        by_solver.setdefault(run.solver, []).append(row)
-    alone, bests = len(by_solver) == 1, []
-    palette = _palette(list(by_solver), colours)
+    if line is False or (line is None and systems is None):
+        for row, group in enumerate(groups(frontier)):
+            by_solver.setdefault(group, []).append(row)
+    palette = _palette(list(by_solver), colours, without=() if systems is None else (GIVEN_COLOUR,))
+    if by_solver:
+        _draw_runs(ax, frontier, ixz, iyz, by_solver, palette, called, scale)
+    pareto = frontier.pareto_rows()
+    drawn: dict[str, Any] = {"color": INK, "linewidth": 1.1, "alpha": 0.75, "label": "Pareto set"}
+    if not by_solver:
+        colour = _named_colour(colours, "frontier") or COLOURS[0]
+        drawn = {"color": colour, "linewidth": 1.8 * scale, "label": called.get("frontier", "frontier")}
+    ax.plot(ixz[pareto], iyz[pareto], zorder=3, **drawn)
+    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
+    if systems is not None:
+        taken = {*palette.values(), drawn["color"]}
+        own = next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
+        reach = (float(ixz.max()), float(iyz.max()))
+        _place(ax, systems, scale, reach, colours, own, called.get("systems", "given, with its nearest optimum"))
+    if title is not None:
+        ax.set_title(title, **TITLE)
+    if legend is not None:
+        place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
+        if legend == "outside":
+            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        text = "x-small" if size == "column" else "small"
+        ax.legend(
+            **place,
+            title="best of each parameter" if len(by_solver) > 1 else None,
+            title_fontsize=text,
+            alignment="left",
+            fontsize=text,
+            frameon=False,
+        )
+    if size == "column":
+        ax.tick_params(labelsize="small")
+        ax.xaxis.label.set_fontsize("small")
+        ax.yaxis.label.set_fontsize("small")
+    if systems is not None and len(systems) <= NAMED:
+        # Last, since where there is room depends on all else.
+        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
+        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], 8.0 * math.sqrt(scale))
+    return ax
+
+
+def _draw_runs(
+    ax: Axes,
+    frontier: Frontier,
+    ixz: Array,
+    iyz: Array,
+    by_solver: dict[str, list[int]],
+    palette: dict[str, str],
+    called: dict[str, str],
+    scale: float,
+) -> None:
+    """Every run, and larger the best of each parameter, solver by solver."""
+    alone, bests = len(by_solver) == 1, 0
     for index, (solver, rows) in enumerate(by_solver.items()):
         colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
         best = [rows[row] for row in own.best_rows()]
-        bests.append(best)
-        called = (labels or {}).get(solver, solver)
-        label = f"{called}: best of each parameter" if alone else called
+        bests += len(best)
+        label = called.get(solver, solver)
+        if alone:
+            label = f"{label}: best of each parameter" if solver in called else "best of each parameter"
         if len(best) > MANY:
             others = [row for row in rows if row not in set(best)]
             _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
@@ -143,36 +214,11 @@ def plot_plane(
         area = (40.0 if alone else max(90.0 * 0.7**index, 14.0)) * scale
         _scatter(ax, frontier, ixz, iyz, best, colour, marker, size=area, alpha=1.0, zorder=4 + index)
         _legend_entry(ax, label, color=colour, marker=marker, markersize=6 * scale)
-    pareto = frontier.pareto_rows()
-    ax.plot(ixz[pareto], iyz[pareto], color=INK, linewidth=1.1, alpha=0.75, zorder=3, label="Pareto set")
-    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
-    if systems is not None:
-        _place(ax, systems, scale, (float(ixz.max()), float(iyz.max())))
     colour, marker = (next(iter(palette.values())), MARKERS[0]) if alone else (GREY, "o")
-    if len(ixz) > sum(len(best) for best in bests):
+    if len(ixz) > bests:
         _legend_entry(ax, "every other run", color=colour, marker=marker, markersize=3.5, alpha=0.5)
     if not all(run.status.converged for run in frontier.runs):
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
-    if title is not None:
-        ax.set_title(title, **TITLE)
-    if legend is not None:
-        place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
-        if legend == "outside":
-            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-        text = "x-small" if size == "column" else "small"
-        ax.legend(
-            **place,
-            title=None if alone else "best of each parameter",
-            title_fontsize=text,
-            alignment="left",
-            fontsize=text,
-            frameon=False,
-        )
-    if size == "column":
-        ax.tick_params(labelsize="small")
-        ax.xaxis.label.set_fontsize("small")
-        ax.yaxis.label.set_fontsize("small")
-    return ax
 
 
 def picture(drawn: Figure | Axes) -> bytes:
@@ -194,12 +240,22 @@ def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
     return positive_number("the width", width), positive_number("the height", height)
 
 
-def _palette(solvers: list[str], colours: Sequence[str] | Mapping[str, str] | None) -> dict[str, str]:
-    """The colour of each solver."""
-    own = {solver: COLOURS[index % len(COLOURS)] for index, solver in enumerate(solvers)}
+def _palette(
+    solvers: list[str], colours: Sequence[str] | Mapping[str, str] | None, without: Sequence[str] = ()
+) -> dict[str, str]:
+    """The colour of each solver; none of those ``without``, unless they are asked for."""
+    free = [colour for colour in COLOURS if colour not in without]
+    own = {solver: free[index % len(free)] for index, solver in enumerate(solvers)}
     if isinstance(colours, Mapping):
         return {solver: colours.get(solver, colour) for solver, colour in own.items()}
     return own if not colours else {solver: colours[index % len(colours)] for index, solver in enumerate(solvers)}
+
+
+def _named_colour(colours: Sequence[str] | Mapping[str, str] | None, *names: str) -> str | None:
+    """The colour that was asked for by the first of these names that has one."""
+    if not isinstance(colours, Mapping):
+        return None
+    return next((colours[name] for name in names if name in colours), None)
 
 
 def plot_planes(
@@ -215,8 +271,9 @@ def plot_planes(
     if not planes:
         raise InvalidOptionError("there is no plane to draw.")
     figure = new_figure(6.2 * len(planes), 4.6)
-    for index, (title, frontier) in enumerate(planes):
-        ax = figure.add_subplot(1, len(planes), index + 1)
+    # All axes first: where labels have room depends on how wide each is in the end.
+    drawn = [figure.add_subplot(1, len(planes), index + 1) for index in range(len(planes))]
+    for ax, (title, frontier) in zip(drawn, planes, strict=True):
         plot_plane(frontier, ax, transitions, **options).set_title(title, **TITLE)
     if path is not None:
         save_figure(figure, path)
@@ -249,7 +306,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
     ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
-    _tidy(ax)
+    tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
     if ax.lines:
@@ -333,7 +390,7 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     ax.set_ylabel("I(Y;Z)  [bits]")
     families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
-    _tidy(ax)
+    tidy(ax)
 
 
 def _band(ax: Axes, found: Enclosure) -> None:
@@ -346,7 +403,8 @@ def _band(ax: Axes, found: Enclosure) -> None:
     ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
 
-def _tidy(ax: Axes) -> None:
+def tidy(ax: Axes) -> None:
+    """Axes without a frame."""
     ax.spines[["top", "right"]].set_visible(False)
 
 
@@ -410,36 +468,30 @@ def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notatio
         _legend_entry(ax, "phase transition", color=COLOURS[4], marker="|", markersize=10)
 
 
-def _place(ax: Axes, systems: Any, scale: float, reach: tuple[float, float]) -> None:
-    """Systems with their names, each joined to its nearest optimum; the axes reach as far as systems and runs do."""
+def _place(
+    ax: Axes,
+    systems: Any,
+    scale: float,
+    reach: tuple[float, float],
+    colours: Sequence[str] | Mapping[str, str] | None,
+    own: str,
+    called: str,
+) -> None:
+    """Systems, each joined to its nearest optimum; the axes reach as far as systems and runs do."""
     x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
     ends = systems["optimum_ixz_bits"].to_numpy(), systems["optimum_iyz_bits"].to_numpy()
-    colour = COLOURS[1]
-    for at in range(len(x)):
+    drawn = [_named_colour(colours, str(name), "systems") or own for name in systems["system"]]
+    for at, colour in enumerate(drawn):
         ax.plot((x[at], ends[0][at]), (y[at], ends[1][at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
-    ax.scatter(*ends, s=8 * scale, color=colour, zorder=21, linewidths=0.0)
-    ax.scatter(x, y, s=26 * scale, marker="D", facecolors=colour, edgecolors="white", linewidths=0.6, zorder=22)
-    if len(x) <= NAMED:
-        for at, name in enumerate(systems["system"]):
-            # Beside its line, which is all but upright.
-            ax.annotate(
-                label_text(name, 24),
-                (x[at], y[at]),
-                xytext=(5, 0),
-                textcoords="offset points",
-                ha="left",
-                va="center",
-                fontsize="x-small",
-                color=INK,
-                zorder=23,
-            )
+    ax.scatter(*ends, s=8 * scale, color=drawn, zorder=21, linewidths=0.0)
+    ax.scatter(x, y, s=26 * scale, marker="D", facecolors=drawn, edgecolors="white", linewidths=0.6, zorder=22)
     right, top = (
         max(1.12 * reached, 1.12 * float(given.max()), 1e-3) for reached, given in zip(reach, (x, y), strict=True)
     )
     # An axis that does not begin at 0 keeps its beginning, as long as no system lies before it.
     ax.set_xlim(-0.02 * right if ax.get_xlim()[0] <= 0.0 else min(ax.get_xlim()[0], 0.98 * float(x.min())), right)
     ax.set_ylim(-0.03 * top, top)
-    _legend_entry(ax, "given, with its nearest optimum", color=colour, marker="D", markersize=5 * scale)
+    _legend_entry(ax, called, color=_named_colour(colours, "systems") or own, marker="D", markersize=5 * scale)
 
 
 def _legend_entry(ax: Axes, label: str, **style: Any) -> None:

@@ -1,6 +1,7 @@
 """The page in a real browser: offline, silent, and showing what the frontier holds."""
 
 import csv
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -8,6 +9,9 @@ import pytest
 import infoplane as ip
 from browser import Opened
 from infoplane import formatting
+from infoplane.frontier.curve import KnownCurve
+from infoplane.frontier.efficiency import place
+from infoplane.systems import read_systems
 
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 390, "height": 844}
 
@@ -208,6 +212,54 @@ def test_markup_in_labels_is_text(marked_open, marked, nasty):
     assert any(text.startswith("<img src=x") or text.startswith("<img") for text in shown)
     assert "<b>merging</b>" in one.page.locator("#table").text_content()
     assert nasty[0] in one.page.locator("#provenance").text_content()
+    one.quiet()
+
+
+def test_the_top_is_for_the_person_who_asked(heart_open, heart):
+    one = heart_open
+    row = heart.best_rows()[2]
+    one.page.get_by_label("Best run at").select_option(str(row))
+    run = heart.runs[row]
+    share = run.iyz / heart.joint.mutual_information
+    said = one.page.locator("#headline").inner_text()
+    assert said.startswith("At γ = ")
+    assert f"16 values of risk_factors in {run.clusters} groups keep {share:.0%} of what they say about" in said
+    assert "risk_factors" in one.page.locator("#cells-title").inner_text()
+    top, below = (one.page.locator(part).bounding_box()["y"] for part in ("#headline", "#summary"))
+    assert top < one.page.locator("#plane").bounding_box()["y"] < below
+    one.quiet()
+
+
+def test_cautions_stand_above_the_plane_and_systems_are_a_table(opened, tmp_path):
+    joint = ip.Joint.from_samples(list(range(12)), [0, 1] * 6)
+    systems = {"halves": [x % 2 for x in range(12)], "thirds": [x % 3 for x in range(12)]}
+    placed = place(KnownCurve(joint, ip.bottleneck), read_systems(joint, systems))
+    path = tmp_path / "systems.html"
+    placed.with_systems().report(path)
+    one = opened(path, viewport=WIDE)
+    warning = one.page.locator("#cautions .warning")
+    assert "would show if they were independent" in warning.inner_text()
+    assert warning.bounding_box()["y"] < one.page.locator("#plane").bounding_box()["y"]
+    rows = one.page.locator("#systems-table tbody tr")
+    assert [rows.nth(at).locator("td").first.inner_text() for at in range(2)] == ["halves", "thirds"]
+    rows.nth(1).get_by_role("button").click()
+    one.page.wait_for_function("document.getElementById('facts').textContent.includes('given: thirds')")
+    legend = one.page.locator("#plane svg .role-legend-label text").all_text_contents()
+    assert sorted(legend) == ["best found", "given"]
+    one.quiet()
+
+
+@pytest.mark.parametrize(("letters", "labelled"), [(6, True), (40, False)])
+def test_heat_maps_label_every_cluster_or_none(opened, tmp_path, letters, labelled):
+    joint = ip.Joint.from_counts(np.eye(letters) * 50 + 1)
+    solved = ip.solve(joint, ip.bottleneck(0.05), init=np.eye(letters), rng=0)
+    whole = replace(solved, encoder=np.eye(letters))
+    path = tmp_path / "heat.html"
+    ip.Frontier(joint, [whole]).report(path)
+    one = opened(path, viewport=NARROW)
+    one.page.wait_for_selector("#cells svg")
+    shown = [text for text in labels(one, "cells") if text.startswith("z")]
+    assert len(shown) == (letters if labelled else 0)
     one.quiet()
 
 

@@ -6,6 +6,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.frontier.curve import KnownCurve
+from infoplane.frontier.efficiency import place
+from infoplane.systems import read_systems
 from infoplane.view.report.contents import Allowance, contents, label_text
 from made_up import runs_of
 
@@ -71,7 +74,63 @@ def test_of_many_letters_each_encoder_shows_those_typical_of_its_clusters():
     assert any("an encoder shows at most 60" in note for note in found["notes"])
 
 
-def test_the_summary_says_what_the_sample_size_explains():
+def test_one_plain_sentence_says_what_a_run_does_with_the_columns_by_name():
+    joint = ip.Joint.from_counts([[9, 1], [1, 9], [2, 8]], x_names="title", y_names="grade")
+    frontier = ip.sweep(joint, ip.bottleneck, [0.1, 0.2], rng=0)
+    found = contents(frontier, "t", False, Allowance())
+    for row, at in zip(frontier.best_rows(), found["best"], strict=True):
+        run = frontier.runs[row]
+        share = run.iyz / joint.mutual_information
+        groups = f"{run.clusters} groups" if run.clusters > 1 else "1 group"
+        said = f"3 values of title in {groups} keep {share:.0%} of what they say about grade."
+        assert found["sentences"][at] == said
+    assert found["cautions"] == []
+
+
+def test_the_sentence_of_a_funnel_says_what_is_revealed():
+    joint = ip.Joint.from_counts([[9, 1], [1, 9], [2, 8]], x_names="title", y_names="grade")
+    found = contents(ip.sweep(joint, ip.funnel, [3.0], rng=0), "t", False, Allowance())
+    (said,) = found["sentences"].values()
+    assert "of the information on title and reveal" in said
+    assert said.endswith("of what it says about grade.")
+
+
+def test_systems_are_a_table_with_their_runs():
+    joint = ip.datasets.paper_uniform()
+    read = read_systems(joint, {"mine": [0, 1, 1], "yours": [0, 1, 0]})
+    placed = place(KnownCurve(joint, ip.bottleneck), read)
+    found = contents(placed.with_systems(), "t", False, Allowance(), "beta")
+    assert found["systems"]["columns"][:5] == ["system", "clusters", "ixz_bits", "iyz_bits", "beta"]
+    assert "epsilon_high_bits" not in found["systems"]["columns"]
+    assert [row[0] for row in found["systems"]["rows"]] == ["mine", "yours"]
+    table = found["table"]
+    for name, at in zip(("mine", "yours"), found["systems"]["runs"], strict=True):
+        assert table["solver"]["names"][table["solver"]["values"][at]] == f"given: {name}"
+        assert found["groups"]["names"][found["groups"]["values"][at]] == "given"
+        assert at in found["encoders"]
+    assert set(found["groups"]["names"]) == {"best found", "given"}
+    assert "systems" not in found["provenance"]
+    assert contents(placed.frontier, "t", False, Allowance())["systems"] is None
+
+
+def test_given_systems_have_a_colour_and_a_shape_that_no_solver_has():
+    pytest.importorskip("altair")
+    from infoplane.view.report.charts import plane
+
+    solvers = [f"solver {at}" for at in range(15)]
+    drawn = plane(ip.datasets.paper_uniform(), [0.1, 0.2], [*solvers[:9], "given", *solvers[9:]]).to_dict()
+    runs = next(layer for layer in drawn["layer"] if "shape" in layer["encoding"])["encoding"]
+    for channel in ("fill", "stroke", "shape"):
+        scale = runs[channel]["scale"]
+        used = dict(zip(scale["domain"], map(str, scale["range"]), strict=True))
+        given = used.pop("given")
+        assert given not in used.values()
+
+
+def test_the_top_says_what_the_sample_size_explains():
     joint = ip.Joint.from_samples(list(range(40)), [0, 1] * 20)
     found = contents(ip.Frontier(joint, runs_of(joint, [0.2])), "t", False, Allowance())
-    assert "Caution: I(X;Y) is 1 bits, of which 1 bits are what" in found["summary"]
+    assert "I(X;Y) is 1 bits, of which 1 bits are what" in found["cautions"][0]
+    (said,) = found["sentences"].values()
+    assert said.startswith("40 values of x in ")
+    assert said.endswith("; 100% is what chance would show at this size.")

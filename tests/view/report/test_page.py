@@ -250,7 +250,7 @@ def test_two_solvers_on_one_plane_both_have_traces(swept):
 def test_a_cap_on_clusters_that_binds_is_said():
     heart = ip.datasets.heart()
     free, capped = (ip.sweep(heart, ip.bottleneck, [0.05, 0.9], clusters=most, starts=2, rng=0) for most in (None, 2))
-    assert "the cap" not in held(report_page(free))["summary"]
+    assert held(report_page(free))["cautions"] == []
     found = held(report_page(capped))
-    assert "At 1 of 2 parameters the answer has 2 clusters, the cap: more may have a lower loss." in found["summary"]
+    assert "At 1 of 2 parameters the answer has 2 clusters, the cap: more may have a lower loss." in found["cautions"]
     assert found["table"]["at_cap"] == [True, False]

@@ -12,8 +12,12 @@ import altair as alt
 
 from ...information import bits
 from ...joint.joint import Joint
+from ..groups import GIVEN
 
-SHAPES = ["circle", "square", "triangle-up", "diamond", "triangle-down", "cross", "triangle-right"]
+SHAPES = ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right", "triangle-left"]
+
+OWN = 7
+"""Colours for solvers; systems that were given have one that no solver has, and a shape of their own."""
 
 
 def charts(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> dict[str, Any]:
@@ -38,6 +42,10 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
         legend = alt.Legend(
             orient="bottom", title=None, columns=alt.ExprRef("columns"), symbolOpacity=1, symbolSize=60, labelLimit=180
         )
+    colours = alt.Scale(
+        domain=solvers, range=_cycled(solvers, [alt.ExprRef(f"solver{i}") for i in range(OWN)], alt.ExprRef("given"))
+    )
+    shapes = alt.Scale(domain=solvers, range=_cycled(solvers, SHAPES, "diamond"))
     bounds = (
         alt.Chart(alt.NamedData(name="bounds"))
         .mark_line(aria=False, strokeWidth=1, strokeDash=[4, 3], clip=True, color=alt.ExprRef("muted"))
@@ -60,11 +68,9 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
         .encode(
             x=x,
             y=y,
-            fill=alt.Fill("solver:N", scale=alt.Scale(domain=solvers), legend=legend),
-            stroke=alt.Stroke("solver:N", scale=alt.Scale(domain=solvers), legend=legend),
-            shape=alt.Shape(
-                "solver:N", scale=alt.Scale(domain=solvers, range=_cycle(SHAPES, len(solvers))), legend=legend
-            ),
+            fill=alt.Fill("solver:N", scale=colours, legend=legend),
+            stroke=alt.Stroke("solver:N", scale=colours, legend=legend),
+            shape=alt.Shape("solver:N", scale=shapes, legend=legend),
             size=alt.Size("size:Q", scale=None),
             opacity=alt.Opacity("opacity:Q", scale=None),
             fillOpacity=alt.FillOpacity("filled:Q", scale=None),
@@ -77,7 +83,11 @@ def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
     )
     return (
         alt.layer(enclosed, bounds, pareto, runs, chosen)
-        .add_params(*_colours(), alt.param(name="columns", value=3))
+        .add_params(
+            *_colours(),
+            *(alt.param(name=name, value="grey") for name in (*(f"solver{i}" for i in range(OWN)), "given")),
+            alt.param(name="columns", value=3),
+        )
         .properties(width=600, height=420, autosize=alt.AutoSizeParams(type="fit", contains="padding"))
     )
 
@@ -107,7 +117,7 @@ def heat_map() -> Any:
             x=alt.X(
                 "z:O",
                 title="cluster",
-                axis=alt.Axis(labelExpr="columns[datum.value]", labelAngle=0, labelOverlap=True, labelSeparation=6),
+                axis=alt.Axis(labelExpr="columns[datum.value]", labelAngle=0, labelOverlap=False),
             ),
             y=alt.Y(
                 "row:O",
@@ -168,5 +178,7 @@ def _extent() -> Any:
     return alt.ExprRef("extent")
 
 
-def _cycle(items: list[str], n: int) -> list[str]:
-    return [items[i % len(items)] for i in range(n)]
+def _cycled(solvers: list[str], items: list[Any], given: Any) -> list[Any]:
+    """One item for each solver, in turn, and the one of its own for given systems."""
+    others = [solver for solver in solvers if solver != GIVEN]
+    return [given if solver == GIVEN else items[others.index(solver) % len(items)] for solver in solvers]

@@ -23,6 +23,7 @@ from ...problem import FAMILIES, named_family
 from ...solution import Trace
 from ...status import Status
 from ...storage.files import to_json
+from ..groups import GIVEN, groups
 from .encoders import encoder_columns, largest, typical_rows
 
 
@@ -54,15 +55,16 @@ def contents(
     outcomes = largest(joint.p_y, allowance.outcomes)
     encoders, letters = _encoders(frontier, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
-    suggestion = frontier.suggest(notation)
+    suggestion, drawn_as = frontier.suggest(notation), groups(frontier)
     written = named_family(frontier.runs[0].problem).notation(notation)
     enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
     return {
         "title": title,
         "symbol": written.symbol,
         "inverse": written.inverse,
+        "sentences": {at[row]: _sentence(frontier, row) for row in frontier.best_rows()},
+        "cautions": _cautions(frontier),
         "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
-        "complete": frontier.complete,
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
             "y": _axis(joint.y_names, joint.y_labels, joint.p_y, outcomes),
@@ -71,6 +73,8 @@ def contents(
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
         "table": _table(frontier, rows),
+        "groups": _column([drawn_as[row] for row in rows]),
+        "systems": _systems(frontier, at, written.name),
         "residuals": to_json([frontier.runs[row].residuals for row in rows]),
         "best": [at[row] for row in frontier.best_rows()],
         "best_of_solver": [at[row] for row in best],
@@ -98,9 +102,50 @@ def _summary(frontier: Frontier) -> str:
         f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
         f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
         f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
-        + ("" if joint.caution is None else f" Caution: {joint.caution}.")
-        + ("" if frontier.held_back is None else f" {frontier.held_back}")
     )
+
+
+def _sentence(frontier: Frontier, row: int) -> str:
+    """What a run does, for whoever knows the columns and nothing else."""
+    joint, run = frontier.joint, frontier.runs[row]
+    x, y = (shortened(", ".join(names)) for names in (joint.x_names, joint.y_names))
+    whole = joint.mutual_information
+    share = f"{run.iyz / whole if whole > 0.0 else 0.0:.0%}"
+    told = f"{counted(joint.shape[0], 'value')} of {x} in {counted(run.clusters, 'group')}"
+    if frontier.hides_y:
+        kept = run.ixz / joint.entropy_x if joint.entropy_x > 0.0 else 0.0
+        return f"{told} keep {kept:.0%} of the information on {x} and reveal {share} of what it says about {y}."
+    expected = None if joint.caution is None else joint.expected_information
+    chance = "" if expected is None else f"; {expected / whole:.0%} is what chance would show at this size"
+    return f"{told} keep {share} of what they say about {y}{chance}."
+
+
+def _cautions(frontier: Frontier) -> list[str]:
+    """What a reader must know before believing a number, one sentence each."""
+    joint = frontier.joint
+    return [
+        *([] if frontier.complete else ["Interrupted: only the parameters that were finished are here."]),
+        *([] if joint.caution is None else [f"{joint.caution}."]),
+        *([] if frontier.held_back is None else [frontier.held_back]),
+    ]
+
+
+def _systems(frontier: Frontier, at: dict[int, int], parameter: str) -> dict[str, Any] | None:
+    """The table of the systems that were given, each with its place among the runs; None if there are none."""
+    given = frontier.provenance.get("systems")
+    if not given:
+        return None
+    proven = any(one["epsilon_high_bits"] is not None and math.isfinite(one["epsilon_high_bits"]) for one in given)
+    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_low_bits"]
+    columns += [*(["epsilon_high_bits"] if proven else []), "gnid"]
+    rows = {run.solver: at.get(row) for row, run in enumerate(frontier.runs)}
+    return {
+        "columns": columns,
+        "rows": to_json(
+            [[label_text(one[name]) if name == "system" else one[name] for name in columns] for one in given]
+        ),
+        "runs": [rows.get(f"{GIVEN}: {one['system']}") for one in given],
+    }
 
 
 def _band(enclosure: Enclosure) -> list[dict[str, float]]:
@@ -149,12 +194,14 @@ def _table(frontier: Frontier, rows: list[int]) -> dict[str, Any]:
     columns: dict[str, Any] = {}
     for name in frame.columns:
         values = frame[name].tolist()
-        if any(isinstance(value, str) for value in values):
-            names = list(dict.fromkeys(values))
-            columns[name] = {"names": names, "values": [names.index(value) for value in values]}
-        else:
-            columns[name] = to_json(values)
+        columns[name] = _column(values) if any(isinstance(value, str) for value in values) else to_json(values)
     return columns
+
+
+def _column(texts: list[str]) -> dict[str, Any]:
+    """Texts as numbers into the list of those that differ."""
+    place = {text: number for number, text in enumerate(dict.fromkeys(texts))}
+    return {"names": list(place), "values": [place[text] for text in texts]}
 
 
 def _recorded(frontier: Frontier, best: list[int], rows: list[int], most: int) -> dict[int, Trace]:
@@ -247,7 +294,7 @@ def _identity(joint: Joint) -> dict[str, Any]:
 
 def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
-    known = {"joint_sha256", "shape", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
+    known = {"joint_sha256", "shape", "systems", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
     shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
     return {**shown, "parts": [_shown_provenance(part) for part in shown["parts"]]} if "parts" in shown else shown
 
@@ -275,7 +322,7 @@ def _omissions(
     if joint.shape[0] > allowance.letters:
         said.append(
             f"Of the {joint.shape[0]:,} values of x an encoder shows at most {allowance.letters}: those most typical of each cluster, "
-            f"which add most to D(p(x|z) || p(x)). {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
+            f"which add most to what it says of y. {len(letters):,} are on this page, {joint.p_x[letters].sum():.1%} of the mass."
         )
     if len(outcomes) < joint.shape[1]:
         said.append(

@@ -57,12 +57,10 @@ def _thousandths(p: Array) -> list[int]:
 def typical_rows(run: Solution, most: int) -> Any:
     """At most so many letters, by index: those that are most typical of each cluster, cluster after cluster, the largest first."""
     groups = distinct_clusters(run.encoder, run.joint.p_x)[:most]
-    p_x = run.joint.p_x
     rows: list[int] = []
     share = max(most // max(len(groups), 1), 1)
     for group in groups:
-        p_zx = run.encoder[group].sum(axis=0) * p_x
-        rows += typical(p_zx / p_zx.sum(), p_x, share)
+        rows += typical(run.joint, run.encoder[group].sum(axis=0), share)
     return np.array(list(dict.fromkeys(rows))[:most], dtype=int)
 
 

@@ -22,7 +22,8 @@
   const converged = new Set(page.converged);
   const best = new Set(page.best);
   const bestOfSolver = new Set(page.best_of_solver);
-  const solvers = isText("solver") ? page.table.solver.names : [];
+  const solvers = page.groups.names; // as the legend calls them
+  const groupOf = (i) => solvers[page.groups.values[i]];
   const words = (status) => status.toLowerCase().replaceAll("_", " ");
   const digits = (value, n = 6) => {
     if (value === null || value === undefined) return "–";
@@ -60,7 +61,8 @@
   const draw = (id, chart, { data, signals = {}, width, height, renderer = "svg" }, ready = () => {}) => {
     const ticket = (tickets.get(id) ?? 0) + 1;
     tickets.set(id, ticket);
-    const values = { ink: css("--ink"), muted: css("--muted"), accent: css("--accent"), ...signals };
+    const own = Object.fromEntries([0, 1, 2, 3, 4, 5, 6].map((i) => [`solver${i}`, css(`--solver-${i}`)]));
+    const values = { ink: css("--ink"), muted: css("--muted"), accent: css("--accent"), given: css("--given"), ...own, ...signals };
     const drawn = page.charts[chart];
     const spec = {
       ...drawn,
@@ -116,10 +118,10 @@
   // Solvers that end at the same point are drawn one inside the other, so that none is hidden.
   const point = (run, i) => {
     const own = bestOfSolver.has(i);
-    const nested = solvers.length > 1 ? Math.max(140 * 0.5 ** solvers.indexOf(run.solver), 18) : 60;
+    const nested = solvers.length > 1 ? Math.max(140 * 0.5 ** page.groups.values[i], 18) : 60;
     return {
-      i, x: run.ixz_bits, y: run.iyz_bits, solver: run.solver,
-      size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) ? 1 : 0,
+      i, x: run.ixz_bits, y: run.iyz_bits, solver: groupOf(i),
+      size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) || groupOf(i) === "given" ? 1 : 0,
     };
   };
   const points = runs.map(point).sort((a, b) => a.size - b.size || a.i - b.i);
@@ -229,7 +231,10 @@
   };
   const drawHeat = (id, axis, values, encoder, signals, width, quantity) => {
     const rows = values.flatMap((column, z) => column.map((v, row) => ({ z, row, v: v / 1000 })));
-    const labels = { rows: axis.labels, columns: encoder.clusters };
+    // Every cluster has its label, or none has: some would look like all.
+    const room = (width - signals.extent) / encoder.clusters.length - 4;
+    const fit = encoder.clusters.every((name) => ruler.measureText(name).width <= room);
+    const labels = { rows: axis.labels, columns: encoder.clusters.map((name) => (fit ? name : "")) };
     draw(id, "heat", { data: { cells: rows }, signals: { ...signals, ...labels }, width }, (view) => {
       view.addEventListener("pointermove", (event, item) => {
         const at = item?.datum;
@@ -276,6 +281,8 @@
     chosen = i;
     picker.value = best.has(i) ? String(i) : "";
     byId("chosen-title").textContent = `The chosen run: ${parameter(runs[i])}`;
+    const told = page.sentences[i] ?? page.sentences[page.best.find((j) => runs[j].parameter === runs[i].parameter)];
+    byId("headline").textContent = told === undefined ? "" : `At ${parameter(runs[i])}: ${told}`;
     byId("announce").textContent = `${parameter(runs[i])}, loss ${digits(runs[i].loss_nats)} nats, ${words(runs[i].status)}`;
     ring();
     drawRun();
@@ -353,6 +360,21 @@
     byId("more").hidden = rows.length <= shown;
     byId("more").textContent = `Show ${Math.min(PIECE, rows.length - shown)} more of ${rows.length.toLocaleString("en")}`;
   };
+  if (page.systems !== null) {
+    byId("systems").hidden = false;
+    const held = byId("systems-table");
+    held.tHead.append(make("tr", null, ...page.systems.columns.map((name) => make("th", name))));
+    held.tBodies[0].append(...page.systems.rows.map((values, at) => {
+      const row = make("tr", null, ...values.map((value, k) => make("td", k === 0 ? null : digits(value))));
+      const button = make("button", values[0]);
+      button.type = "button";
+      button.className = "link";
+      button.disabled = page.systems.runs[at] === null;
+      button.addEventListener("click", () => choose(page.systems.runs[at]));
+      row.firstChild.append(button);
+      return row;
+    }));
+  }
   byId("more").addEventListener("click", () => {
     shown += PIECE;
     fillRuns();
@@ -389,11 +411,13 @@
     byId("provenance").append(make("p", "These runs were put together by hand: nothing was recorded of the call that made them."));
   }
   byId("summary").textContent = page.summary;
-  if (!page.complete) {
-    const warning = make("p", "Interrupted: only the parameters that were finished are here.");
+  for (const sentence of page.cautions) {
+    const warning = make("p", `Caution: ${sentence}`);
     warning.className = "warning";
-    byId("summary").after(warning);
+    byId("cautions").append(warning);
   }
+  byId("cells-title").textContent = `Which cluster each ${page.joint.x.name} falls in: p(z|x)`;
+  byId("posteriors-title").textContent = `What each cluster says about ${page.joint.y.name}: p(y|z)`;
   byId("notes").append(...page.notes.map((sentence) => make("li", sentence)));
   byId("suggestion").append(...page.suggestion.map((sentence) => make("li", sentence)));
   if (page.knee !== null) {

@@ -23,6 +23,7 @@ from ...errors import InvalidOptionError, MissingExtraError
 from ...frontier.frontier import Frontier
 from ...information import bits
 from ...storage.files import write_whole
+from ..groups import groups
 from .contents import Allowance, contents
 
 LARGEST_PAGE = 1_500_000
@@ -53,7 +54,7 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
     drawn = charts(
         frontier.joint,
         [bits(run.ixz) for run in frontier.runs],
-        list(dict.fromkeys(run.solver for run in frontier.runs)),
+        list(dict.fromkeys(groups(frontier))),
     )
     allowance = Allowance()
     while True:

@@ -1,0 +1,86 @@
+"""Names beside points that do not overlap each other, the points, or the lines, texts and legend of the picture.
+
+textalloc places them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..formatting import counted
+from ..information import Array
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+INK = "#333333"
+
+REACHES = (0.08, 0.2, 0.35)
+"""Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off."""
+
+
+def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
+    """Write a name beside each point (x, y), in data coordinates, in letters of so many points; the picture is otherwise finished."""
+    style: dict[str, Any] = {"color": INK, "zorder": 23}
+    try:
+        import textalloc
+    except ImportError:
+        for name, place in zip(names, xy, strict=True):
+            beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+            ax.annotate(name, tuple(place), fontsize=size, **beside, **style)
+        return
+    lines = [*_lines(ax), *_boxes(ax)]
+    limits = ax.get_xlim(), ax.get_ylim()
+    placed: Any = []
+    for reach in REACHES:
+        for made in placed:
+            made.remove()
+        *_, texts, strokes = textalloc.allocate(
+            ax,
+            xy[:, 0],
+            xy[:, 1],
+            list(names),
+            x_scatter=xy[:, 0],
+            y_scatter=xy[:, 1],
+            x_lines=[line[:, 0] for line in lines],
+            y_lines=[line[:, 1] for line in lines],
+            textsize=size,
+            textcolor=INK,
+            linecolor="#8a8a8a",
+            linewidth=0.5,
+            max_distance=reach,
+            draw_all=False,
+            avoid_label_lines_overlap=True,
+            zorder=style["zorder"],
+        )
+        placed = [made for made in (*texts, *strokes) if made is not None]
+        missing = sum(text is None for text in texts)
+        if not missing:
+            break
+    else:
+        said = f"{counted(missing, 'name')} left out for want of room"
+        ax.annotate(said, (0.01, 0.99), xycoords="axes fraction", ha="left", va="top", fontsize=size, **style)
+    # A name near the edge does not move the axes.
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+
+
+def _lines(ax: Axes) -> list[Array]:
+    """The lines of the picture, in data coordinates."""
+    drawn = [np.asarray(line.get_xydata(), dtype=float) for line in ax.lines]
+    return [line for line in drawn if len(line) > 1 and np.isfinite(line).all()]
+
+
+def _boxes(ax: Axes) -> list[Array]:
+    """The edges and diagonals of the legend and of every text, as lines that no name crosses; data coordinates."""
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    legend = ax.get_legend()
+    found = []
+    for drawn in (*ax.texts, *(() if legend is None else (legend,))):
+        corners = ax.transData.inverted().transform(drawn.get_window_extent().corners())
+        found += [corners[[0, 1, 3, 2, 0]], corners[[0, 3]], corners[[1, 2]]]
+    return found
