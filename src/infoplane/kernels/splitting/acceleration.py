@@ -11,7 +11,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined
 from .measure import lagrangian
 from .tables import Split
 
@@ -22,7 +22,7 @@ LONGEST = 0.1  # no entry moves by more: nu is extrapolated too, and a mode is s
 SHRINK = 0.1  # an entry keeps at least this share of itself: a cluster that vanishes does so by the recursion itself
 
 
-@part
+@inlined
 def leap(
     split: Split, rho: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
 ) -> tuple[bool, Array, Array]:

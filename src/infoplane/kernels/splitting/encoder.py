@@ -17,7 +17,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.arrays import Integers, matmul
 from ..common.linear import solve_damped
 from ..common.roots import LOG_TINY
@@ -97,7 +97,7 @@ def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_t
     return value
 
 
-@part
+@inlined
 def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gradient: Array) -> float:
     """Fill gradient = m/c - target + W M; returns its largest entry."""
     u = matmul(W, split.M)
@@ -109,7 +109,7 @@ def _dual_gradient(split: Split, W: Array, target: Array, c: Array, m: Array, gr
     return largest
 
 
-@part
+@inlined
 def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, W: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k), with m the minimiser of the dual, by damped Newton to rounding.
 
@@ -149,7 +149,7 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     return W
 
 
-@part
+@inlined
 def products(psi: Array, stop: Integers) -> Array:
     """Psi psi', by so many rows at a time that `stop` is looked at in between; if it is set, the rest is 0."""
     rows, n_x = psi.shape
@@ -164,7 +164,7 @@ def products(psi: Array, stop: Integers) -> Array:
     return found
 
 
-@part
+@inlined
 def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array, direction: Array) -> float:
     """Solve (diag(1/c) + sum_x (p_x/k) features features' (diag(W_x) - W_x W_x')) direction = gradient.
 
@@ -209,7 +209,7 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     return decrease
 
 
-@part
+@inlined
 def divergence_of(split: Split, W_new: Array, log_new: Array, W: Array, log_W: Array) -> float:
     """D(W_new, W) = sum_x p(x) KL(W_new_x || W_x), summed over terms that are never negative, so that small steps do not cancel."""
     total = 0.0
@@ -223,7 +223,7 @@ def divergence_of(split: Split, W_new: Array, log_new: Array, W: Array, log_W: A
     return total
 
 
-@part
+@inlined
 def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Array) -> Array:
     """W_new prop. to W exp(-g/width), width doubled until (width + a_zx - convexity) D(W_new, W) majorises the penalty.
 

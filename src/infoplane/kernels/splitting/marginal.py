@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.arrays import Flags
 from ..common.roots import safe_log, upper_root, wright_omega
 from .tables import Split
@@ -36,7 +36,7 @@ def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Arr
     return new
 
 
-@part
+@inlined
 def _entropy_root(k: float, c: float, y: float) -> tuple[float, float]:
     """The v with k log v + c v = y (for k = 0, max(y, 0) / c), and its slope in lam, -v / (k + c v)."""
     if k == 0.0:
@@ -86,7 +86,7 @@ def _search(h: float, x: Array, s: Array, c: Array, low: float, high: float, emp
         out[i] /= total
 
 
-@part
+@inlined
 def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
     n = x.shape[0]
@@ -98,7 +98,7 @@ def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
     _search(-k, x, s, c, low, high, np.zeros(n, dtype=np.bool_), out)
 
 
-@part
+@inlined
 def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: bool) -> None:
     """Minimise -k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k > 0, on the branch v_i > k / c_i.
 

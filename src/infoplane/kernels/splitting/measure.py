@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.arrays import matmul
 from ..common.roots import safe_log
 from .tables import Split
@@ -81,7 +81,7 @@ def lagrangian(split: Split, W: Array, rho: Array) -> float:
     return value
 
 
-@part
+@inlined
 def augmented_lagrangian(
     split: Split, W: Array, v: Array, nu: Array, c: Array, rho: Array, encoder_first: bool
 ) -> float:
@@ -100,7 +100,7 @@ def augmented_lagrangian(
     return value
 
 
-@part
+@inlined
 def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
     """W exp(-g/width) normalised, g = (dL/dW) / p(x): stationary encoders are its fixed points.
 
