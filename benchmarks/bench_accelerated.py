@@ -23,7 +23,7 @@ from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
 from infoplane.solvers.job import Job
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside
 from timing import checker, measured, take_turns
 

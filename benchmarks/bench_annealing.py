@@ -20,7 +20,7 @@ from infoplane.joint.support import Support
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from timing import checker, measured, shown, take_turns
 
 GAMMAS = np.geomspace(0.01, 1.0, 64)

@@ -165,10 +165,10 @@ def measure(
 ) -> dict[str, float]:
     """One proof, by whichever version of the library is imported; `direct`: without the coarsened bound."""
     from infoplane.certificate.bottleneck.coarsening import prove
-    from infoplane.certificate.bottleneck.mixture import Mixture
     from infoplane.certificate.bottleneck.proof import Proof
     from infoplane.certificate.certificate import Limits
     from infoplane.joint.support import Support
+    from infoplane.posterior.mixture import Mixture
     from infoplane.runtime.threads import one_blas_thread
 
     support, problem = Support(joint), ip.bottleneck(gamma)
@@ -271,9 +271,9 @@ def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
 
 
 def transition_point(name: str) -> dict[str, object]:
-    from infoplane.certificate.bottleneck.bounds import dobrushin
     from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
     from infoplane.joint.support import Support
+    from infoplane.posterior.form import dobrushin
 
     joint = ip.datasets.load(name)
     found = transitions(joint)

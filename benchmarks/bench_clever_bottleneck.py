@@ -100,8 +100,9 @@ def prove(joint: ip.Joint, gamma: float, clever: bool) -> dict[str, Any]:
 
 def rules(joint: ip.Joint) -> bool:
     """Whether groups or leaps are used on a joint by their own rules."""
-    from infoplane.certificate.bottleneck import groupings, mixture
     from infoplane.certificate.bottleneck.letters import Letters
+
+    from infoplane.certificate.bottleneck import groupings, mixture
     from infoplane.joint.support import Support
 
     T = Letters(Support(joint)).support.T
@@ -110,12 +111,12 @@ def rules(joint: ip.Joint) -> bool:
 
 def follow(joint: ip.Joint, gamma: float, predicting: bool, coarse: bool, newton: bool = True) -> dict[str, Any]:
     """One short path, with predictor and coarse space or without."""
+    from infoplane.solvers.starts import make_starts, seed_sequence
     from infoplane.solvers.stopping import Stopping
     from infoplane.threads import one_blas_thread
 
     from infoplane.joint.support import Support
     from infoplane.solvers import annealing, coarse_space, prediction, self_consistent
-    from infoplane.solvers.starts import make_starts, seed_sequence
 
     if not hasattr(follow, "originals"):
         coarse_class = coarse_space.CoarseSpace

@@ -22,15 +22,15 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.chips import cielab
+from infoplane.datasets.colour_chips import cielab
 from infoplane.frontier.curve import KnownCurve
-from infoplane.frontier.efficiency import place
 from infoplane.information import NATS_PER_BIT
 from infoplane.joint.support import Support
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job
-from infoplane.systems import read_systems
+from infoplane.systems.efficiency import place
+from infoplane.systems.given import read_systems
 from timing import measured
 
 PATIENCE = 30.0

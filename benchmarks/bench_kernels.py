@@ -27,7 +27,7 @@ from infoplane.runtime.compiling import FLAGS
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words
 from timing import Timed, checker, measured, shown, take_turns
 

@@ -32,7 +32,7 @@ from infoplane.joint.support import Support
 from infoplane.options import RunOptions
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.job import Job
-from infoplane.solvers.starts import make_starts
+from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
 from infoplane.sweep import worker
 from infoplane.sweep.engine import Engine, completed

@@ -19,9 +19,9 @@ import joints
 from infoplane.joint.support import Support
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.job import Job
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.watching import watched
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.splitting.iterates import watched
 from page import write_block
 
 BETAS = (1.5, 2.5, 5.0, 10.0)

@@ -18,14 +18,14 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.bound import certify_bottleneck
-from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
+from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.certificate.bottleneck.proof import assured
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope
 from joints import KINDS, deterministic_encoders, random_joint
 

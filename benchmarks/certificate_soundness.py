@@ -15,12 +15,12 @@ import sys
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.mixture import Mixture, climb, dual_of, posterior
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.information import Array, entr
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.boxes import OPEN
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior.mixture import Mixture, climb, dual_of, posterior
 from joints import KINDS, random_joint
 
 SAMPLES = 4_000

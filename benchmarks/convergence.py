@@ -26,8 +26,8 @@ from infoplane.runtime.budget import Budget
 from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, drive
 from infoplane.solvers.job import Job
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.solver import SplittingIteration
-from infoplane.solvers.starts import make_starts, seed_sequence
 from joints import SMALL, built_in
 
 GAMMAS = (0.1, 0.2, 0.4, 0.6)

@@ -17,10 +17,10 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.bound import certify_bottleneck
-from infoplane.certificate.bottleneck.mixture import Mixture
+from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
+from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 
 GAMMA = float(np.geomspace(0.1, 1.0, 16)[4])

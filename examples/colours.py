@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 import infoplane as ip
-from infoplane.chips import chips, cielab
+from infoplane.datasets.colour_chips import chips, cielab
 from infoplane.view.colour_chart import plot_charts
 
 SHOWN = (3, 5, 8, 11)

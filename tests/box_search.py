@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.mixture import climb, posterior
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.information import entr
 from infoplane.kernels.bottleneck_proof.boxes import OPEN
+from infoplane.posterior.mixture import climb, posterior
 
 
 def open_boxes(partition):

@@ -6,9 +6,9 @@ import pytest
 
 import infoplane as ip
 from compiled import compiled
-from infoplane.certificate.bottleneck.mixture import dual_of
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
+from infoplane.posterior.mixture import dual_of
 
 prepare = compiled(prepare)
 

@@ -21,18 +21,19 @@ ROOT = Path(infoplane.__file__).parent
 ROOMS = (
     ("version", "errors", "checks", "information", "results", "formatting", "markup"),
     ("runtime",),
-    ("joint", "encoder", "clusters", "systems", "capacity", "nid"),
-    ("chips", "datasets"),
+    ("joint", "encoder"),
+    ("datasets",),
     ("problem",),
     ("status", "solution", "options"),
     ("kernels",),
+    ("posterior",),
     ("certificate",),
     ("solvers",),
     ("solve",),
     ("frontier",),
+    ("systems",),
     ("storage",),
     ("sweep",),
-    ("compare",),
     ("view",),
     ("cli", "__main__"),
 )
@@ -46,7 +47,8 @@ ALLOWED = {
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
     ("solution", "view"): "Solution.plot_trace is a view of it",
-    ("certificate.merge_path", "view"): "MergePath.plot: a picture is a view of it",
+    ("posterior.merge_path", "view"): "MergePath.plot: a picture is a view of it",
+    ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -172,7 +174,7 @@ def test_lazy_imports_have_a_reason():
 
 
 LAZY = {
-    "certificate.merge_path": "matplotlib is an extra",
+    "posterior.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
     "joint.joint": "frames load when a frame is brought",
     "cli": "the command line's parser loads when it runs",
@@ -277,6 +279,8 @@ TESTED_ELSEWHERE = {
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "storage.lazy_solution": "storage/test_reader.py and view/report/test_page.py",
     "storage.manifest": "storage/test_store.py, where calls differ, and storage/test_rows.py",
+    "posterior.form": "certificate/funnel/test_gap.py, certificate/bottleneck/test_contraction.py and test_proof.py",
+    "posterior.channel": "certificate/funnel/test_pricing.py",
     "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",

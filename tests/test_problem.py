@@ -15,7 +15,7 @@ from scipy import sparse
 import infoplane as ip
 import verify
 from infoplane import datasets
-from infoplane.encoder import check_encoder
+from infoplane.encoder.encoder import check_encoder
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.information import encoder_entropies, plane_point
 from infoplane.joint.joint import Joint

@@ -8,7 +8,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.results import read_only
-from infoplane.systems import read_systems
+from infoplane.systems.given import read_systems
 
 
 class Square:

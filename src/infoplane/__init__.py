@@ -12,12 +12,10 @@ True
 from infoplane_verify import CheckVerdict, RunCheck
 
 from . import datasets
-from .capacity import Capacity, capacity, capacity_prior
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
 from .certificate.funnel.privacy import perfect_privacy
-from .certificate.merge_path import MergePath, agglomerative_bottleneck, merge_two
-from .compare import compare
+from .encoder.distance import gnid
 from .errors import (
     ContradictionWarning,
     FarSideWarning,
@@ -31,13 +29,12 @@ from .errors import (
     PenaltyWarning,
     UnsupportedProblemError,
 )
-from .frontier.efficiency import efficiency
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .joint.joint import Joint
-from .nid import gnid
+from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
@@ -57,16 +54,19 @@ from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
 from .solvers.splitting.block import Block
 from .solvers.splitting.descent import theorem_threshold
+from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
 from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
-from .solvers.splitting.watching import Standing, iterates
 from .solvers.submodular import Submodular
 from .status import Residuals, Status
+from .sweep.compare import compare
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
-from .systems import systems_from_frame
+from .systems.capacity import Capacity, capacity, capacity_prior
+from .systems.efficiency import efficiency
+from .systems.given import systems_from_frame
 from .version import __version__
 
 __all__ = [

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from .checks import check_one_of, number
-from .encoder import check_encoder
+from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies
 

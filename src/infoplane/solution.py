@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 
 from . import markup
-from .clusters import by_mass, predicted
+from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
 from .formatting import counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point

@@ -22,11 +22,11 @@ from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floa
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Callback, together
-from .solvers.fallback import PATIENCE
 from .solvers.job import Job
 from .solvers.proving import ProofOptions, runner_and_prover
-from .solvers.soundness import sound
-from .solvers.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .solvers.shared.fallback import PATIENCE
+from .solvers.shared.reported import sound
+from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
 if TYPE_CHECKING:
     from .joint.joint import Joint

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.information import bits, plane_point
-from infoplane.systems import read_systems
+from infoplane.systems.given import read_systems
 
 ROWS = {
     "system": ["en", "en", "en", "en", "fr", "fr", "fr"],

@@ -13,14 +13,14 @@ import verify
 from infoplane.certificate.funnel import generation, privacy
 from infoplane.certificate.funnel import leakage as certificate
 from infoplane.certificate.funnel.privacy import perfect_privacy, private_encoder
-from infoplane.certificate.merge_path import merge_two
 from infoplane.frontier import leakage
 from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.information import plane_point
 from infoplane.joint.support import Support
+from infoplane.posterior.merge_path import merge_two
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.columns import Columns
-from infoplane.solvers.fallback import default_encoder
+from infoplane.solvers.shared.fallback import default_encoder
 from strategies import joints
 
 BIT = np.log(2.0)

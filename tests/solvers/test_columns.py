@@ -13,10 +13,10 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel import linear
 from infoplane.joint.support import Support
-from infoplane.solvers import fallback
+from infoplane.posterior import linear
 from infoplane.solvers.columns import Columns
+from infoplane.solvers.shared import fallback
 from strategies import joints
 
 

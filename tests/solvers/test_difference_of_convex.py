@@ -4,8 +4,8 @@ import pytest
 import infoplane as ip
 import twins
 from batches import Stepped
+from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
 from infoplane.solvers.splitting.sets import minimise
-from infoplane.solvers.starts import make_starts, random_encoder, seed_sequence
 
 
 def batch_of(joint, problem, starts, **options):

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.bottleneck.bound import certify_bottleneck
-from infoplane.certificate.bottleneck.bounds import contraction_bound
+from infoplane.certificate.bottleneck.contraction import contraction_bound
+from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.bottleneck.proof import estimate_cells
 from infoplane.certificate.certificate import Limits
 from infoplane.joint.support import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged
-from infoplane.solvers.starts import near_identity
+from infoplane.solvers.shared.starts import near_identity
 from strategies import joints
 
 

@@ -8,8 +8,8 @@ import infoplane as ip
 import strategies
 import verify
 from batches import job_of
-from infoplane.certificate.funnel.linear import linear_programme
 from infoplane.joint.support import Support
+from infoplane.posterior.linear import linear_programme
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 
 HEART = ip.datasets.heart()

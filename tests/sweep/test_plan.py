@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.solvers.starts import make_starts
+from infoplane.solvers.shared.starts import make_starts
 from infoplane.sweep.plan import Chunk, ParameterGrid, Unit
 from infoplane.sweep.worker import run_chunk
 from sweeping import Warm, planned

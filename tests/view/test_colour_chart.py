@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.chips import chips, cielab, srgb
+from infoplane.datasets.colour_chips import chips, cielab, srgb
 from infoplane.errors import InvalidEncoderError, InvalidOptionError
 from infoplane.view.colour_chart import plot_chart, plot_charts
 

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from ..encoder import check_encoder
+from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
 from ..joint.joint import check_joint
@@ -25,9 +25,9 @@ from ..problem import (
     posterior_form_below,
 )
 from ..runtime.threads import attended, one_blas_thread
-from .bottleneck.bound import certify_bottleneck
+from .bottleneck.gap import certify_bottleneck
 from .certificate import Certificate, Limits
-from .funnel.bound import certify_funnel
+from .funnel.gap import certify_funnel
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

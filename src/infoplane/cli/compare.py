@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..compare import bounded, candidates, compared, run_each
 from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..solvers.proving import runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
+from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.progress import bar, working
 from ..sweep.range import natural_range
 from . import options, output

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..capacity import capacity_prior
 from ..formatting import alternatives, label_text
 from ..frontier.curve import KnownCurve
-from ..frontier.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..frontier.frontier import Frontier
 from ..problem import Notation
 from ..storage.files import write_whole
 from ..sweep.progress import working
-from ..systems import read_systems, systems_of
+from ..systems.capacity import capacity_prior
+from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
+from ..systems.given import read_systems, systems_of
 from . import options, output
 from .csv_files import escape_formulas, write_csv
 from .exit_codes import NOT_CONVERGED, interruptible

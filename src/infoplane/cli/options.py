@@ -25,7 +25,7 @@ from ..runtime.threads import VARIABLE, limited_to
 from ..solvers.base import Solver
 from ..solvers.proving import NO_PROOF, ProofOptions
 from ..solvers.registry import SOLVERS
-from ..solvers.starts import KINDS
+from ..solvers.shared.starts import KINDS
 from .numerals import Number, ParamType, Whole, number_of
 
 F = TypeVar("F", bound=Callable[..., Any])

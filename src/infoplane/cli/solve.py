@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ..certificate.certificate import Limits
-from ..clusters import by_mass, predicted
 from ..datasets import paper_uniform
+from ..encoder.clusters import by_mass, predicted
 from ..formatting import counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits

@@ -22,10 +22,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate.bottleneck.letters import Letters
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
+from ..posterior.letters import Letters
 from ..problem import Family, MarkovLagrangian
 from ..solution import Solution
 from ..status import STATIONARY_TOL, Residuals, Status, judge

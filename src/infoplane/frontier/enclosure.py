@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ..certificate.bottleneck.bounds import dobrushin
-from ..certificate.bottleneck.letters import Letters
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
 from ..kernels.bottleneck_proof.cell_bound import UNIT
+from ..posterior.form import dobrushin
+from ..posterior.letters import Letters
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..results import Result
 from .hull import concave_hull

@@ -281,8 +281,8 @@ class Frontier:
         [[0.9183, 0.001]]
         """
         from ..solvers.proving import ProofOptions
-        from ..systems import read_systems
-        from .efficiency import known, place
+        from ..systems.efficiency import known, place
+        from ..systems.given import read_systems
 
         return place(
             known(self),

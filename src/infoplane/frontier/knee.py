@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
+from ..encoder.encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..formatting import counted
 from ..information import PlanePoint, bits
 from ..problem import Notation, lagrangian, named_family

@@ -15,18 +15,18 @@ from functools import partial
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.funnel.bound import posteriors
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder
-from ..certificate.funnel.programme import Programme
 from ..checks import listed, number
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
+from ..posterior.form import posteriors
+from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
-from ..solvers.fallback import default_encoder
 from ..solvers.job import Job
+from ..solvers.shared.fallback import default_encoder
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""

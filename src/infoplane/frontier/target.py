@@ -18,14 +18,14 @@ import numpy as np
 
 from ..certificate.certificate import Limits
 from ..checks import positive_number
-from ..encoder import compact
+from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, bits
 from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..solution import Solution
 from ..solve import solve
-from ..solvers.starts import default_clusters, near_identity
+from ..solvers.shared.starts import default_clusters, near_identity
 from ..status import Status
 from .hull import FrontierPoint, bracket, corners, vertices
 from .time_sharing import chord_parameter, length, mixed_encoder, mixture

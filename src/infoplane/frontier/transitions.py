@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..certificate.bottleneck.mixture import Mixture, climb, cover, posterior
 from ..certificate.bottleneck.proof import Proof
 from ..certificate.certificate import Limits
 from ..checks import positive_number, whole_number
@@ -28,6 +27,7 @@ from ..formatting import counted
 from ..information import Array, PlanePoint, divergence, plane_point
 from ..joint.joint import check_joint
 from ..joint.support import Support
+from ..posterior.mixture import Mixture, climb, cover, posterior
 from ..problem import bottleneck
 from ..solution import Run
 from ..solvers.envelope import Envelope

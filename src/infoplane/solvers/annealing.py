@@ -23,18 +23,18 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..certificate.bottleneck.proof import gamma_of
 from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
+from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..runtime.budget import Stopped
 from ..runtime.compiling import own_clock
 from ..solution import Run
 from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
-from .growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
 from .job import Job, work_of
-from .self_consistent import newton_for
+from .shared.growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .shared.self_consistent import newton_for
 
 
 @dataclass(frozen=True)

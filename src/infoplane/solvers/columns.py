@@ -11,25 +11,25 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from ..certificate.bottleneck.bounds import imbalance
 from ..certificate.certificate import Limits
-from ..certificate.funnel import bound as funnel_bound
+from ..certificate.funnel.gap import forecast, proven_bound
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
-from ..certificate.funnel.programme import Programme, check_letters
-from ..certificate.merge_path import first_columns
 from ..information import Array
 from ..joint.support import Support
+from ..posterior.form import funnel_refusal, imbalance, posteriors, scaled
+from ..posterior.merge_path import first_columns
+from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
 from ..runtime.budget import Stopped
 from ..solution import Run
 from ..status import Residuals, proven
 from .base import PathSolver
-from .capping import fitted
-from .fallback import default_encoder
-from .generation import LARGE_BETA
 from .job import Job
 from .portfolio import FEW_BASES
+from .shared.capping import fitted
+from .shared.fallback import default_encoder
+from .shared.sparse_columns import LARGE_BETA
 
 LEAST = 0.1
 """Share of the time that a proof has whatever the default solver took before it."""
@@ -67,19 +67,19 @@ class Columns(PathSolver, Limits):
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return funnel_bound.refusal(problem)
+        return funnel_refusal(problem)
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """An estimate beforehand, if the proof may not end; more letters than it can begin with are refused."""
         check_letters(support)
-        return funnel_bound.forecast(support, problem, self)
+        return forecast(support, problem, self)
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """One run a problem, columns handed on from each to the next; if the budget is stopped, what there is by then."""
         support, starts = job.support, job.starts
         programme = Programme(support, job.budget)
         for W in starts:
-            programme.add(funnel_bound.posteriors(support, W))
+            programme.add(posteriors(support, W))
         with suppress(Stopped):
             programme.add(first_columns(support, lambda *_: job.budget.look()))
         for problem in problems:
@@ -89,18 +89,18 @@ class Columns(PathSolver, Limits):
 
     def _solved(self, job: Job, programme: Programme) -> Run:
         support, problem = job.support, job.problem
-        scale, beta = funnel_bound.scaled(problem)
+        scale, beta = scaled(problem)
         budget = self.budget(job.budget)
         rivals = [*job.starts]
         if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
             rivals.append(private)
-        hard = funnel_bound.forecast(support, problem, self) is not None
+        hard = forecast(support, problem, self) is not None
         if hard and not job.after_default:
             rivals.append(default_encoder(job, self.max_seconds))
             budget = budget.part(seconds=max(budget.seconds_left, LEAST * self.max_seconds))
         for W in rivals[len(job.starts) :]:
-            programme.add(funnel_bound.posteriors(support, W))
-        outcome, bound = funnel_bound.proven(support, beta, programme, self.tol / scale, budget)
+            programme.add(posteriors(support, W))
+        outcome, bound = proven_bound(support, beta, programme, self.tol / scale, budget)
         bound = scale * bound - imbalance(support, problem)
         found = [outcome.point.encoder]
         open_gap = job.loss(found[0]) - bound > self.tol

@@ -14,21 +14,22 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ..certificate.bottleneck.bounds import contraction_bound
 from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.mixture import Mixture
-from ..certificate.bottleneck.proof import MOST_LETTERS, Proof, estimate_cells, refusal
+from ..certificate.bottleneck.contraction import contraction_bound
+from ..certificate.bottleneck.proof import MOST_LETTERS, Proof, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.support import Support
+from ..posterior.form import bottleneck_refusal
+from ..posterior.mixture import Mixture
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import Status, proven
 from .base import PathSolver, Solver
-from .capping import fitted, merged
-from .fallback import default_encoder
 from .fixed_point.accelerated import Accelerated
 from .job import Job
+from .shared.capping import fitted, merged
+from .shared.fallback import default_encoder
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
@@ -69,7 +70,7 @@ class Envelope(PathSolver, Limits):
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""
-        return refusal(posterior_form_below(problem))
+        return bottleneck_refusal(posterior_form_below(problem))
 
     def caution(self, support: Support, problem: MarkovLagrangian, _start: Array) -> str | None:
         """That the proof will probably not end within the limits, and what will be returned instead; or None."""

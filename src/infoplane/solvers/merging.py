@@ -14,7 +14,7 @@ from .job import Job
 if TYPE_CHECKING:
     from ..joint.joint import Joint
 
-from ..certificate.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
+from ..posterior.merge_path import Callback, MergePath, agglomerative_bottleneck, merge_path, merge_two
 
 
 @dataclass(frozen=True)

@@ -17,14 +17,14 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from ..certificate.bottleneck.mixture import Mixture
-from ..certificate.bottleneck.proof import gamma_of
-from ..certificate.funnel.linear import linear_programme
-from ..certificate.funnel.programme import encoder_of
-from ..certificate.merge_path import first_columns
 from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, entr, entropy
+from ..posterior.form import gamma_of
+from ..posterior.linear import linear_programme
+from ..posterior.merge_path import first_columns
+from ..posterior.mixture import Mixture
+from ..posterior.programme import encoder_of
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Stopped
 from ..solution import Run, Trace

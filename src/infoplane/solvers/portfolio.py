@@ -32,26 +32,26 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..certificate.funnel.bound import scaled
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
 from ..joint.support import Support
+from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
 from ..runtime.budget import Stopped
 from ..solution import Run
 from ..status import Status
 from .annealing import Annealing
 from .base import PathSolver
-from .capping import within
 from .difference_of_convex import DifferenceOfConvex
 from .fixed_point.accelerated import Accelerated
-from .generation import FEW, LARGE_BETA, generated
-from .growth import DualClimbs, asks_the_dual, grown, settled
 from .job import Job, work_of
-from .partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
 from .pooling import Pooling, best_runs
+from .shared.capping import within
+from .shared.growth import DualClimbs, asks_the_dual, grown, settled
+from .shared.partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
+from .shared.sparse_columns import FEW, LARGE_BETA, generated
+from .shared.starts import default_clusters, make_starts
 from .splitting.solver import DouglasRachford
-from .starts import default_clusters, make_starts
 
 STARTS_WORK = 4_000_000
 """Operations of one iteration of all starts together: 9 starts of 64 clusters on 225 x 10 letters. What begins elsewhere was measured to

@@ -29,7 +29,7 @@ from ..problem import MarkovLagrangian
 from ..solution import Run
 from .base import Solver
 from .job import Job
-from .partitions import encoder_of
+from .shared.partitions import encoder_of
 
 ROUNDING = 1e-13
 PASSES = 50

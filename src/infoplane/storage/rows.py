@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ..encoder import check_encoder
+from ..encoder.encoder import check_encoder
 from ..errors import StoreError
 from ..frontier.frontier import Frontier
 from ..information import Array

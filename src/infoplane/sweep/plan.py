@@ -26,7 +26,7 @@ from ..runtime.budget import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.job import Job
-from ..solvers.starts import KINDS, make_starts
+from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
 from .refine import enclosing, inserted
 

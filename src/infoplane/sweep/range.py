@@ -28,7 +28,7 @@ from ..solvers.annealing import Annealing
 from ..solvers.driver import Callback, together
 from ..solvers.fixed_point.accelerated import Accelerated
 from ..solvers.job import Job
-from ..solvers.starts import default_init, make_starts, seed_sequence
+from ..solvers.shared.starts import default_init, make_starts, seed_sequence
 
 KEPT = 0.99
 """Share of I(X;Y) that the range spans."""

@@ -16,7 +16,7 @@ from ..frontier.frontier import Frontier
 from ..problem import FAMILIES, MarkovLagrangian, ProblemFamily, siblings
 from ..solvers.base import Solver
 from ..solvers.registry import SOLVERS
-from ..solvers.starts import KINDS
+from ..solvers.shared.starts import KINDS
 from ..storage.reader import read_manifest
 from .progress import ProgressCallback
 from .sweep import sweep

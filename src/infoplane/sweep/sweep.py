@@ -21,7 +21,7 @@ from ..problem import ProblemFamily, bottleneck, check_family, check_problem, na
 from ..runtime.threads import one_blas_thread
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover
-from ..solvers.starts import default_init, make_starts, most_clusters, seed_sequence
+from ..solvers.shared.starts import default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store

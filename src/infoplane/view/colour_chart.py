@@ -14,11 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..chips import chips, cielab, srgb
 from ..datasets import colours
+from ..datasets.colour_chips import chips, cielab, srgb
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
-from ..systems import read_systems
+from ..systems.given import read_systems
 from .plot import INK, TITLE, new_axes, new_figure, save_figure
 
 if TYPE_CHECKING:

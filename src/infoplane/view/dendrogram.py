@@ -20,7 +20,7 @@ from .plot import COLOURS, INK, TITLE, new_axes, tidy
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from ..certificate.merge_path import MergePath
+    from ..posterior.merge_path import MergePath
 
 LINE = 0.17
 """Inches that a leaf and its label take: a line of small letters."""

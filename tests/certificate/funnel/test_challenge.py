@@ -7,7 +7,8 @@ import funnel_twin as twin
 import infoplane as ip
 from infoplane.certificate.funnel import generation
 from infoplane.certificate.funnel.challenge import challenge
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
+from infoplane.posterior.channel import Channel
 
 
 @pytest.mark.parametrize("seed", range(15))

@@ -6,8 +6,8 @@ import pytest
 import infoplane as ip
 from infoplane.certificate.funnel.generation import _without_traces, cut_short, generate
 from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.certificate.funnel.programme import Programme
 from infoplane.joint.support import Support
+from infoplane.posterior.programme import Programme
 from infoplane.runtime.budget import Budget
 from infoplane.status import Status
 

@@ -8,8 +8,9 @@ import pytest
 import infoplane as ip
 from funnel_twin import channels
 from funnel_twin import values as g
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.joint.support import Support
+from infoplane.posterior.channel import Channel
 
 
 def many_posteriors(n, rng, steps=40):

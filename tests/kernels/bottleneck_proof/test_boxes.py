@@ -1,10 +1,10 @@
 import numpy as np
 
 import exact_boxes as exact
-from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior.mixture import Mixture, dual_of
 
 
 def test_places_of_closed_boxes_are_used_again():

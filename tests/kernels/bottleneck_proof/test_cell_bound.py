@@ -7,11 +7,11 @@ import pytest
 import exact_boxes as exact
 from compiled import compiled
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck.mixture import dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior.mixture import dual_of
 
 bound_with = compiled(bound_with)
 

@@ -9,15 +9,15 @@ import pytest
 import exact_boxes as exact
 from box_search import posteriors, values, watched
 from exact_boxes import joints
-from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior.mixture import Mixture, dual_of
 
 SEARCHED = """
 import numpy as np
 from infoplane import Joint
-from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
+from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search

@@ -6,7 +6,6 @@ import pytest
 
 import exact_boxes as exact
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
@@ -22,6 +21,7 @@ from infoplane.kernels.bottleneck_proof.recheck import (
     second_room,
     sums_agree,
 )
+from infoplane.posterior.mixture import Mixture, dual_of
 from interpreted import interpreted
 
 

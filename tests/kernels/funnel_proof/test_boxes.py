@@ -7,8 +7,9 @@ import pytest
 import funnel_twin as twin
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
+from infoplane.posterior.channel import Channel
 
 ROUNDING = 1e-14
 """By so much may the sum of a posterior in floats miss 1."""

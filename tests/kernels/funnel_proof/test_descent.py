@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from funnel_twin import channels
-from infoplane.certificate.funnel.pricing import Channel
+from infoplane.posterior.channel import Channel
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -7,11 +7,12 @@ import pytest
 import funnel_twin as twin
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof import recheck, recheck_slots
 from infoplane.kernels.funnel_proof.recheck import BoxTrail, followed, plain_bound, plain_sums
 from infoplane.kernels.funnel_proof.recheck_slots import SlotTrail, followed_slots
 from infoplane.kernels.funnel_proof.search import LEAST
+from infoplane.posterior.channel import Channel
 
 
 def numbers(beta, floor):

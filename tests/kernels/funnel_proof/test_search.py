@@ -6,8 +6,9 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from infoplane.certificate.funnel import pricing
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
+from infoplane.posterior.channel import Channel
 
 in_use, paid = map(compiled, (in_use, paid))
 

@@ -8,9 +8,10 @@ import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import mp
 from infoplane.certificate.funnel import pricing
-from infoplane.certificate.funnel.pricing import Channel, Pricing
+from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_cells import decoded
+from infoplane.posterior.channel import Channel
 
 decoded = compiled(decoded)
 

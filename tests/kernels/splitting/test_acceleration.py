@@ -7,7 +7,7 @@ import infoplane as ip
 from batches import Stepped
 from infoplane.joint.support import Support
 from infoplane.kernels.splitting.tables import Split
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from interpreted import interpreted
 
 leap = interpreted("splitting.acceleration").leap

@@ -10,7 +10,7 @@ import infoplane as ip
 import verify
 from batches import Stepped
 from infoplane.joint.support import Support
-from infoplane.solvers.starts import make_starts, seed_sequence
+from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from strategies import joints
 
 DROPPED = 1e-9  # a cluster that is dropped takes up to 1e-12 log(1e12) of every entropy with it

@@ -10,8 +10,8 @@ import infoplane as ip
 from browser import Opened
 from infoplane import formatting
 from infoplane.frontier.curve import KnownCurve
-from infoplane.frontier.efficiency import place
-from infoplane.systems import read_systems
+from infoplane.systems.efficiency import place
+from infoplane.systems.given import read_systems
 
 WIDE, NARROW = {"width": 1400, "height": 1000}, {"width": 390, "height": 844}
 

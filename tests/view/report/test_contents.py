@@ -7,8 +7,8 @@ import pytest
 
 import infoplane as ip
 from infoplane.frontier.curve import KnownCurve
-from infoplane.frontier.efficiency import place
-from infoplane.systems import read_systems
+from infoplane.systems.efficiency import place
+from infoplane.systems.given import read_systems
 from infoplane.view.report.contents import Allowance, contents, label_text
 from made_up import runs_of
 

@@ -20,10 +20,10 @@ from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...posterior.form import imbalance
+from ...posterior.mixture import Mixture
 from ...problem import bottleneck
 from ...runtime.budget import Budget
-from .bounds import imbalance
-from .mixture import Mixture
 from .proof import Proof
 
 GROUPS, WIDEST = 4, 24

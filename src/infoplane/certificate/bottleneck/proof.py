@@ -16,17 +16,17 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ...errors import UnsupportedProblemError
 from ...formatting import counted
 from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
-from ...problem import MarkovLagrangian, is_bottleneck
+from ...posterior.form import gamma_of, imbalance
+from ...posterior.letters import Letters
+from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
+from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget
-from .bounds import contraction_bound, imbalance
-from .letters import Letters
-from .mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
+from .contraction import contraction_bound
 from .partition import Partition, bytes_of
 
 FINEST = 1e-12
@@ -52,24 +52,6 @@ MOST_LETTERS = 64
 
 PIECE = 400_000
 """Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
-
-
-def refusal(problem: MarkovLagrangian) -> str | None:
-    """Why no posterior form bounds a problem from below, or None."""
-    if is_bottleneck(problem):
-        return None
-    rho_z, rho_zx, rho_zy = problem.rho
-    return (
-        "the bottleneck's certificate needs rho_zx < 0 < rho_zy and rho_z + rho_zx + rho_zy = 0, any multiple of "
-        f"gamma I(X;Z) - I(Y;Z); found rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
-    )
-
-
-def gamma_of(problem: MarkovLagrangian) -> float:
-    """Gamma of the problem as rho_zy (gamma I(X;Z) - I(Y;Z)); refuses any other."""
-    if reason := refusal(problem):
-        raise UnsupportedProblemError(reason)
-    return -problem.rho_zx / problem.rho_zy
 
 
 class Assured:

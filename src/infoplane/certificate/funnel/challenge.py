@@ -15,7 +15,7 @@ import numpy as np
 
 from ...information import Array, entr
 from ...kernels.concentration import concentrate
-from .pricing import Channel
+from ...posterior.channel import Channel
 
 SHARES = (0.95, 0.6)
 """Shares of a column in the mixture with p_x that a descent begins from."""

@@ -18,11 +18,11 @@ from ...errors import ContradictionWarning
 from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
+from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from ...status import Status
 from .challenge import challenge
 from .pricing import Pricing
-from .programme import Point, Programme
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""

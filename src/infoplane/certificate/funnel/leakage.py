@@ -19,16 +19,17 @@ import numpy as np
 
 from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
+from ...posterior.form import constant, posteriors
+from ...posterior.merge_path import first_columns
+from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
 from ...runtime.budget import Budget, Stopped
 from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits
-from ..merge_path import first_columns
-from .bound import constant, posteriors, simple_bound
 from .constrained import ConstrainedFunnel
+from .gap import simple_bound
 from .generation import Outcome, cut_short, generate
-from .programme import Programme
 
 ATTEMPTS = 8
 """Corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what

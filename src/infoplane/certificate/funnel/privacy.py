@@ -25,15 +25,15 @@ from ...errors import InfoplaneError, InvalidOptionError
 from ...information import Array, IntArray, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
+from ...posterior.channel import EQUAL
+from ...posterior.linear import linear_programme, repaired
+from ...posterior.programme import encoder_of
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget, Stopped
 from ...solution import Run, finished
 from ...status import Residuals, Status
-from .bound import simple_rounding
 from .constrained import ConstrainedFunnel
-from .linear import linear_programme, repaired
-from .pricing import EQUAL
-from .programme import encoder_of
+from .gap import simple_rounding
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

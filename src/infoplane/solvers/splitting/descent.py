@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ...checks import number
-from ...encoder import check_encoder
+from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...problem import MarkovLagrangian

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ...checks import check_one_of, number
-from ...encoder import check_encoder
+from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...joint.joint import Joint, check_joint

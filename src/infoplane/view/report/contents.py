@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoder import SAME_POSTERIOR
+from ...encoder.encoder import SAME_POSTERIOR
 from ...errors import InfoplaneError
 from ...formatting import counted, label_text, shortened
 from ...frontier.enclosure import Enclosure, is_enclosed

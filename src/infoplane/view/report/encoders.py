@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from ...clusters import typical
-from ...encoder import distinct_clusters
+from ...encoder.clusters import typical
+from ...encoder.encoder import distinct_clusters
 from ...information import Array
 from ...solution import Solution
 

@@ -1,0 +1,93 @@
+"""What the clusters of an encoder hold: how much mass, which y they predict, which x are typical of them.
+
+p(x|z) = p(z|x) p(x) / p(z).  A letter x is the more typical of z, the more it adds to what z says of y,
+
+    D(p(y|z) || p(y)) = sum_x p(x|z) sum_y p(y|x) log(p(y|z) / p(y))
+                      = sum_x p(x|z) (D(p(y|x) || p(y)) - D(p(y|x) || p(y|z)))
+
+so that it is frequent in z, differs from the average as z does, and does not differ from z. A letter whose p(y|x) is average adds nothing,
+however frequent it is; one that speaks against z adds less than nothing. Of a cluster that says nothing of y, as a funnel's may, those x
+are typical that add most to D(p(x|z) || p(x)): frequent in z and rarer elsewhere.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..formatting import label_text
+from ..information import Array, rel_entr
+
+if TYPE_CHECKING:
+    from ..joint.joint import Joint
+
+SEEN = 0.005
+"""A letter with p(z|x) below this is not counted as one of the cluster's."""
+
+
+NEGLIGIBLE = 1e-4
+"""Nats that a letter adds to a divergence: one that adds less is not typical."""
+
+
+class Cluster(NamedTuple):
+    """One cluster."""
+
+    z: int
+    """Its row of the encoder."""
+    mass: float
+    """p(z)."""
+    letters: int
+    """How many x have p(z|x) >= `SEEN`."""
+    typical: tuple[int, ...]
+    """The x that are most typical, by index, the most typical first."""
+    p_y: Array
+    """p(y|z)."""
+
+
+def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None) -> Iterator[Cluster]:
+    """The clusters, largest p(z) first, or the ``most`` largest; each with so many typical letters."""
+    p_z = encoder @ joint.p_x
+    for z in np.argsort(-p_z, kind="stable")[:most].tolist():
+        mass = max(float(p_z[z]), np.finfo(float).tiny)
+        yield Cluster(
+            z,
+            float(p_z[z]),
+            int(np.count_nonzero(encoder[z] >= SEEN)),
+            typical(joint, encoder[z], letters),
+            (encoder[z] @ joint.p_xy) / mass,
+        )
+
+
+def typical(joint: Joint, row: Array, most: int) -> tuple[int, ...]:
+    """The letters that are most typical of a cluster, at most so many; ``row`` is its p(z|x). Those that add nothing are left out.
+
+    Where no letter adds anything (a single cluster for all), the most frequent are typical.
+    """
+    mass = max(float(row @ joint.p_x), np.finfo(float).tiny)
+    posterior = row * joint.p_x / mass
+    said = told(joint, row) / mass
+    added = said if said.sum() > NEGLIGIBLE else rel_entr(posterior, np.where(joint.p_x > 0.0, joint.p_x, 1.0))
+    # Rounded, so that letters of equal weight keep the order of the alphabet; where nothing is added, by frequency.
+    order = np.lexsort((-posterior.round(12), -added.round(12)))
+    kept = posterior > 0.0
+    if (added > NEGLIGIBLE).any():
+        kept &= added > NEGLIGIBLE
+    return tuple(int(x) for x in order[kept[order]][:most])
+
+
+def told(joint: Joint, row: Array) -> Array:
+    """What each x adds to p(z) D(p(y|z) || p(y)), the cluster's share of I(Y;Z); ``row`` is the cluster's p(z|x), nats."""
+    p_zy = row @ joint.p_xy
+    seen = p_zy > 0.0
+    ratio = np.zeros(len(p_zy))
+    ratio[seen] = np.log(p_zy[seen] / joint.p_y[seen] / p_zy.sum())
+    added: Array = row * (joint.p_xy @ ratio)
+    return added
+
+
+def predicted(cluster: Cluster, y_labels: tuple[Hashable, ...], most: int) -> str:
+    """p(y|z) in words, the largest first: ``ham 0.94, spam 0.06``."""
+    order = [int(y) for y in np.argsort(-cluster.p_y, kind="stable")[:most] if cluster.p_y[y] >= SEEN]
+    return ", ".join(f"{label_text(y_labels[y], 24)} {cluster.p_y[y]:.2f}" for y in order)

@@ -1,0 +1,217 @@
+"""The funnel as a linear programme over posteriors.
+
+    minimise  sum_k p_k (H(q_k) - beta H(Tq_k))    subject to  sum_k p_k q_k = p_x,  p >= 0
+
+(beta given), or, with a cap on the leakage, sum_k p_k H(q_k) subject to sum_k p_k H(Tq_k) >= H(Y) - eps as well, whose dual value is then
+beta. The columns q_k are those met so far (`generation` meets them). Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q
+proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import sparse
+
+from ..errors import InfoplaneError, InvalidJointError
+from ..information import Array, IntArray, entr
+from ..joint.support import Support
+from ..runtime.budget import Budget, Stopped
+from .channel import EPS, Channel
+from .linear import TIGHTEST, linear_programme, repaired
+
+PLAIN_BETA = 16.0
+"""The slope that stands for the frontier's at a cap, should HiGHS give up."""
+
+SMALLEST_UNIT = 1e-6
+"""Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
+
+MOST_LETTERS = 25_000
+"""Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
+
+ALIKE = 1e-6
+"""Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
+
+LOWEST = 1e3
+"""Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
+
+
+def check_letters(support: Support) -> None:
+    """Refuse a joint whose columns would not fit into memory."""
+    if len(support.p_x) > MOST_LETTERS:
+        raise InvalidJointError(
+            f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
+            f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
+        )
+
+
+@dataclass(frozen=True)
+class Point:
+    """What the programme over the present columns says."""
+
+    Q: Array = field(repr=False)
+    """The columns q_k,"""
+    weights: Array = field(repr=False)
+    """and p_k."""
+    lam: Array = field(repr=False)
+    beta: float
+    dual: float
+    """Lambda.p_x (+ beta (H(Y) - eps)): the lower bound, up to the least g."""
+    value: float
+    """What the mixture costs: the programme's upper bound."""
+    solved: bool = True
+    """Whether HiGHS found an optimum, and the user waited for it; if not, the release is a plain one, and the prices hold all the same."""
+
+    @property
+    def encoder(self) -> Array:
+        """p(z|x) of the mixture."""
+        return encoder_of(self.Q, self.weights)
+
+    @property
+    def used(self) -> Array:
+        """The columns with mass."""
+        return self.Q[:, self.weights > 0.0]
+
+    def lowered(self, p_x: Array, by: float) -> Point:
+        """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
+
+        What a posterior on rare letters could win is little, however low its g: here it hardly counts. The price of the rarest is not
+        lowered beyond `LOWEST`, or rounding, relative to the largest price, would be all that is left.
+        """
+        rarest = by / (len(p_x) * LOWEST * max(self.beta, 1.0))
+        return self.priced(self.lam - by / (len(p_x) * np.maximum(p_x, rarest)), p_x)
+
+    def priced(self, lam: Array, p_x: Array) -> Point:
+        """With other prices."""
+        return replace(self, lam=lam, dual=self.dual + math.fsum((lam - self.lam) * p_x))
+
+
+class Programme:
+    """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
+
+    def __init__(self, support: Support, budget: Budget | None = None) -> None:
+        check_letters(support)
+        self.patience = (budget or Budget()).part(seconds=math.inf)
+        """Of the budget only whether it was stopped: HiGHS is waited for beyond a limit on seconds, since what it finds counts."""
+        self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
+        self.channel = Channel(support.T)
+        self.H_y = float(entr(support.p_y).sum())
+        self.Q: Array = np.empty((len(self.p_x), 0))
+        self.H_q: Array = np.empty(0)
+        self.H_u: Array = np.empty(0)
+        # Single letters make Z = X, p_x itself the release that says nothing: every cap can be met.
+        self.add(np.column_stack([np.eye(len(self.p_x)), self.p_x / self.p_x.sum()]))
+
+    def add(self, Q: Array) -> None:
+        """More columns; each is normalised."""
+        Q = np.maximum(Q, 0.0)
+        Q = Q / Q.sum(axis=0)
+        H_q, H_u = (np.append(self.H_q, entr(Q).sum(axis=0)), np.append(self.H_u, entr(self.T @ Q).sum(axis=0)))
+        self.Q, self.H_q, self.H_u = np.column_stack([self.Q, Q]), H_q, H_u
+
+    def trim(self, point: Point) -> Point:
+        """Once there are many columns, keep the first ones and those of least reduced cost; the point on what is left."""
+        first = len(self.p_x) + 1
+        if self.Q.shape[1] <= 6 * first + 500:
+            return point
+        cost = self.reduced(point.lam, point.beta)[first:]
+        cost[point.weights[first:] > 0.0] = -np.inf
+        order = np.argsort(cost, kind="stable")
+        keep = np.append(np.arange(first), first + np.sort(order[: 3 * first + 250]))
+        self.Q, self.H_q, self.H_u = np.ascontiguousarray(self.Q[:, keep]), self.H_q[keep], self.H_u[keep]
+        return replace(point, Q=self.Q, weights=point.weights[keep])
+
+    def costs(self, Q: Array, beta: float) -> Array:
+        """H(q) - beta H(Tq) of any columns."""
+        costs: Array = entr(Q).sum(axis=0) - beta * entr(self.T @ Q).sum(axis=0)
+        return costs
+
+    def reduced(self, lam: Array, beta: float) -> Array:
+        """G at every column."""
+        costs: Array = self.H_q - beta * self.H_u - lam @ self.Q
+        return costs
+
+    def at_beta(self, beta: float) -> Point:
+        """The programme for a given beta; a plain point if the user does not wait for it."""
+        costs = self.H_q - beta * self.H_u
+        try:
+            found = linear_programme(self.Q, costs, self.p_x, budget=self.patience)
+        except (InfoplaneError, Stopped):
+            return self._plain(beta)
+        return self._point(found.weights, found.lam, costs, beta)
+
+    def at_leakage(self, eps: float) -> Point:
+        """The programme with I(Y;Z) <= eps; a plain point if the user does not wait for it."""
+        # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
+        # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
+        unit = max(eps, SMALLEST_UNIT)
+        log_p_y = np.log(self.p_y)
+        leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
+        cap = (-leakage / unit, -eps / unit + min(3.0 * TIGHTEST, 0.5 * eps / unit))
+        try:
+            found = linear_programme(self.Q, self.H_q, self.p_x, cap, self.patience)
+        except (InfoplaneError, Stopped):
+            return self._plain(PLAIN_BETA, self.H_y - eps)
+        beta = found.dual / unit
+        lam = found.lam + beta * (log_p_y @ self.T)
+        return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
+
+    def _plain(self, beta: float, allowance: float | None = None) -> Point:
+        """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better, and prices."""
+        n, costs = len(self.p_x), self.H_q - beta * self.H_u
+        weights = np.zeros(len(costs))
+        if allowance is None and costs[:n] @ self.p_x < costs[n]:
+            weights[:n] = self.p_x
+        else:
+            weights[n] = 1.0
+        return replace(self._point(weights, costs[:n], costs, beta, allowance), solved=False)
+
+    def _point(self, weights: Array, lam: Array, costs: Array, beta: float, allowance: float | None = None) -> Point:
+        """Weights and prices of the programme for beta; or of that with a cap, where beta is its price and the allowance H(Y) - eps."""
+        lam = repaired(lam, self.Q, costs, self.p_x)
+        value = math.fsum(weights * (costs if allowance is None else self.H_q))
+        return Point(self.Q, weights, lam, beta, math.fsum(lam * self.p_x) + beta * (allowance or 0.0), value)
+
+    def rounding(self, lam: Array, beta: float) -> float:
+        """What the dual value, and the entropies that turn it into a loss, may be off by."""
+        n, m = len(self.p_x), len(self.T)
+        return (n + m + 16) * EPS * (1.0 + math.log(n) + beta * (1.0 + math.log(m)) + float(np.abs(lam).max()))
+
+
+def encoder_of(Q: Array, weights: Array) -> Array:
+    """p(z|x) = p_k q_k(x) / p(x); posteriors that are `ALIKE` are one cluster."""
+    kept = np.flatnonzero(weights > 0.0)
+    owner = _alike(Q, kept)
+    W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
+    if owner.max() + 1 < len(kept):
+        W = np.asarray(sparse.csr_array((np.ones(len(kept)), (owner, np.arange(len(kept))))) @ W)
+    W /= W.sum(axis=0)
+    return W
+
+
+def _alike(Q: Array, kept: IntArray) -> IntArray:
+    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `ALIKE` to the first of its cluster.
+
+    Columns that are alike have projections u.q, 0 <= u <= 1, that are as near: sorted by them, each is compared with a few before it.
+    """
+    at = np.random.default_rng(0).random(len(Q)) @ Q[:, kept]
+    first = np.arange(len(kept))
+    known: list[int] = []
+    """The first of every cluster so far, in the order of the projections; those that are too far away are dropped."""
+    for k in np.argsort(at, kind="stable"):
+        known = [other for other in known if at[other] > at[k] - ALIKE]
+        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < ALIKE)
+        first[k] = next(near, k)
+        if first[k] == k:
+            known.append(int(k))
+    # A cluster is named by the earliest of its columns.
+    earliest = np.full(len(kept), len(kept))
+    np.minimum.at(earliest, first, np.arange(len(kept)))
+    return np.unique(earliest[first], return_inverse=True)[1]
+
+
+def _distance(q: Array, other: Array) -> float:
+    """sum_x |q - q'|."""
+    return float(np.abs(q - other).sum())

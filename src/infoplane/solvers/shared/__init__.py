@@ -1,0 +1,1 @@
+"""What several solvers use: starts, partitions, caps on |Z|, clusters that are missing."""

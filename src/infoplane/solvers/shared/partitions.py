@@ -1,0 +1,241 @@
+"""Hard partitions of the letters as answers: trivial ones, the best of a merge path, and all of them improved letter by letter.
+
+Maps x -> z are the optima of the deterministic bottleneck, good releases for the funnel where |X| is large, and never worse than a
+constant Z or Z = X, which some Lagrangians have as their best. They cost no iterations: a partition is a row of labels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...information import Array, IntArray, entr
+from ...joint.grouping import grouped
+from ...joint.joint import Joint
+from ...joint.support import Support
+from ...kernels.moves import HardClusters, LetterRows, move_letters
+from ...posterior.merge_path import merge_path
+from ...problem import MarkovLagrangian
+from ..job import Job
+from .starts import FIRST_CLUSTERS
+
+MERGE_WORK = 150_000_000
+"""Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""
+
+BOTH_WORK = 50_000_000
+"""... and above which a bottleneck's path is walked by the Lagrangian only, whose partitions were measured to be better."""
+
+MOVE_WORK = 300_000_000
+"""Logarithms that the moves from one partition may take: some seconds."""
+
+MOVE_PIECE = 5_000_000
+"""... and those of one piece, after which a caller may look."""
+
+GROUPS_A_CLUSTER = 5
+"""Groups for each cluster asked for, which are then merged: words, 2,000 x 20 and 11,541 x 20 into 20, keep .39916 and .37055 bits that way
+after moves; from 20 groups at once .39651 and .36759, from 40 .39900 and .37037."""
+
+GROUPED_WORK = 10_000_000
+"""... unless merging them would take more logarithms than this: then there are as many groups as clusters."""
+
+BRIEF_SWEEPS = 8
+"""Sweeps of a restart, after which it must be below the best."""
+
+RESTARTS_WORK = 3_000_000_000
+"""Logarithms that all restarts may take: half a minute, for a hundred of them on 11,541 x 20 letters."""
+
+SWEEPS = 30
+"""Most times that every letter is looked at."""
+
+SPARE = 8
+"""Empty clusters beside those in use, and one more for each so many of these."""
+
+LEAST_FALL = 1e-10
+"""Nats that a sweep must gain to be followed by another."""
+
+
+class Found(NamedTuple):
+    """A partition: the cluster of every letter of positive mass, numbered from 0 without gaps; how it was found; its loss in nats."""
+
+    labels: IntArray
+    found_by: str
+    loss: float
+
+    @property
+    def clusters(self) -> int:
+        """|Z|."""
+        return int(self.labels.max()) + 1
+
+
+def is_hard(problem: MarkovLagrangian) -> bool:
+    """Whether hard partitions are all that counts: H(Z|X) has no weight, and Y is to be kept, as in the deterministic bottleneck."""
+    return problem.rho_zx == 0.0 < problem.rho_zy and problem.rho_z < 0.0
+
+
+def letters_of(support: Support) -> LetterRows:
+    """P by rows, without its zeros."""
+    rows = support.rows if support.sparse else sparse.csr_array(support.P)
+    return LetterRows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float), support.p_x)
+
+
+def partition_loss(support: Support, problem: MarkovLagrangian, labels: IntArray) -> float:
+    """L = rho_z H(Z) + rho_zy H(Z|Y) of a map x -> z."""
+    q = _marginals(support, labels, int(labels.max()) + 1)
+    h_zy = float(entr(q).sum()) - support.h_y
+    return problem.rho_z * float(entr(q.sum(axis=1)).sum()) + problem.rho_zy * h_zy
+
+
+def _marginals(support: Support, labels: IntArray, clusters: int) -> Array:
+    """q(z, y)."""
+    one = np.ones(len(labels))
+    members = sparse.csr_array((one, (labels, np.arange(len(labels)))), shape=(clusters, len(labels)))
+    table = members @ (support.rows if support.sparse else support.P)
+    return np.asarray(table.toarray() if sparse.issparse(table) else table)
+
+
+def numbered(labels: IntArray) -> IntArray:
+    """The same partition, clusters numbered from 0 without gaps."""
+    return np.unique(labels, return_inverse=True)[1].astype(np.int64)
+
+
+def encoder_of(labels: IntArray) -> Array:
+    """W[z, x] = 1 if x lies in cluster z."""
+    W = np.zeros((int(labels.max()) + 1, len(labels)))
+    W[labels, np.arange(len(labels))] = 1.0
+    return W
+
+
+def softened(labels: IntArray) -> Array:
+    """A partition from which every letter can still leave."""
+    clusters = int(labels.max()) + 1
+    W = np.full((clusters, len(labels)), 0.01 / clusters)
+    W[labels, np.arange(len(labels))] += 0.99
+    return W
+
+
+def labels_of(W: Array) -> IntArray:
+    """Every letter in the cluster where an encoder has most of it."""
+    return numbered(W.argmax(axis=0))
+
+
+def moved(job: Job, labels: IntArray, most: int, sweeps: int = SWEEPS) -> IntArray:
+    """Letters moved one at a time, heaviest first, while that lowers L, `MOVE_WORK` lasts, and so many sweeps have not been made."""
+    support, problem = job.support, job.problem
+    letters = letters_of(support)
+    order = np.argsort(-support.p_x, kind="stable")
+    left = MOVE_WORK
+    for _ in range(sweeps):
+        there = _tables(support, labels, most)
+        cost = len(there.mass) * (len(letters.masses) + len(labels))
+        left -= cost
+        if left < 0:
+            break
+        fall, room = 0.0, np.empty(len(there.mass))
+        for piece in np.array_split(order, min(len(order), -(-cost // MOVE_PIECE))):
+            fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, room)[1]
+            job.budget.look()
+        labels = numbered(there.labels)
+        if fall < LEAST_FALL:
+            break
+    return labels
+
+
+def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
+    """The tables of a partition, with some empty clusters to move to, if the cap allows them."""
+    used = int(labels.max()) + 1
+    q = np.zeros((len(support.p_y), min(most, len(labels), used + SPARE + used // SPARE)))
+    q[:, :used] = _marginals(support, labels, used).T
+    mass = q.sum(axis=0)
+    size = np.bincount(labels, minlength=len(mass))
+    return HardClusters(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
+
+
+def restarted(job: Job, begun: Found) -> Found:
+    """From the best so far again and again: two clusters joined, a third cut in two at random, letters moved; as often as there are starts.
+
+    The entries of the starts are what is random: `starts` and `rng` decide it. From random partitions themselves moves end higher.
+    """
+    best = begun
+    for W in job.starts:
+        labels = _shaken(best.labels, W)
+        labels = moved(job, labels, job.most, BRIEF_SWEEPS)
+        loss = partition_loss(job.support, job.problem, labels)
+        if loss < best.loss - LEAST_FALL:
+            best = Found(labels, "moves", loss)
+    if best is begun:
+        return begun
+    labels = moved(job, best.labels, job.most)
+    return Found(labels, "moves", partition_loss(job.support, job.problem, labels))
+
+
+def _shaken(labels: IntArray, W: Array) -> IntArray:
+    """One cluster joined to another, and its place given to a random half of a third."""
+    order = list(dict.fromkeys(np.argsort(W[:, 0], kind="stable") % (int(labels.max()) + 1)))
+    if len(order) < 3:
+        return labels
+    into, freed, cut = order[:3]
+    shaken = np.where(labels == freed, into, labels)
+    shaken[(shaken == cut) & (W[0] > W[1])] = freed
+    return numbered(shaken)
+
+
+def restarts_within(support: Support, clusters: int) -> int:
+    """Starts that `RESTARTS_WORK` holds, one at least."""
+    cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
+    return max(1, RESTARTS_WORK // (BRIEF_SWEEPS * clusters * (cells + len(support.p_x))))
+
+
+def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
+    """Every partition that is worth a look, with no more clusters than allowed, the best first."""
+    support, problem, letters, most = job.support, job.problem, job.letters, job.most
+
+    def one(labels: IntArray, found_by: str) -> Found:
+        return Found(labels, found_by, partition_loss(support, problem, labels))
+
+    begun = [one(np.zeros(letters, dtype=np.int64), "constant")]
+    if letters <= most:
+        begun.append(one(np.arange(letters), "identity"))
+    hard = is_hard(problem) and job.capped and letters > FIRST_CLUSTERS
+    if letters**2 * len(support.p_y) <= 2 * MERGE_WORK and not hard:
+        brief = letters**2 * len(support.p_y) > 2 * BOTH_WORK
+        for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
+            labels = _merged(job, criterion)
+            if labels is not None:
+                begun.append(one(labels, "merging"))
+    elif letters > most or problem.rho_zy > 0.0:
+        labels = _grouped(job) if problem.rho_zy > 0.0 else np.arange(letters) % min(most, letters)
+        begun.append(one(numbered(labels), "groups"))
+    begun += [one(labels_of(W), "rounding") for W in encoders if len(W) <= most]
+    improved = [one(moved(job, start.labels, most), "moves") for start in begun if start.clusters > 1]
+    return sorted([*begun, *improved], key=lambda found: found.loss)
+
+
+def _grouped(job: Job) -> IntArray:
+    """Letters in groups of similar p(y|x), of which there are several for each cluster allowed, merged until they are few enough."""
+    support = job.support
+    several = min(GROUPS_A_CLUSTER * job.most, job.letters)
+    labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= GROUPED_WORK else job.most))
+    if labels.max() < job.most:
+        return labels
+    groups = Joint.from_counts(_marginals(support, labels, int(labels.max()) + 1))
+    path = merge_path(groups, iyz_weight=1.0, ixz_weight=0.0, callback=lambda *_: job.budget.look())
+    merged: IntArray = path.labels_at(job.most)[labels]
+    return merged
+
+
+def _merged(job: Job, criterion: str) -> IntArray | None:
+    """The best partition of a merge path."""
+    support, problem = job.support, job.problem
+    weights = (1.0 if problem.rho_zy >= 0.0 else -1.0, 0.0)
+    if criterion == "lagrangian":
+        weights = (problem.rho_zy, -(problem.rho_z + problem.rho_zy))
+        if weights == (0.0, 0.0) or min(weights[0], 0.0) == weights[1] == 0.0:
+            return None
+    path = merge_path(
+        support.joint, iyz_weight=weights[0], ixz_weight=weights[1], callback=lambda *_: job.budget.look()
+    )
+    labels: IntArray = path.labels_at(path.best(problem, job.most))[support.x]
+    return labels

@@ -1,0 +1,1 @@
+"""Systems that people bring, and how far they are from the frontier."""

@@ -1,0 +1,340 @@
+"""How far a given encoder is from the frontier, and at which trade-off it comes closest.
+
+    epsilon(W) = min over gamma of  L_gamma(W) - L*_gamma  =  I*(Y;Z) at the same I(X;Z), minus I(Y;Z) of W
+
+L*_gamma is a concave conjugate, so the minimum is where the frontier has the slope gamma at I_W(X;Z): one root of a decreasing function,
+I*_gamma(X;Z) - I_W(X;Z), found by solving at a few slopes. Two neighbouring optima bound epsilon from both sides: their time sharing,
+which exists, from below, and L_gamma(W) - L*_gamma at either of their gammas from above. On a straight piece both meet at the
+slope of the chord; elsewhere the slope is guessed from a cubic. For the funnel epsilon is the leakage I(Y;Z) above the least possible
+at the same I(X;Z), and the slope is 1/beta. Encoders share what was solved (`curve`), and are placed by falling I(X;Z), so that
+bottlenecks are annealed upwards.
+
+Reference for the efficiency loss and for the fitted beta: Zaslavsky, Kemp, Regier, Tishby, *Efficient compression in color naming and its
+evolution*, PNAS 115 (2018).
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from ..checks import positive_number, whole_number
+from ..encoder.distance import gnid
+from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
+from ..frontier.curve import EncoderLine, KnownCurve
+from ..frontier.frontier import Frontier
+from ..frontier.hull import vertices
+from ..frontier.next_optimum import optimum
+from ..information import bits, plane_points
+from ..joint.joint import Joint, check_joint
+from ..options import RunOptions, takes
+from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
+from ..solution import Solution
+from ..solve import solve
+from ..solvers.proving import NO_PROOF, ProofOptions
+from .given import System, read_systems
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_SOLVES = 30
+"""Most slopes that are solved for one encoder."""
+
+TOL = 1e-7
+"""Nats between the two sides of epsilon at which to stop."""
+
+ENOUGH = RunOptions(tol=1e-7, max_iter=4000)
+"""What an optimum needs: its loss is then exact to far less than `TOL`, also beside a transition, where the last digits of the encoder
+take tens of thousands of iterations."""
+
+SLOW = 0.2
+"""Share of the gap that may be left after a solve; with more, the next slope is found another way."""
+
+ROUNDING = 1e-9
+"""Nats by which an encoder may lie above all that is known and still be said to lie on it."""
+
+
+@dataclass(frozen=True)
+class Placement:
+    """Where an encoder lies against the frontier; nats."""
+
+    system: System = field(repr=False)
+    ixz: float
+    iyz: float
+    parameter: float
+    """The gamma (or beta) at which it comes closest; gamma = 0, beta = infinite, beyond the frontier's last slope."""
+    bracket: tuple[float, float]
+    """Solved parameters on both sides of it; equal on a straight piece."""
+    epsilon: float
+    """L(encoder) - L(optimum) at `parameter`, in nats of I(Y;Z)."""
+    low: float
+    """Achieved: some encoder has the same I(X;Z) and is better by this much."""
+    high: float
+    """Proven: no encoder of the same I(X;Z) is better by more; infinite if nothing was proven."""
+    gnid: float
+    """Generalised normalised information distance to `optimum`."""
+    optimum: Solution = field(repr=False)
+    """The optimum at `parameter`; on a straight piece the end that is nearer in I(X;Z)."""
+    solves: int
+    """Slopes that were solved for this encoder, beside those that were known."""
+
+
+class Placements:
+    """The encoders in the order given, and everything that was solved on the way."""
+
+    def __init__(self, curve: KnownCurve, placed: list[Placement]) -> None:
+        self.curve, self.placed = curve, placed
+
+    def __len__(self) -> int:
+        return len(self.placed)
+
+    def __getitem__(self, number: int) -> Placement:
+        return self.placed[number]
+
+    @property
+    def frontier(self) -> Frontier:
+        """The optima that were solved."""
+        return Frontier(self.curve.joint, self.curve.runs or [corner.run for corner in self.curve.corners])
+
+    def with_systems(self) -> Frontier:
+        """The same, and the systems beside it, each at the parameter that it comes closest to; ``provenance["systems"]`` is their table."""
+        curve = self.curve
+        given = [
+            curve.made(curve.slope(one.parameter), one.system.encoder, f"given: {one.system.name}")
+            for one in self.placed
+        ]
+        known = [*curve.runs, *(one.optimum for one in self.placed)]
+        runs = [*{id(run): run for run in known}.values(), *given]
+        said = self.to_frame().drop(columns="optimum").to_dict("records")
+        return Frontier(curve.joint, runs, provenance={"solver": "efficiency", "systems": said})
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row per encoder; units in the column names. The last column holds the optimal `Solution`."""
+        import pandas as pd
+
+        hides_y = self.curve.hides_y
+        return pd.DataFrame(
+            [
+                {
+                    "system": one.system.name,
+                    "clusters": len(one.system.encoder),
+                    "ixz_bits": bits(one.ixz),
+                    "iyz_bits": bits(one.iyz),
+                    **({} if hides_y else {"gamma": one.parameter}),
+                    "beta": one.parameter if hides_y else _inverse(one.parameter),
+                    "epsilon_bits": bits(one.epsilon),
+                    "epsilon_low_bits": bits(one.low),
+                    "epsilon_high_bits": bits(one.high) if math.isfinite(one.high) else math.nan,
+                    "gnid": one.gnid,
+                    "optimum_ixz_bits": bits(one.optimum.ixz),
+                    "optimum_iyz_bits": bits(one.optimum.iyz),
+                    "optimum_clusters": one.optimum.clusters,
+                    "solves": one.solves,
+                    "optimum": one.optimum,
+                }
+                for one in self.placed
+            ]
+        )
+
+
+def _inverse(gamma: float) -> float:
+    return math.inf if gamma == 0.0 else 1.0 / gamma
+
+
+@takes(ProofOptions)
+def efficiency(
+    joint: Joint,
+    encoders: Any,
+    family: ProblemFamily = bottleneck,
+    *,
+    counts: bool = False,
+    axes: Literal["zx", "xz"] | None = None,
+    tol: float = TOL,
+    max_solves: int = MAX_SOLVES,
+    certify: bool | float = False,
+    max_cells: int | None = None,
+    max_seconds: float | None = None,
+) -> pd.DataFrame:
+    """How far each encoder is from the frontier: a pandas frame with one row per encoder.
+
+    With ``certify`` a bound is proven at the fitted parameter, so that epsilon has a proven upper end; without it that is NaN.
+
+    Parameters
+    ----------
+    joint
+        p(x, y).
+    encoders
+        A mapping from names to systems, a list of systems, or one: arrays (|Z|, |X|) whose columns sum to 1; frames with a row per x and a
+        column per z, matched by the labels of x; hard labels, in order or by label; a `Solution`. |Z| may differ.
+    family
+        `bottleneck`, or `funnel`: then epsilon is the excess leakage at equal I(X;Z).
+    counts
+        Whether tables hold counts of words per item, p(z|x) being their shares.
+    axes
+        Of arrays, which axis is which: ``"zx"`` for a row per z and a column per x, ``"xz"`` for a row per x. It must be said where neither
+        the shape nor the sums tell, as of a square array of counts; frames have a row per x, and are matched by its labels.
+    tol
+        Nats to which epsilon is found, if the optima that were solved are optimal.
+    max_solves
+        Most slopes that are solved for an encoder.
+    {ProofOptions}
+
+    Returns
+    -------
+    pandas.DataFrame
+        ``system``, ``clusters``, ``ixz_bits``, ``iyz_bits``; the fitted ``gamma`` and ``beta`` = 1/gamma (for the funnel its beta);
+        ``epsilon_bits``; ``epsilon_low_bits``, which an encoder with the same I(X;Z) is known to gain, and ``epsilon_high_bits``, which
+        none exceeds; ``gnid``, the generalised NID to the optimum (see `gnid`); ``optimum_ixz_bits``, ``optimum_iyz_bits``,
+        ``optimum_clusters``, ``solves``; and ``optimum``, the optimal `Solution` itself.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> frame = ip.efficiency(ip.datasets.paper_uniform(), {"ab|c": ["u", "u", "v"], "ac|b": ["u", "v", "u"]})
+    >>> frame[["system", "ixz_bits", "iyz_bits", "epsilon_bits"]].round(4).values.tolist()
+    [['ab|c', 0.9183, 0.2334, 0.2752], ['ac|b', 0.9183, 0.5076, 0.001]]
+    """
+    check_joint(joint)
+    check_family(family)
+    return place(
+        KnownCurve(joint, checked(family)),
+        read_systems(joint, encoders, counts, axes),
+        tol=tol,
+        max_solves=max_solves,
+        proof=ProofOptions(certify, max_cells, max_seconds),
+    ).to_frame()
+
+
+def checked(family: ProblemFamily) -> Family:
+    """Refuse functions that are no `Family`, and families whose loss is not a combination of I(X;Z) and I(Y;Z)."""
+    wanted = "efficiency is a distance on the information plane, for infoplane.bottleneck and infoplane.funnel"
+    found = record_of(family)
+    if found is None:
+        raise InvalidOptionError(f"{wanted}: give one of them; found {family!r}.")
+    if not found.has_posterior_form:
+        raise UnsupportedProblemError(f"{wanted}; the loss of {found.title} is {found.loss}.")
+    return found
+
+
+def known(frontier: Frontier) -> KnownCurve:
+    """The curve that a frontier's best runs know."""
+    first = vertices(frontier)[0].run.problem
+    if siblings(first).make is None:
+        raise UnsupportedProblemError("efficiency needs a frontier of infoplane.bottleneck or infoplane.funnel.")
+    curve = KnownCurve(frontier.joint, checked(family_of(first)))
+    for row in frontier.best_rows():
+        curve.add(curve.slope(frontier.runs[row].parameter), frontier.solution(row))
+    return curve
+
+
+def place(
+    curve: KnownCurve,
+    systems: list[System],
+    *,
+    tol: float = TOL,
+    max_solves: int = MAX_SOLVES,
+    proof: ProofOptions = NO_PROOF,
+) -> Placements:
+    """Place every system; see `efficiency`."""
+    tol, max_solves = positive_number("tol", tol), whole_number("max_solves", max_solves, least=0)
+    points = plane_points(curve.joint, [one.encoder for one in systems])
+    search = Search(curve, tol, max_solves)
+    placed: dict[int, Placement] = {}
+    for number in sorted(range(len(systems)), key=lambda at: -points[at].ixz):
+        placed[number] = search.place(systems[number], curve.line(points[number]), proof)
+    return Placements(curve, [placed[number] for number in range(len(systems))])
+
+
+class Search:
+    """The slope at which one encoder after another comes closest to a curve."""
+
+    def __init__(self, curve: KnownCurve, tol: float, max_solves: int) -> None:
+        self.curve, self.tol, self.max_solves = curve, tol, max_solves
+        self.options = ENOUGH
+        self.solves = 0
+
+    def place(self, system: System, line: EncoderLine, proof: ProofOptions) -> Placement:
+        """Narrow epsilon, and prove it if asked to; a proof that finds a better encoder narrows it again."""
+        curve = self.curve
+        self.solves = 0
+        self._narrow(system, line)
+        if proof.certify is not False:
+            while self.solves <= self.max_solves:
+                slope, _ = curve.nearest(line)
+                if slope == 0.0 or any(one.slope == slope for one in curve.proven):
+                    break
+                if not self._proven(slope, proof):
+                    break
+                self._narrow(system, line)
+        return self._placement(system, line, proven=proof.certify is not False or bool(curve.proven))
+
+    def _narrow(self, system: System, line: EncoderLine) -> None:
+        """Solve slopes until both sides of epsilon meet."""
+        curve, before = self.curve, math.inf
+        # A cubic is the best guess where the curve is smooth, the chord decides whether it is straight, and halves always end.
+        ways = (curve.guess, curve.chord, curve.middle)
+        way = 0
+        while self.solves < self.max_solves:
+            excess = curve.nearest(line)[1]
+            if excess < -ROUNDING:
+                self._from(system, line)
+                continue
+            gap = excess - (curve.height(line.u) - line.w)
+            if gap <= self.tol:
+                return
+            way = 0 if gap <= SLOW * before else (way + 1) % len(ways)
+            slope = ways[way](line.u)
+            if slope in curve.solved:
+                return
+            before = gap
+            self._solve(slope)
+
+    def _solve(self, slope: float) -> None:
+        self.solves += 1
+        self.curve.add(slope, optimum(self.curve, slope, self.options))
+
+    def _from(self, system: System, line: EncoderLine) -> None:
+        """An encoder above all that is known shows that an optimum was missed: it is known now, and so is what lies beyond it."""
+        curve = self.curve
+        slope = curve.nearest(line)[0]
+        curve.admit(curve.made(slope, system.encoder, system.name))
+        self.solves += 1
+        curve.add(slope, optimum(curve, slope, self.options, system.encoder))
+
+    def _proven(self, slope: float, proof: ProofOptions) -> bool:
+        """A bound at a slope; whether the proof has found a better encoder."""
+        curve = self.curve
+        warm = curve.optimal_at(slope)[-1].encoder
+        found = solve(curve.joint, curve.problem(slope), init=warm, **vars(proof))
+        before = curve.best_at(slope)
+        curve.add(slope, found)
+        return curve.best_at(slope) > before + self.tol
+
+    def _placement(self, system: System, line: EncoderLine, proven: bool) -> Placement:
+        curve = self.curve
+        slope, excess = curve.nearest(line)
+        best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
+        low, high = sorted(curve.parameter(one) for one in curve.slopes_around(line.u))
+        achieved = max(curve.height(line.u) - line.w, 0.0)  # it achieves itself
+        if excess < -ROUNDING:
+            warnings.warn(
+                f"system {system.name!r} lies {-excess:.1e} nats beyond every optimum that was found: the frontier is not optimal there. "
+                "Raise max_solves, or certify.",
+                FarSideWarning,
+                stacklevel=4,
+            )
+        return Placement(
+            system=system,
+            ixz=line.u,
+            iyz=-line.w if curve.hides_y else line.w,
+            parameter=curve.parameter(slope),
+            bracket=(low, high),
+            epsilon=excess,
+            low=achieved,
+            high=curve.proven_excess(line) if proven else math.inf,
+            gnid=gnid(curve.joint, system.encoder, best.encoder, axes="zx"),
+            optimum=best,
+            solves=self.solves,
+        )

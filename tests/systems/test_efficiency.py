@@ -1,0 +1,174 @@
+"""Distances to the frontier against dense grids, certificates and the frontier itself."""
+
+import math
+import warnings
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+import infoplane as ip
+from infoplane.encoder.distance import gnid
+from infoplane.errors import FarSideWarning, InvalidEncoderError, InvalidOptionError, UnsupportedProblemError
+from infoplane.frontier.curve import KnownCurve
+from infoplane.information import NATS_PER_BIT, bits
+from infoplane.systems.efficiency import known, place
+from infoplane.systems.given import read_systems
+
+SMALL = ip.datasets.paper_uniform()
+HEART = ip.datasets.heart()
+
+
+def random_encoders(joint, count, seed=0):
+    rng, letters = np.random.default_rng(seed), joint.shape[0]
+    return [
+        rng.dirichlet(np.full(rng.integers(2, letters + 1), 10.0 ** rng.uniform(-2, 0)), size=letters).T
+        for _ in range(count)
+    ]
+
+
+def on_a_grid(joint, points, gammas):
+    """Both sides of epsilon by the library's own sweep: the chords between its optima, and min over the grid of L(W) - L*."""
+    best = ip.sweep(joint, ip.bottleneck, gammas).best()
+    loss, gamma = (best[name].to_numpy() for name in ("loss_nats", "parameter"))
+    u, v = (best[name].to_numpy() * NATS_PER_BIT for name in ("ixz_bits", "iyz_bits"))
+    low = [np.interp(x, u[::-1], v[::-1]) - y for x, y in points]
+    high = [(gamma * x - y - loss).min() for x, y in points]
+    return np.array(low), np.array(high)
+
+
+@pytest.mark.parametrize("joint", [SMALL, HEART], ids=["3x3", "heart"])
+def test_against_a_dense_grid(joint):
+    frame = ip.efficiency(joint, random_encoders(joint, 12))
+    points = frame[["ixz_bits", "iyz_bits"]].to_numpy() * NATS_PER_BIT
+    low, high = on_a_grid(joint, points, np.geomspace(0.004, 1.0, 600))
+    epsilon = frame["epsilon_bits"].to_numpy() * NATS_PER_BIT
+    assert (high - low).max() < 1e-4
+    assert (low - 2e-7 <= epsilon).all()
+    assert (epsilon <= high + 2e-7).all()
+    assert frame["solves"].max() <= 30
+    assert (frame["epsilon_low_bits"] <= frame["epsilon_bits"] + 1e-12).all()
+    np.testing.assert_allclose(frame["beta"], 1.0 / frame["gamma"])
+
+
+def test_certified_intervals_hold_and_are_narrow():
+    frame = ip.efficiency(HEART, random_encoders(HEART, 3, seed=1), certify=1e-6)
+    low, high = (frame[f"epsilon_{end}_bits"] for end in ("low", "high"))
+    assert (low <= frame["epsilon_bits"] + 1e-12).all()
+    assert (frame["epsilon_bits"] <= high).all()
+    assert (high - low).max() * NATS_PER_BIT < 3e-6
+    assert ip.efficiency(SMALL, [[0, 1, 1]])["epsilon_high_bits"].isna().all()
+
+
+@pytest.mark.parametrize("gamma", [0.05, 0.2, 0.5])
+def test_what_solve_finds_lies_on_the_frontier_at_its_own_gamma(gamma):
+    s = ip.solve(SMALL, ip.bottleneck(gamma), certify=True)
+    (one,) = place(KnownCurve(SMALL, ip.bottleneck), read_systems(SMALL, s)).placed
+    assert abs(one.epsilon) <= s.gap + 2e-7
+    low, high = one.bracket
+    assert low - 1e-3 <= gamma <= high + 1e-3
+    assert one.gnid < 1e-2
+
+
+def test_the_ends_of_the_plane():
+    frame = ip.efficiency(SMALL, {"nothing": np.ones((1, 3)), "everything": np.eye(3)})
+    np.testing.assert_allclose(frame["epsilon_bits"], 0.0, atol=1e-12)
+    assert frame["gamma"].tolist()[1] == 0.0
+    assert frame["beta"].tolist()[1] == math.inf
+    assert frame["solves"].tolist() == [0, 0]
+
+
+def test_the_optimum_and_the_distance_to_it():
+    (row,) = ip.efficiency(SMALL, {"ab|c": ["u", "u", "v"]}).to_dict("records")
+    assert row["optimum"].parameter == row["gamma"]
+    assert row["optimum_ixz_bits"] == bits(row["optimum"].ixz)
+    W = np.array([[1, 1, 0], [0, 0, 1.0]])
+    assert row["gnid"] == pytest.approx(gnid(SMALL, W, row["optimum"].encoder), abs=1e-15)
+
+
+def test_the_funnel_is_excess_leakage_at_equal_utility():
+    joint = ip.datasets.paper_nonuniform()
+    W = np.array([[0.9, 0.2, 0.1], [0.1, 0.8, 0.9]])
+    (row,) = ip.efficiency(joint, [W], ip.funnel, certify=True).to_dict("records")
+    assert "gamma" not in row
+    least = ip.sweep(joint, ip.funnel, np.geomspace(1.05, 20.0, 40), starts=2, rng=0).at(ixz_bits=row["ixz_bits"])
+    assert row["epsilon_bits"] == pytest.approx(row["iyz_bits"] - bits(least.iyz), abs=1e-5)
+    assert row["epsilon_low_bits"] - 1e-9 <= row["epsilon_bits"] <= row["epsilon_high_bits"] + 1e-9
+
+
+def test_many_encoders_share_what_was_solved():
+    encoders = random_encoders(HEART, 12)
+    together = ip.efficiency(HEART, encoders)
+    alone = [ip.efficiency(HEART, [W]) for W in encoders[:3]]
+    assert together["solves"].sum() < 4 * sum(frame["solves"].iloc[0] for frame in alone)
+    for number, frame in enumerate(alone):
+        assert frame["epsilon_bits"].iloc[0] == pytest.approx(together["epsilon_bits"].iloc[number], abs=1e-6)
+
+
+def test_place_against_a_frontier_that_exists():
+    f = ip.sweep(SMALL, ip.bottleneck, np.geomspace(0.02, 0.7, 24))
+    encoders = {"hard": ["u", "v", "u"], "soft": random_encoders(SMALL, 1)[0]}
+    as_is, refined = f.place(encoders, max_solves=0), f.place(encoders)
+    assert as_is["solves"].tolist() == [0, 0]
+    assert (as_is["epsilon_bits"] >= refined["epsilon_bits"] - 1e-12).all()
+    assert (as_is["epsilon_low_bits"] <= refined["epsilon_low_bits"] + 1e-12).all()
+    np.testing.assert_allclose(refined["epsilon_bits"], ip.efficiency(SMALL, encoders)["epsilon_bits"], atol=1e-6)
+
+
+def test_a_missed_optimum_is_found_from_the_encoder_that_shows_it():
+    """A frontier that stopped early lies below the encoder: that is said, and with a solve it is mended."""
+    poor = ip.Frontier(
+        SMALL, [ip.solve(SMALL, ip.bottleneck(0.3), "blahut-arimoto", starts=1, max_iter=1, init="random", rng=0)]
+    )
+    best = ip.solve(SMALL, ip.bottleneck(0.3), starts=4, rng=0)
+    with pytest.warns(FarSideWarning, match=r"nats beyond every optimum that was found"):
+        frame = place(known(poor), read_systems(SMALL, best), max_solves=0)
+    assert frame[0].epsilon < -1e-3
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        (mended,) = place(known(poor), read_systems(SMALL, best)).placed
+    assert abs(mended.epsilon) < 1e-6
+
+
+def test_systems_beside_the_frontier():
+    placed = place(KnownCurve(SMALL, ip.bottleneck), read_systems(SMALL, {"mine": [0, 1, 1], "yours": [0, 1, 0]}))
+    f = placed.with_systems()
+    assert [run.solver for run in f.runs[-2:]] == ["given: mine", "given: yours"]
+    assert len(placed) == 2
+    assert f.provenance["systems"][0]["system"] == "mine"
+    assert f.provenance["systems"][0]["epsilon_bits"] == bits(placed[0].epsilon)
+    assert len(placed.frontier) == len(placed.curve.runs)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (lambda: ip.efficiency(SMALL, [[0, 1]]), InvalidEncoderError, "system '0'"),
+        (lambda: ip.efficiency(SMALL, [[0, 1, 1]], ip.deterministic_bottleneck), UnsupportedProblemError, "gamma H\\(Z\\)"),
+        (lambda: ip.efficiency(SMALL, [[0, 1, 1]], "bottleneck"), InvalidOptionError, "Write infoplane.bottleneck"),
+        (lambda: ip.efficiency(SMALL.p_xy, [[0, 1, 1]]), InvalidOptionError, "infoplane.Joint"),
+        (lambda: ip.efficiency(SMALL, [[0, 1, 1]], tol=0.0), InvalidOptionError, "tol"),
+        (lambda: ip.efficiency(SMALL, [[0, 1, 1]], max_solves=-1), InvalidOptionError, "max_solves"),
+        (lambda: ip.sweep(SMALL, lambda g: ip.generalised_bottleneck(g, 0.5), [0.5]).place([[0, 1, 1]]), UnsupportedProblemError, "plane"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(call, error, message):
+    with pytest.raises(error, match=message):
+        call()
+
+
+def test_naming_counts():
+    counts = pd.DataFrame({"u": [3, 0, 1], "v": [1, 4, 1]})
+    frame = ip.efficiency(SMALL, {"en": counts}, counts=True)
+    soft = ip.efficiency(SMALL, [np.array([[0.75, 0.0, 0.5], [0.25, 1.0, 0.5]])])
+    assert frame["epsilon_bits"].tolist() == soft["epsilon_bits"].tolist()
+
+
+def test_letters_without_mass_and_sparse_tables():
+    P = np.array([[0.3, 0.1, 0.0], [0.0, 0.0, 0.0], [0.1, 0.1, 0.4]])
+    encoders = {"hard": ["u", "u", "v"], "soft": np.array([[0.8, 0.5, 0.1], [0.2, 0.5, 0.9]])}
+    dense, thin = (ip.efficiency(ip.Joint.from_matrix(made(P)), encoders) for made in (np.array, sparse.csr_array))
+    np.testing.assert_allclose(dense["epsilon_bits"], thin["epsilon_bits"], atol=1e-7)
+    without = ip.efficiency(ip.Joint.from_matrix(P[[0, 2]]), {"soft": encoders["soft"][:, [0, 2]]})
+    assert dense["epsilon_bits"].iloc[1] == pytest.approx(without["epsilon_bits"].iloc[0], abs=1e-7)
