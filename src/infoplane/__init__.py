@@ -15,7 +15,6 @@ from . import datasets
 from .certificate.certificate import Certificate
 from .certificate.certify import certify
 from .certificate.funnel.privacy import perfect_privacy
-from .encoder.distance import gnid
 from .errors import (
     ContradictionWarning,
     FarSideWarning,
@@ -65,6 +64,7 @@ from .sweep.compare import compare
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
+from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.given import systems_from_frame
 from .version import __version__

@@ -9,10 +9,10 @@ import pytest
 from scipy import sparse
 
 import infoplane as ip
-from infoplane.encoder.distance import gnid
 from infoplane.errors import FarSideWarning, InvalidEncoderError, InvalidOptionError, UnsupportedProblemError
 from infoplane.frontier.curve import KnownCurve
 from infoplane.information import NATS_PER_BIT, bits
+from infoplane.systems.distance import gnid
 from infoplane.systems.efficiency import known, place
 from infoplane.systems.given import read_systems
 

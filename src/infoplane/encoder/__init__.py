@@ -1,1 +1,1 @@
-"""p(z|x): is it one, what its clusters hold, distances between two, capacity."""
+"""p(z|x): is it one, and what its clusters hold."""

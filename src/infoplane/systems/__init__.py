@@ -1,1 +1,1 @@
-"""Systems that people bring, and how far they are from the frontier."""
+"""Systems that people bring: as encoders, their distances, capacity, and how far they are from the frontier."""

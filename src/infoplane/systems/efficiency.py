@@ -21,7 +21,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..checks import positive_number, whole_number
-from ..encoder.distance import gnid
 from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
 from ..frontier.curve import EncoderLine, KnownCurve
 from ..frontier.frontier import Frontier
@@ -34,6 +33,7 @@ from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.proving import NO_PROOF, ProofOptions
+from ..systems.distance import gnid
 from .given import System, read_systems
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..information import Array, mutual_information
 from ..joint.joint import Joint, check_joint
-from ..systems.given import one_of
+from .given import one_of
 
 NOTHING = 1e-12
 """Nats below which an encoder says nothing of itself: two of those are alike."""

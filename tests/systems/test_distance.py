@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import infoplane as ip
-from infoplane.encoder.distance import gnid
 from infoplane.errors import InvalidEncoderError
+from infoplane.systems.distance import gnid
 
 JOINT = ip.datasets.heart()
 
