@@ -155,5 +155,5 @@ __all__ = [
 
 
 def __dir__() -> list[str]:
-    """The public names, for ``dir(infoplane)`` and completion; the rooms of the package can be imported, but are not shown."""
+    """The public names, for ``dir(infoplane)`` and completion; its modules can be imported, but are not shown."""
     return [*__all__]
