@@ -14,6 +14,7 @@ import infoplane as ip
 from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.challenge import challenge
 from infoplane.kernels.funnel_proof.search import LOST, WAITING
+from infoplane.posterior import channel as channels
 
 from .calls import Broken
 
@@ -70,11 +71,11 @@ def of_a_search(rng):
     p_x = joint.p_x[joint.p_x > 0.0]
     T = np.ascontiguousarray((np.asarray(joint.p_xy)[joint.p_x > 0.0] / p_x[:, None]).T)
     n, beta, slots = len(p_x), float(rng.choice([1.3, 2.0, 3.0, 20.0])), bool(rng.random() < 0.4)
-    letters = pricing.SLOTS_LETTERS
-    pricing.SLOTS_LETTERS = 0 if slots else n + 1
-    memory, pricing.MEMORY = pricing.MEMORY, 2**24
+    letters = channels.SLOTS_LETTERS
+    channels.SLOTS_LETTERS = 0 if slots else n + 1
+    memory, channels.MEMORY = channels.MEMORY, 2**24
     try:
-        channel = pricing.Channel(T)
+        channel = channels.Channel(T)
         lam = -beta * rng.choice([0.1, 0.6]) * rng.random(n)
         Q = twin.sparse_posteriors(n, channel.rank, rng, 300)
         Q = np.hstack([Q, channel.descend(lam, beta, Q[:, :60].copy())[0]])
@@ -99,7 +100,7 @@ def of_a_search(rng):
         if outside:
             raise Broken(f"{outside} posteriors below the target lie in no box that waits")
     finally:
-        pricing.SLOTS_LETTERS, pricing.MEMORY = letters, memory
+        channels.SLOTS_LETTERS, channels.MEMORY = letters, memory
     return f"search of {'slots' if slots else 'boxes'}, {'ended' if not search.left else 'open'}"
 
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.bottleneck import contraction as bounds
 from infoplane.certificate.bottleneck.contraction import contraction_bound
 from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.support import Support
+from infoplane.posterior import form
 from infoplane.posterior.form import dobrushin
 from infoplane.solvers.envelope import Envelope
 from strategies import chains
@@ -39,9 +39,9 @@ def test_contraction_of_every_encoder(chain):
 def test_the_three_ways_to_dobrushins_coefficient(monkeypatch):
     T = np.random.default_rng(0).dirichlet(np.full(4, 0.5), size=30).T
     by_subsets = dobrushin(T)
-    monkeypatch.setattr(bounds, "MOST_SUBSETS", 0)
+    monkeypatch.setattr(form, "MOST_SUBSETS", 0)
     by_pairs = dobrushin(T)
-    monkeypatch.setattr(bounds, "MOST_PAIRS", 0)
+    monkeypatch.setattr(form, "MOST_PAIRS", 0)
     doeblin = dobrushin(T)
     assert by_subsets == pytest.approx(by_pairs, abs=1e-12)
     assert by_pairs < doeblin <= 1.0

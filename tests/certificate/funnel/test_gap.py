@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.certificate.certificate import Limits
-from infoplane.certificate.funnel import gap as bound
+from infoplane.certificate.funnel import gap
 from infoplane.certificate.funnel.gap import certify_funnel, coarser, simple_bound
 from infoplane.joint.support import Support
 from strategies import joints
@@ -100,7 +100,7 @@ def test_a_coarser_y_bounds_a_problem_that_is_too_large(monkeypatch):
     joint = ip.Joint.from_counts(rng.dirichlet(np.full(7, 0.15), 14) * rng.dirichlet(np.ones(14))[:, None])
     problem = ip.funnel(3.0)
     coarse = []
-    monkeypatch.setattr(bound, "coarser", lambda *arguments: coarse.append(arguments) or coarser(*arguments))
+    monkeypatch.setattr(gap, "coarser", lambda *arguments: coarse.append(arguments) or coarser(*arguments))
     certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=12))
     assert len(coarse) == 1
     assert certificate.left > 0

@@ -6,9 +6,9 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import mp
-from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
+from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
 
 ROUNDING = 1e-14
@@ -17,8 +17,8 @@ ROUNDING = 1e-14
 
 @pytest.fixture(autouse=True)
 def _boxes(monkeypatch):
-    monkeypatch.setattr(pricing, "SLOTS_RANK", 0)
-    monkeypatch.setattr(pricing, "MEMORY", 2**22)
+    monkeypatch.setattr(channels, "SLOTS_RANK", 0)
+    monkeypatch.setattr(channels, "MEMORY", 2**22)
 
 
 def inside(l, b, rng):
@@ -143,7 +143,7 @@ def test_a_search_without_room_gives_cells_up_with_their_bounds(monkeypatch):
     rng = np.random.default_rng(0)
     T = rng.dirichlet(np.full(4, 0.3), 10).T
     beta, n = 4.0, 10
-    monkeypatch.setattr(pricing, "MEMORY", 600)
+    monkeypatch.setattr(channels, "MEMORY", 600)
     channel = Channel(T)
     Q = twin.sparse_posteriors(n, 4, rng, 3000)
     lam = np.zeros(n)

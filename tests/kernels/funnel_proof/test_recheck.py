@@ -6,12 +6,12 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import mp
-from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof import recheck, recheck_slots
 from infoplane.kernels.funnel_proof.recheck import BoxTrail, followed, plain_bound, plain_sums
 from infoplane.kernels.funnel_proof.recheck_slots import SlotTrail, followed_slots
 from infoplane.kernels.funnel_proof.search import LEAST
+from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
 
 
@@ -135,9 +135,9 @@ def test_false_claims_of_slots_are_counted_and_change_nothing(seed):
 @pytest.mark.parametrize("slots", [0, 9])
 @pytest.mark.parametrize("seed", range(10))
 def test_a_search_makes_no_false_claim(seed, slots, monkeypatch):
-    monkeypatch.setattr(pricing, "SLOTS_RANK", slots)
-    monkeypatch.setattr(pricing, "SLOTS_LETTERS", 0)
-    monkeypatch.setattr(pricing, "MEMORY", 2**22)
+    monkeypatch.setattr(channels, "SLOTS_RANK", slots)
+    monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
+    monkeypatch.setattr(channels, "MEMORY", 2**22)
     T, rng = twin.channels(seed, largest=10)
     lam = -2.0 * rng.random(T.shape[1])
     channel, beta = Channel(T), 3.0

@@ -5,9 +5,9 @@ import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
+from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
 
 in_use, paid = map(compiled, (in_use, paid))
@@ -45,9 +45,9 @@ def test_a_violation_is_paid_where_it_costs_least():
 @pytest.mark.parametrize("slots", [0, 9])
 def test_a_violation_of_small_masses_is_met(slots, monkeypatch):
     """Two letters that tell y: g = (beta - 1) sum_x q_x log q_x - lambda.q is least where q prop. to exp(lambda / (beta - 1))."""
-    monkeypatch.setattr(pricing, "SLOTS_RANK", slots)
-    monkeypatch.setattr(pricing, "SLOTS_LETTERS", 0)
-    monkeypatch.setattr(pricing, "MEMORY", 2**20)
+    monkeypatch.setattr(channels, "SLOTS_RANK", slots)
+    monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
+    monkeypatch.setattr(channels, "MEMORY", 2**20)
     small = 1e-5
     lam = np.array([0.0, 0.5 * np.log(small)])
     search = Pricing(Channel(np.eye(2)), lam, 1.5, -1e-6)
@@ -61,9 +61,9 @@ def test_a_violation_of_small_masses_is_met(slots, monkeypatch):
 @pytest.mark.parametrize("slots", [0, 9])
 @pytest.mark.parametrize("seed", range(10))
 def test_what_is_proven_after_paying_is_true_of_the_lower_prices(seed, slots, monkeypatch):
-    monkeypatch.setattr(pricing, "SLOTS_RANK", slots)
-    monkeypatch.setattr(pricing, "SLOTS_LETTERS", 0)
-    monkeypatch.setattr(pricing, "MEMORY", 2**22)
+    monkeypatch.setattr(channels, "SLOTS_RANK", slots)
+    monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
+    monkeypatch.setattr(channels, "MEMORY", 2**22)
     T, rng = twin.channels(seed, largest=10)
     n = T.shape[1]
     beta = float(rng.choice([1.05, 1.7, 4.0, 25.0]))

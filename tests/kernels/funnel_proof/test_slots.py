@@ -7,10 +7,10 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import mp
-from infoplane.certificate.funnel import pricing
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
 from infoplane.kernels.funnel_proof.slot_cells import decoded
+from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
 
 decoded = compiled(decoded)
@@ -21,9 +21,9 @@ ROUNDING = 1e-14
 
 @pytest.fixture(autouse=True)
 def _slots(monkeypatch):
-    monkeypatch.setattr(pricing, "SLOTS_RANK", 9)
-    monkeypatch.setattr(pricing, "SLOTS_LETTERS", 0)
-    monkeypatch.setattr(pricing, "MEMORY", 2**22)
+    monkeypatch.setattr(channels, "SLOTS_RANK", 9)
+    monkeypatch.setattr(channels, "SLOTS_LETTERS", 0)
+    monkeypatch.setattr(channels, "MEMORY", 2**22)
 
 
 @pytest.mark.parametrize("seed", range(20))
