@@ -38,7 +38,7 @@ def test_the_wheel_leaves_out_no_file_of_the_package():
         for path in (ROOT / package).rglob("*")
         if path.is_file() and "__pycache__" not in path.parts
     ]
-    assert {"py.typed", "page.js", "page.css", "page.html", "chips.py"} <= {path.name for path in files}
+    assert {"py.typed", "page.js", "page.css", "page.html", "colour_chips.py"} <= {path.name for path in files}
     for path in files:
         for pattern in ignored:
             folder = pattern.endswith("/")

@@ -102,7 +102,7 @@ def test_interrupted_is_130(run, monkeypatch):
         done = ip.sweep(joint, family, parameters[:1], solver, starts=1, rng=0)
         return ip.Frontier(joint, done.runs, complete=False)
 
-    monkeypatch.setattr(sys.modules["infoplane.compare"], "sweep", partial)
+    monkeypatch.setattr(sys.modules["infoplane.sweep.compare"], "sweep", partial)
     said = run(*COMPARE, "--solver", "ib-1,ib-2", "--json")
     assert said.code == 130
     assert [row["solver"] for row in said.json["comparison"]] == ["ib-1"]

@@ -114,7 +114,7 @@ def test_a_funnel_of_many_outcomes_pools_several_starts():
     found = Candidates(job_of(colours, problem, starts, limit=1))
     STAGES[0].work(found)
     # splitting would cost as much as forty iterations
-    assert [run.found_by for run in found.found] == ["accelerated"] * 4
+    assert [run.found_by for run in found.found[:4]] == ["accelerated"] * 4
 
 
 def test_soft_problems_go_on_from_hard_partitions_too():

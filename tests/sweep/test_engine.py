@@ -244,7 +244,7 @@ def test_workers_that_leave_for_good_end_the_sweep_and_those_that_come_back_do_n
         def submit(self, work, *arguments):
             return Future()
 
-    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(), RootSeed(0), 1, None, None)
+    plan = Plan(HEART, (ip.SOLVERS["ib-1"],), RunOptions(starts=1), RootSeed(0))
     problems = {0: ip.bottleneck(0.5)}
     monkeypatch.setattr(engine, "WORKERLESS_SECONDS", 0.0)
     with (

@@ -107,7 +107,7 @@ def colours(prior: ArrayLike | Mapping[Any, float] | Literal["uniform"] = "unifo
         Variance of the Gaussian, in squared units of CIELAB.
 
     Origin: N. Zaslavsky, C. Kemp, T. Regier, N. Tishby, *Efficient compression in color naming and its evolution*, PNAS 115 (2018), with
-    the chips of the World Color Survey (`infoplane.chips`).
+    the chips of the World Color Survey (`infoplane.datasets.colour_chips`).
 
     Examples
     --------

@@ -172,7 +172,7 @@ def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Resu
         while going:
             try:
                 if watch is not None:
-                    watch.attend(budget)
+                    watch.attend(budget, min(cores(), sum(not future.done() for future in futures)))
                 going = bool(wait(futures, LOOK if watch is None else 0.0).not_done)
             except KeyboardInterrupt:  # from a callback
                 budget.stop()
@@ -189,12 +189,13 @@ Report = TypeVar("Report")
 
 
 class Watch(Generic[Report]):
-    """A callback of the user's, called in the thread that attends with what those that work report; they wait for it."""
+    """A callback of the user's, called in the thread that attends with what those that work report, all together; they wait for it."""
 
     def __init__(self, callback: Callable[[Report], object], joined: Callable[[Sequence[Report]], Report]) -> None:
         self.callback, self.joined = callback, joined
         self.reports: SimpleQueue[tuple[int, Report | None, threading.Event] | None] = SimpleQueue()
         self.latest: dict[int, Report] = {}
+        self.waiting: list[tuple[int, Report | None, threading.Event]] = []
 
     def wake(self, _ended: object) -> None:
         """Nothing more to wait for."""
@@ -208,17 +209,17 @@ class Watch(Generic[Report]):
             if budget.stopped:
                 return
 
-    def attend(self, budget: Budget) -> None:
-        """From the thread that attends: call the callback with the reports of all threads together; a true result stops the budget."""
+    def attend(self, budget: Budget, working: int) -> None:
+        """From the thread that attends: call the callback once all threads that work have reported; a true result stops the budget."""
         try:
             told = self.reports.get(timeout=LOOK)
         except Empty:
             return
-        if told is None:
+        if told is not None:
+            self.waiting.append(told)
+        if not self.waiting or len(self.waiting) < working:
             return
-        thread, report, heard = told
-        if report is not None:
-            self.latest[thread] = report
+        self.latest.update({thread: report for thread, report, _ in self.waiting if report is not None})
         try:
             if self.callback(self.joined(list(self.latest.values()))):
                 budget.stop()
@@ -226,4 +227,6 @@ class Watch(Generic[Report]):
             budget.stop()
             raise
         finally:
-            heard.set()
+            for _, _, heard in self.waiting:
+                heard.set()
+            self.waiting = []

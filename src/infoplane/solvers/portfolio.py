@@ -324,7 +324,8 @@ def _hardened(candidates: Candidates) -> None:
     job = candidates.patient.but(problem=posterior_form_below(candidates.job.problem))
     W = Annealing().run(job)[0].encoder
     if len(W) <= job.most:
-        candidates.found.append(candidates.job.standing(W, Annealing.name))
+        run = candidates.job.standing(W, Annealing.name)
+        candidates.found.append(replace(run, died=max(candidates.job.starts.shape[1] - len(W), 0)))
 
 
 def _hard(candidates: Candidates) -> None:

@@ -46,24 +46,11 @@ class Overflowing(ip.Solver):
 
     name = "overflowing"
 
-    def begin(self, support, _problems, starts, _stopping, _record):
-        return Ended(len(starts), len(support.p_x))
-
-
-@dataclass
-class Ended:
-    """What `Overflowing` has to show."""
-
-    count: int
-    letters: int
-
-    def advance(self, _iterations):
-        return False
-
-    def runs(self, traces=True):
-        broken = [np.full((2, self.letters), np.nan), np.zeros((2, self.letters)), np.empty((0, self.letters))]
-        sound = [np.eye(self.letters)]
-        encoders = (sound + broken)[: self.count] if self.count > 1 else broken[:1]
+    def run(self, job):
+        count, letters = len(job.starts), job.letters
+        broken = [np.full((2, letters), np.nan), np.zeros((2, letters)), np.empty((0, letters))]
+        sound = [np.eye(letters)]
+        encoders = (sound + broken)[:count] if count > 1 else broken[:1]
         return [Run(W, Status.STATIONARY, 1, Residuals(0.0, 0.0, 0.0), lower_bound=0.5) for W in encoders]
 
 

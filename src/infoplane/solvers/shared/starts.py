@@ -31,7 +31,7 @@ START_ENTRIES = 4_000_000
 
 ENCODER_BYTES = 2**28
 """Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here (1,031
-clusters for 32,537 letters). A few encoders are held at a time, so that all stays below 2 GB. ``clusters`` asks for more."""
+clusters for 32,537 letters). Up to thirteen encoders are held at a time, so that all stays below 4 GB. ``clusters`` asks for more."""
 
 STARTS_BYTES = 2**32
 """Memory that all starts of a call may take together: beyond it they are refused, since solvers hold several times as much."""
