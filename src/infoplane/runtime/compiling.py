@@ -104,7 +104,7 @@ def _name(compiled: Any, types: tuple[Any, ...]) -> str:
 
 @contextmanager
 def collector_at_rest() -> Iterator[None]:
-    """Python's collector of cycles switched off, and then as it was: it takes an eighth of the compiler's time.
+    """Python's collector of cycles switched off, and then as it was: it takes a twelfth of the compiler's time.
 
     Of several threads the first to leave may switch it on for all: they are only slower then.
     """
