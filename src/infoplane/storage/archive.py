@@ -89,7 +89,7 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
 def joint_arrays(joint: Joint) -> dict[str, Any]:
     """The cells of a joint that hold mass; and, if it was made of records, those in which any fell."""
     tables = {"p": joint.p_xy} if joint.counts is None else {"p": joint.p_xy, "n": joint.counts}
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, table in tables.items():
         cells = scipy.sparse.coo_array(table)
         places = {f"{name}_row": cells.row.astype(np.int64), f"{name}_column": cells.col.astype(np.int64)}
