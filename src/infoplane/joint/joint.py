@@ -26,7 +26,7 @@ from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
 from .mixing import MIXED, Target, shares, stacked, targets_of
 from .sampling import expected_information, largest_expected_information
-from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
+from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -53,6 +53,9 @@ class Joint:
     ----------
     p_xy : array or csr_array
         P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    counts : array or csr_array of int64, or None
+        N[x, y], how many records have this x and this y, read-only and without what ``smoothing`` added; None unless the joint was made
+        from samples, rows or whole-number counts.
     x_labels, y_labels : tuple
         What the rows and the columns stand for; 0, 1, 2, ... unless given.
     x_names, y_names : tuple of str
@@ -67,6 +70,7 @@ class Joint:
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
     p_xy: Any
+    counts: Any
     x_labels: tuple[Hashable, ...]
     y_labels: tuple[Hashable, ...]
     x_names: tuple[str, ...]
@@ -91,7 +95,7 @@ class Joint:
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         self.__dict__["p_xy"] = sealed(table)
-        self.__dict__["_margins"] = None
+        self.__dict__["counts"] = None
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -150,7 +154,7 @@ class Joint:
         with np.errstate(under="ignore"):  # the smallest counts may become 0, whatever the caller's np.seterr says
             shares = table / total(table)
         made = cls(shares, *table_labels(N, x_labels, y_labels, x_names, y_names))
-        made.__dict__["_margins"] = whole_margins(counts)
+        made.__dict__["counts"] = whole_counts(counts)
         return made
 
     @classmethod
@@ -376,7 +380,7 @@ class Joint:
     @property
     def records(self) -> int | None:
         """Of how many records the joint is the table; None if it was not made from samples, rows or whole-number counts."""
-        return None if self._margins is None else int(self._margins[0].sum())
+        return None if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def expected_information(self) -> float | None:
@@ -403,10 +407,9 @@ class Joint:
             f"would show if they were independent ({self.records:,} records): group letters or bin numbers"
         )
 
-    if TYPE_CHECKING:
-
-        @property
-        def _margins(self) -> tuple[IntArray, IntArray] | None: ...
+    @cached_property
+    def _margins(self) -> tuple[IntArray, IntArray] | None:
+        return None if self.counts is None else margins(self.counts)
 
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
@@ -466,15 +469,33 @@ class Joint:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writable: the constructor makes them read-only again.
-        return type(self), (self.p_xy, *self._labelling()), self._margins
+        return type(self), (self.p_xy, *self._labelling()), {"counts": self.counts}
 
-    def __setstate__(self, margins: tuple[IntArray, IntArray] | None) -> None:
-        self.__dict__["_margins"] = margins
+    def __setstate__(self, sample: Mapping[str, Any]) -> None:
+        counts = sample["counts"]
+        self.__dict__["counts"] = None if counts is None else sealed(counts)
 
-    def with_margins(self, margins: tuple[IntArray, IntArray] | None) -> Self:
-        """The same joint as the table of records with these counts of each x and of each y; for files that keep both."""
+    def with_counts(self, counts: Matrix) -> Self:
+        """The same probabilities, as what is said of a population from which these records were drawn.
+
+        Parameters
+        ----------
+        counts
+            N[x, y], whole numbers, dense or ``scipy.sparse``, in the shape of the joint.
+
+        Examples
+        --------
+        >>> Joint.from_matrix([[0.5, 0.0], [0.1, 0.4]]).with_counts([[5, 0], [1, 4]]).records
+        10
+        """
+        table = checked_table(counts, "counts")
+        if table.shape != self.shape:
+            raise InvalidJointError(f"counts must have the joint's shape {self.shape}; found {table.shape}.")
+        whole = whole_counts(table)
+        if whole is None:
+            raise InvalidJointError("counts of records must be whole numbers, at most 2^53 together; found others.")
         made = type(self)(self.p_xy, *self._labelling())
-        made.__dict__["_margins"] = margins
+        made.__dict__["counts"] = whole
         return made
 
 
