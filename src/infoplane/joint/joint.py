@@ -289,7 +289,7 @@ class Joint:
         >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
         ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
         """
-        parts = shares(targets)
+        parts = shares(targets, check_joint)
         table, labels = stacked(parts)
         first = parts[0][2]
         return cls(table, first.x_labels, labels, first.x_names, MIXED)

@@ -8,7 +8,7 @@ of its two y columns say that it is such a mixture; a label is (name of the targ
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -97,10 +97,8 @@ def stacked(parts: Iterable[tuple[str, float, Joint]]) -> tuple[Any, list[tuple[
     return np.hstack([table if isinstance(table, np.ndarray) else table.toarray() for table in tables]), labels
 
 
-def shares(given: object) -> list[tuple[str, float, Joint]]:
-    """(name, theta, joint) of every (weight, joint) given; refuses what is none, and targets of equal name."""
-    from .joint import check_joint
-
+def shares(given: object, check: Callable[[object], None]) -> list[tuple[str, float, Joint]]:
+    """(name, theta, joint) of every (weight, joint) given; refuses what is none, and targets of equal name. ``check`` refuses no joint."""
     if not isinstance(given, Iterable) or isinstance(given, str):
         raise InvalidJointError(
             f"a mixture needs a list of (weight, joint); found a value of type {type(given).__name__}."
@@ -112,7 +110,7 @@ def shares(given: object) -> list[tuple[str, float, Joint]]:
         )
     weights = []
     for weight, joint in pairs:
-        check_joint(joint)
+        check(joint)
         weights.append(positive_number(f"the weight of {named(joint)!r}", weight))
     names = [named(joint) for _, joint in pairs]
     for place, name in enumerate(names):
