@@ -46,15 +46,6 @@ GIVEN_COLOUR = COLOURS[1]
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
-NAMED = 40
-"""Systems up to which each is called by its name."""
-
-MARKED = 12
-"""Phase transitions up to which each has its letters."""
-
-MANY = 200
-"""Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
-
 
 def plot_plane(
     frontier: Frontier,
@@ -176,7 +167,7 @@ def plot_plane(
         ax.tick_params(labelsize="small")
         ax.xaxis.label.set_fontsize("small")
         ax.yaxis.label.set_fontsize("small")
-    if systems is not None and len(systems) <= NAMED:
+    if systems is not None and len(systems) <= 40:  # more names than that would hide the plane
         # Last, since where there is room depends on all else.
         xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
         name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], 8.0 * math.sqrt(scale))
@@ -203,7 +194,7 @@ def _draw_runs(
         label = called.get(solver, solver)
         if alone:
             label = f"{label}: best of each parameter" if solver in called else "best of each parameter"
-        if len(best) > MANY:
+        if len(best) > 200:  # markers would hide each other
             others = [row for row in rows if row not in set(best)]
             _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
             along = sorted(best, key=lambda row: (ixz[row], iyz[row]))
@@ -438,11 +429,11 @@ def _scatter(
 
 
 def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
-    """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
+    """Phase transitions: what changes, at which gamma, between which points; more than twelve are strokes alone."""
     if isinstance(transitions, str):
         raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
     middle, written = sum(ax.get_ylim()) / 2, bottleneck.notation(notation)
-    few = len(transitions) <= MARKED
+    few = len(transitions) <= 12
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
         x, y = ends.mean(axis=0)
