@@ -15,6 +15,7 @@ from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
+from .joint.mixing import is_mixed, target_informations
 from .joint.support import Support
 from .joint.tables import sealed
 from .problem import named_family
@@ -155,6 +156,11 @@ class EncoderView:
     def iyz(self) -> float:
         """I(Y;Z)."""
         return self._point.iyz
+
+    @cached_property
+    def by_target(self) -> dict[str, float]:
+        """I(S_j;Z) by the name of each target of a mixture (`Joint.mixed`); of any other joint I(Y;Z) by the name of Y."""
+        return target_informations(self.joint, self.encoder)
 
     @property
     def clusters(self) -> int:
@@ -369,11 +375,23 @@ class Solution(Result, EncoderView):
             *([] if self.gap is None else [("gap to the proven bound", f"{self.gap:.1e} nats")]),
             ("I(X;Z)", f"{rounded(bits(self.ixz))} bits of H(X) = {rounded(bits(joint.entropy_x))}"),
             ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}"),
+            *self._targets(),
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
         title = named_family(self.problem).said(self.problem.parameter)
         return markup.page(title, markup.facts(rows), self._clusters_html())
+
+    def _targets(self) -> list[tuple[str, str]]:
+        """What is said of each target of a mixture; nothing for any other joint, or without the encoder."""
+        if not is_mixed(self.joint) or not self.has_encoder:
+            return []
+        return [(f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items()]
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the encoder was kept: stored sweeps keep those of the best runs."""
+        return True
 
     def _clusters_html(self) -> str:
         joint, header = self.joint, ("z", "p(z)", "p(y|z), largest first", "typical x")

@@ -98,11 +98,16 @@ def exact_sum(amounts: Iterable[float]) -> float:
         raise InvalidJointError("the sum must be finite; found one beyond 1.8e308. Scale the values down.") from None
 
 
-def whole_margins(counts: Table) -> tuple[IntArray, IntArray] | None:
-    """How often each x and each y was seen, if all entries are whole numbers; else None."""
-    values = _values(counts)
-    if not (values == np.floor(values)).all() or total(counts) > 2.0**53:
+def whole_counts(table: Table) -> Table | None:
+    """How often each (x, y) was seen, as read-only int64, dense or sparse as the table is, if all entries are whole numbers; else None."""
+    values = _values(table)
+    if not (values == np.floor(values)).all() or total(table) > 2.0**53:
         return None
+    return sealed(table.astype(np.int64))
+
+
+def margins(counts: Table) -> tuple[IntArray, IntArray]:
+    """How often each x and each y was seen, read-only."""
     rows, columns = (np.asarray(counts.sum(axis=axis)).astype(np.int64) for axis in (1, 0))
     return sealed(rows), sealed(columns)
 
