@@ -46,6 +46,12 @@ GIVEN_COLOUR = COLOURS[1]
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
+MARKED = 12
+"""Phase transitions up to which each has its letters: more texts than that would hide the curve."""
+
+MANY = 200
+"""Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
+
 
 def plot_plane(
     frontier: Frontier,
@@ -194,7 +200,7 @@ def _draw_runs(
         label = called.get(solver, solver)
         if alone:
             label = f"{label}: best of each parameter" if solver in called else "best of each parameter"
-        if len(best) > 200:  # markers would hide each other
+        if len(best) > MANY:
             others = [row for row in rows if row not in set(best)]
             _scatter(ax, frontier, ixz, iyz, others, colour, ".", size=3, alpha=0.3, zorder=2)
             along = sorted(best, key=lambda row: (ixz[row], iyz[row]))
@@ -429,11 +435,11 @@ def _scatter(
 
 
 def _mark(ax: Axes, transitions: Sequence[Transition] | Literal["grid"], notation: str) -> None:
-    """Phase transitions: what changes, at which gamma, between which points; more than twelve are strokes alone."""
+    """Phase transitions: what changes, at which gamma, between which points; more than `MARKED` are strokes alone."""
     if isinstance(transitions, str):
         raise InvalidOptionError(f'transitions must be a list of them or "grid"; found {transitions!r}.')
     middle, written = sum(ax.get_ylim()) / 2, bottleneck.notation(notation)
-    few = len(transitions) <= 12
+    few = len(transitions) <= MARKED
     for transition in transitions:
         ends = np.array([transition.below, transition.above]) / NATS_PER_BIT
         x, y = ends.mean(axis=0)
