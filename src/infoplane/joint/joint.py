@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import markup
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
@@ -37,10 +38,9 @@ if TYPE_CHECKING:
     Labels: TypeAlias = Iterable[Hashable] | None
     Names: TypeAlias = str | Sequence[str] | None
 
-SUM_TOLERANCE = 1e-9
-
 MOSTLY_SAMPLING = 0.5
-"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so."""
+"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
+on there is more noise in it than anything else."""
 
 
 class Joint:
