@@ -38,7 +38,7 @@ LONGEST_BLOCK = 200
 """Most steps between two pauses, and so between two calls of the user's callback."""
 
 FIRST_BLOCK = 2e6
-"""Operations of the first block, about, all runs together: milliseconds, and a tenth of a second where a step solves equations of its own."""
+"""Operations of the first block, about, all runs together: milliseconds, or a tenth of a second where a step solves equations."""
 
 
 class IterationState(Protocol):
