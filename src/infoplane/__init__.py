@@ -35,8 +35,8 @@ from .frontier.verify import verify
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
+from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver

@@ -351,8 +351,8 @@ def test_denoise(run, tmp_path):
     assert found.json["ixy_bits"] == pytest.approx(made.mutual_information / np.log(2), rel=1e-12)
     assert found.json["denoised"]["how"] == "shrinkage"
     assert found.json["denoised"]["gain_nats"] == pytest.approx(made.denoising.gain, rel=1e-12)
-    assert "denoised: 3 letters, each shrunk towards p(y)" in found.stderr
+    assert "denoised: 3 letters, each shrunk towards p(y)" in found.err
     path.write_text(path.read_text().replace(",30", ",30.5"))
     refused = run(*asked)
     assert refused.code == 3
-    assert "denoising needs counts of records" in refused.stderr
+    assert "denoising needs counts of records" in refused.err

@@ -400,7 +400,7 @@ class Joint:
         >>> rng = np.random.default_rng(0)
         >>> noise = Joint.from_samples(rng.integers(0, 500, 2000), rng.integers(0, 3, 2000))  # x says nothing about y
         >>> round(noise.mutual_information, 3), abs(round(noise.denoised().mutual_information, 12))
-        (0.265, 0.0)
+        (0.295, 0.0)
         >>> str(noise.denoised().denoising)
         'one group: the records support no difference between letters; held-out gain 0 millinats a record'
         """
