@@ -22,6 +22,7 @@ ROOMS = (
     ("version", "errors", "checks", "information", "results", "formatting", "markup"),
     ("runtime",),
     ("joint", "encoder"),
+    ("sampling",),
     ("datasets",),
     ("problem",),
     ("status", "solution", "options"),

@@ -35,6 +35,7 @@ from .frontier.verify import verify
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -94,6 +95,7 @@ __all__ = [
     "Iteration",
     "Job",
     "Joint",
+    "LeakageBound",
     "MarkovLagrangian",
     "MergePath",
     "Merging",
@@ -140,6 +142,7 @@ __all__ = [
     "generalised_bottleneck",
     "gnid",
     "iterates",
+    "leakage_bound",
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",
