@@ -28,9 +28,6 @@ if TYPE_CHECKING:
     from .frontier import Frontier
     from .reuse import BestAnswer
 
-STRAIGHT = 1e-6
-"""A scaled distance to the chord below this counts as 0."""
-
 
 @dataclass(frozen=True)
 class Knee:
@@ -95,7 +92,7 @@ def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Kne
     v = np.array([bits(answer.run.iyz) for answer in curve])
     away = np.abs((v - v[0]) / np.ptp(v) - (u - u[0]) / np.ptp(u)) / np.sqrt(2.0)
     at = int(away.argmax())
-    if away[at] < STRAIGHT:
+    if away[at] < 1e-6:  # rounding of runs that are stationary to 1e-8
         return None, "No knee: the curve of the best runs is straight."
     row, run, _ = curve[at]
     knee = Knee(row, run.parameter, float(u[at]), float(v[at]), float(away[at]))

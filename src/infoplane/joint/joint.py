@@ -18,14 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import markup
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
 from .binning import bins_of
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
+from .mixing import MIXED, Target, shares, stacked, targets_of
 from .sampling import expected_information, largest_expected_information
-from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
+from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -36,10 +38,9 @@ if TYPE_CHECKING:
     Labels: TypeAlias = Iterable[Hashable] | None
     Names: TypeAlias = str | Sequence[str] | None
 
-SUM_TOLERANCE = 1e-9
-
 MOSTLY_SAMPLING = 0.5
-"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so."""
+"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
+on there is more noise in it than anything else."""
 
 
 class Joint:
@@ -52,6 +53,9 @@ class Joint:
     ----------
     p_xy : array or csr_array
         P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    counts : array or csr_array of int64, or None
+        N[x, y], how many records have this x and this y, read-only and without what ``smoothing`` added; None unless the joint was made
+        from samples, rows or whole-number counts.
     x_labels, y_labels : tuple
         What the rows and the columns stand for; 0, 1, 2, ... unless given.
     x_names, y_names : tuple of str
@@ -66,6 +70,7 @@ class Joint:
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
     p_xy: Any
+    counts: Any
     x_labels: tuple[Hashable, ...]
     y_labels: tuple[Hashable, ...]
     x_names: tuple[str, ...]
@@ -90,7 +95,7 @@ class Joint:
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         self.__dict__["p_xy"] = sealed(table)
-        self.__dict__["_margins"] = None
+        self.__dict__["counts"] = None
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -149,7 +154,7 @@ class Joint:
         with np.errstate(under="ignore"):  # the smallest counts may become 0, whatever the caller's np.seterr says
             shares = table / total(table)
         made = cls(shares, *table_labels(N, x_labels, y_labels, x_names, y_names))
-        made.__dict__["_margins"] = whole_margins(counts)
+        made.__dict__["counts"] = whole_counts(counts)
         return made
 
     @classmethod
@@ -262,6 +267,33 @@ class Joint:
         labels = None if labels is None else listed(labels, "x_labels")
         return cls(joint_table(prior, turned, axes, labels), labels, *others)
 
+    @classmethod
+    def mixed(cls, targets: Iterable[tuple[float, Joint]]) -> Self:
+        """Several targets of the same x as one, S' = (j, s_j) with weights theta_j: I(S';Z) = sum_j theta_j I(S_j;Z), exactly.
+
+        Several tasks in one bottleneck (views of relevance), or several secrets in one funnel (sources of privacy), certificates
+        included. A cap r on I(S';Z) bounds the weighted average, so that a single target may have up to r / theta_j. The joint is no table
+        of records (`records` is None). ``Solution.by_target`` has the information about each, by name.
+
+        Parameters
+        ----------
+        targets
+            Pairs (weight, joint), each joint of the same x and p(x), with its own y; weights are positive, and normalised. A target is
+            named by the y columns of its joint.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"town": ["a", "a", "b", "b"], "sex": ["f", "m", "m", "m"], "ill": [0, 1, 1, 1]})
+        >>> both = Joint.mixed([(2, Joint.from_frame(df, "town", "sex")), (1, Joint.from_frame(df, "town", "ill"))])
+        >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
+        ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
+        """
+        parts = shares(targets, check_joint)
+        table, labels = stacked(parts)
+        first = parts[0][2]
+        return cls(table, first.x_labels, labels, first.x_names, MIXED)
+
     def with_prior(self, prior: ArrayLike | Mapping[Any, float] | Literal["uniform"]) -> Self:
         """The joint with the same p(y|x) and another p(x); it is no table of records any more.
 
@@ -281,6 +313,11 @@ class Joint:
         """(|X|, |Y|)."""
         n_x, n_y = self.p_xy.shape
         return n_x, n_y
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The targets that `mixed` has put together, each with its name, weight and columns; one, the whole of Y, for any other joint."""
+        return targets_of(self)
 
     @property
     def bins(self) -> dict[str, str | tuple[Any, ...]]:
@@ -343,7 +380,7 @@ class Joint:
     @property
     def records(self) -> int | None:
         """Of how many records the joint is the table; None if it was not made from samples, rows or whole-number counts."""
-        return None if self._margins is None else int(self._margins[0].sum())
+        return None if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def expected_information(self) -> float | None:
@@ -370,10 +407,9 @@ class Joint:
             f"would show if they were independent ({self.records:,} records): group letters or bin numbers"
         )
 
-    if TYPE_CHECKING:
-
-        @property
-        def _margins(self) -> tuple[IntArray, IntArray] | None: ...
+    @cached_property
+    def _margins(self) -> tuple[IntArray, IntArray] | None:
+        return None if self.counts is None else margins(self.counts)
 
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
@@ -433,15 +469,33 @@ class Joint:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writable: the constructor makes them read-only again.
-        return type(self), (self.p_xy, *self._labelling()), self._margins
+        return type(self), (self.p_xy, *self._labelling()), {"counts": self.counts}
 
-    def __setstate__(self, margins: tuple[IntArray, IntArray] | None) -> None:
-        self.__dict__["_margins"] = margins
+    def __setstate__(self, sample: Mapping[str, Any]) -> None:
+        counts = sample["counts"]
+        self.__dict__["counts"] = None if counts is None else sealed(counts)
 
-    def with_margins(self, margins: tuple[IntArray, IntArray] | None) -> Self:
-        """The same joint as the table of records with these counts of each x and of each y; for files that keep both."""
+    def with_counts(self, counts: Matrix) -> Self:
+        """The same probabilities, as what is said of a population from which these records were drawn.
+
+        Parameters
+        ----------
+        counts
+            N[x, y], whole numbers, dense or ``scipy.sparse``, in the shape of the joint.
+
+        Examples
+        --------
+        >>> Joint.from_matrix([[0.5, 0.0], [0.1, 0.4]]).with_counts([[5, 0], [1, 4]]).records
+        10
+        """
+        table = checked_table(counts, "counts")
+        if table.shape != self.shape:
+            raise InvalidJointError(f"counts must have the joint's shape {self.shape}; found {table.shape}.")
+        whole = whole_counts(table)
+        if whole is None:
+            raise InvalidJointError("counts of records must be whole numbers, at most 2^53 together; found others.")
         made = type(self)(self.p_xy, *self._labelling())
-        made.__dict__["_margins"] = margins
+        made.__dict__["counts"] = whole
         return made
 
 

@@ -27,7 +27,7 @@ from .npz import Expected, read_npz
 
 MEMBERS = {
     "meta": Expected("U", ()),
-    **dict.fromkeys(("p_row", "p_column", "x_counts", "y_counts"), Expected("i", (None,))),
+    **dict.fromkeys(("p_row", "p_column", "n_row", "n_column", "n_value"), Expected("i", (None,))),
     "p_value": Expected("f", (None,)),
     "rho": Expected("f", (None, 3)),
     "numbers": Expected("f", (None, 5)),
@@ -51,7 +51,7 @@ LARGEST_DENSE = 2**28
 FORMAT = 1
 """Of what a file holds; others are refused."""
 
-OPTIONAL = {"x_counts", "y_counts"}
+OPTIONAL = {"n_row", "n_column", "n_value"}
 """What a file may be without: a joint that was not made of records has no counts."""
 
 
@@ -87,10 +87,14 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
 
 
 def joint_arrays(joint: Joint) -> dict[str, Any]:
-    """The cells of a joint that hold mass; and, if it was made of records, how often each x and each y was seen."""
-    P = scipy.sparse.coo_array(joint.p_xy)
-    counts = {} if joint._margins is None else dict(zip(("x_counts", "y_counts"), joint._margins, strict=True))
-    return {"p_row": P.row.astype(np.int64), "p_column": P.col.astype(np.int64), "p_value": P.data, **counts}
+    """The cells of a joint that hold mass; and, if it was made of records, those in which any fell."""
+    tables = {"p": joint.p_xy} if joint.counts is None else {"p": joint.p_xy, "n": joint.counts}
+    arrays: dict[str, Any] = {}
+    for name, table in tables.items():
+        cells = scipy.sparse.coo_array(table)
+        places = {f"{name}_row": cells.row.astype(np.int64), f"{name}_column": cells.col.astype(np.int64)}
+        arrays |= {**places, f"{name}_value": cells.data}
+    return arrays
 
 
 def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
@@ -100,18 +104,21 @@ def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
         raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
     if not meta["sparse"] and math.prod(shape) > LARGEST_DENSE:
         raise ValueError(f"its joint of shape {shape} is too large for a dense table")
-    for name, length in (("x_counts", shape[0]), ("y_counts", shape[1])):
-        if name in arrays and (arrays[name].shape != (length,) or (arrays[name] < 0).any()):
-            raise ValueError(f"its {name} do not fit its joint")
-    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=shape)
     joint = Joint.from_matrix(
-        P.tocsr() if meta["sparse"] else P.toarray(),
+        _table("p", arrays, shape, meta["sparse"]),
         x_labels=_labels(meta["x_labels"]),
         y_labels=_labels(meta["y_labels"]),
         x_names=meta["x_names"],
         y_names=meta["y_names"],
     )
-    return joint.with_margins((arrays["x_counts"], arrays["y_counts"])) if "x_counts" in arrays else joint
+    return joint.with_counts(_table("n", arrays, shape, meta["sparse"])) if OPTIONAL & arrays.keys() else joint
+
+
+def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_sparse: bool) -> Any:
+    cells = scipy.sparse.coo_array(
+        (arrays[f"{name}_value"], (arrays[f"{name}_row"], arrays[f"{name}_column"])), shape=shape
+    )
+    return cells.tocsr() if is_sparse else cells.toarray()
 
 
 def _to_arrays(frontier: Frontier) -> dict[str, Any]:
