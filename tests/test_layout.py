@@ -25,7 +25,7 @@ ROOMS = (
     ("sampling",),
     ("datasets",),
     ("problem",),
-    ("status", "solution", "options"),
+    ("status", "solution", "options", "gaussian"),
     ("kernels",),
     ("posterior",),
     ("certificate",),
