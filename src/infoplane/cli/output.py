@@ -24,6 +24,7 @@ from .printing import say as say
 from .typed_files import require_parquet
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
@@ -120,11 +121,9 @@ def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
     }
 
 
-def run_records(frontier: Frontier, rows: list[int]) -> list[dict[str, Any]]:
-    """The frontier's frame as records, one per run, with the number of the run."""
-    frame = frontier.to_frame(rows)
-    frame.insert(0, "run", rows)
-    return [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame of runs as records, each with the number of its run."""
+    return [{str(name): value for name, value in record.items()} for record in frame.reset_index().to_dict("records")]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------
