@@ -165,7 +165,8 @@ def runs_of(iteration: Iteration) -> list[Run]:
 def _left(iteration: Iteration) -> IntArray:
     """Steps that each run may still do."""
     state: IterationState = iteration.state
-    return (state.outcome == RUNNING) * (iteration.limit - state.iterations)
+    left: IntArray = (state.outcome == RUNNING) * (iteration.limit - state.iterations)
+    return left
 
 
 def _ended(iteration: Iteration, run: int, W: Array) -> Run:
