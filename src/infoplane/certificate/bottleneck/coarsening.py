@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
-from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...kernels.common.roots import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
 from ...problem import bottleneck
