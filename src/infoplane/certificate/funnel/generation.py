@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,33 +25,37 @@ from ...status import Status
 from .challenge import challenge
 from .pricing import Pricing
 
-PIECE = 0.1
-"""Seconds, about, between two looks at the clock and at the caller."""
 
-FIRST_FLOOR = 0.1
-"""Pricing is done to this tolerance first,"""
+class GenerationRules(NamedTuple):
+    """How a proof proceeds, set by `benchmarks/bench_columns.py`."""
 
-STAGE, QUICK_STAGE, QUICK_SIZE, QUICK_FLOOR = 30.0, 1000.0, 300, 1e-3
-"""then to one so many times finer, and so on: an early bound, and early columns, cost little. Few stages do up to |X| rank(T) = 300, and
-once a tolerance of 1e-3 has been proven."""
+    piece: float = 0.1
+    """Seconds, about, between two looks at the clock and at the caller."""
+    first_floor: float = 0.1
+    """Pricing is done to this tolerance first,"""
+    stage: float = 30.0
+    quick_stage: float = 1000.0
+    quick_size: int = 300
+    quick_floor: float = 1e-3
+    """then to one so many times finer, and so on: an early bound, and early columns, cost little. Few stages do up to |X| rank(T) =
+    300, and once a tolerance of 1e-3 has been proven."""
+    resolved: float = 16.0
+    """Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
+    given: float = 3.0
+    """What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of
+    tol."""
+    few: int = 10
+    """Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
+    trace: float = 1e-9
+    """A mass below this does not count as a letter in use."""
+    grown: int = 64
+    """Posteriors that are grown between two looks at the caller."""
+    first_block: int = 64
+    """Cells before the first look."""
 
-RESOLVED = 16.0
-"""Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
 
-GIVEN = 3.0
-"""What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
+RULES = GenerationRules()
 
-FEW = 10
-"""Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
-
-TRACE = 1e-9
-"""A mass below this does not count as a letter in use."""
-
-GROWN = 64
-"""Posteriors that are grown between two looks at the caller."""
-
-FIRST_BLOCK = 64
-"""Cells before the first look."""
 
 NO_PROOF = (
     "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
@@ -92,10 +97,10 @@ def generate(
 
     Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all columns met.
     """
-    floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
+    floor, lower, left, done = max(RULES.first_floor, tol / 4.0), -math.inf, 1, math.inf
     claim, mistakes = -math.inf, 0
     proof = point = master()
-    small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
+    small = len(programme.channel.T) * programme.channel.rank <= RULES.quick_size
     while not budget.spent:
         if point.value - known <= tol / 2.0:
             left = 0
@@ -105,10 +110,10 @@ def generate(
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
         aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
         # Below the rounding of a bound nothing can be proven, whatever the search.
-        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
+        finest = max(tol / 4.0, RULES.resolved * programme.channel.error(aim.lam, aim.beta)[0])
         used = _without_traces(point.used, programme.channel.rank + 1)
         new = _nearby(programme, aim, used, WORTH * low)
-        if FEW * new.shape[1] < len(programme.p_x):
+        if RULES.few * new.shape[1] < len(programme.p_x):
             new = np.hstack([new, _grown(programme, aim, used, WORTH * low, budget)])
         last = False
         if not new.shape[1]:
@@ -119,7 +124,7 @@ def generate(
                 proof, lower, claim = aim, bound, least
             if not left:
                 last = floor <= 1.5 * finest
-                stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
+                stage = RULES.quick_stage if small or floor <= RULES.quick_floor else RULES.stage
                 done, floor = floor, max(floor / stage, finest)
             if last or not new.shape[1]:
                 if last or left:
@@ -156,7 +161,7 @@ def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Arra
 def _without_traces(Q: Array, most: int) -> Array:
     """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
     smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
-    kept: Array = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
+    kept: Array = np.where((smallest <= Q) & (RULES.trace < Q), Q, 0.0)
     kept /= kept.sum(axis=0)
     return kept
 
@@ -167,8 +172,8 @@ def _grown(programme: Programme, aim: Point, used: Array, below: float, budget: 
     grown = [used[:, :0]]
     if aim.beta > channel.concave_up_to:
         seeds = channel.seeds(aim.lam, used)
-        for first in range(0, len(seeds), GROWN):
-            Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + GROWN])
+        for first in range(0, len(seeds), RULES.grown):
+            Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + RULES.grown])
             grown.append(Q[:, values < below])
             if budget.spent:
                 break
@@ -183,8 +188,8 @@ def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> t
         return aim, low, 0, programme.Q[:, :0], 0
     if budget.spent:
         return aim, -math.inf, 1, programme.Q[:, :0], 0
-    search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
-    on, before, block = search.left > 0, budget.cells_spent, FIRST_BLOCK
+    search = Pricing(channel, lam, beta, floor, programme.p_x, -RULES.given * floor)
+    on, before, block = search.left > 0, budget.cells_spent, RULES.first_block
     budget.cells_spent = before + search.cells
     while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
         began = time.perf_counter()
@@ -197,7 +202,7 @@ def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> t
 
 
 def _next_block(block: int, seconds: float) -> int:
-    """Cells to bound before the next look: as many as take about `PIECE` seconds."""
-    if seconds > 2.0 * PIECE:
+    """Cells to bound before the next look: as many as take about `RULES.piece` seconds."""
+    if seconds > 2.0 * RULES.piece:
         return max(block // 2, 2)
-    return 2 * block if seconds < 0.5 * PIECE else block
+    return 2 * block if seconds < 0.5 * RULES.piece else block

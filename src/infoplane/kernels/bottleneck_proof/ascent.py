@@ -158,7 +158,7 @@ def edge(work: Work, y: int, side: float) -> float:
 
 @part
 def begin(work: Work) -> tuple[int, float]:
-    """Where the active sets begin: every coordinate inside its limits, or driven from its kink, is free. Their number; the steepest slope."""
+    """Where active sets begin: every coordinate inside its limits, or driven from its kink, is free. Their number, the steepest slope."""
     n_y, n = work.low.shape[0], work.v.shape[0]
     steepest, count = 0.0, 0
     for j in range(n):
