@@ -138,16 +138,23 @@ def generate(
         point = programme.trim(following)
     said = f"{counted(mistakes, 'claim')} of the search did not hold when computed once more" if mistakes else ""
     if not said and lower > -math.inf and proof.beta > programme.channel.concave_up_to:
-        found = challenge(programme.channel, programme.p_x, proof.lam, proof.beta, programme.Q)
-        if found.value < claim - programme.channel.error(proof.lam, proof.beta)[0]:
-            said = f"g >= {claim:.3e} was claimed, and a posterior with {found.value:.3e} is there"
-            programme.add(found.posterior[:, None])
+        said = _contradiction(programme, proof, claim)
+        if said:
             following = master()
             point = following if following.solved else point
     if said:
         warnings.warn(f"{said}: {NO_PROOF}", ContradictionWarning, stacklevel=2)
         return Outcome(point, proof, -math.inf, max(left, 1), math.inf, said)
     return Outcome(point, proof, lower, left, done)
+
+
+def _contradiction(programme: Programme, proof: Point, claim: float) -> str:
+    """A sentence, if a local search over the whole simplex finds a posterior below the claim, which becomes a column; else ""."""
+    found = challenge(programme.channel, programme.p_x, proof.lam, proof.beta, programme.Q)
+    if not found.value < claim - programme.channel.error(proof.lam, proof.beta)[0]:
+        return ""
+    programme.add(found.posterior[:, None])
+    return f"g >= {claim:.3e} was claimed, and a posterior with {found.value:.3e} is there"
 
 
 def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Array:
