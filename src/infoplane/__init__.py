@@ -37,7 +37,9 @@ from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
+from .sampling.estimators import estimate_information
 from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -110,6 +112,7 @@ __all__ = [
     "PairSolution",
     "PathSolver",
     "PenaltyWarning",
+    "PermutationTest",
     "PlainIteration",
     "Pooling",
     "Portfolio",
@@ -140,6 +143,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "estimate_information",
     "evaluate",
     "fit_exponent",
     "fit_rate",
@@ -154,6 +158,7 @@ __all__ = [
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",
+    "permutation_test",
     "register",
     "resume",
     "solve",
