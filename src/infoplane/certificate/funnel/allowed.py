@@ -55,9 +55,8 @@ class Caps(NamedTuple):
     def allows(self, T: Array, Q: Array, slack: float = 1e-12) -> NDArray[np.bool_]:
         """Which columns of Q are within them, up to some slack."""
         u = T @ Q
-        inside = (u >= self.L[:, None] - slack).all(axis=0) & (u <= self.U[:, None] + slack).all(axis=0)
-        within: np.ndarray[tuple[int, ...], np.dtype[np.bool_]] = inside & (self.most[:, None] + slack >= Q).all(axis=0)
-        return within
+        outside = (u < self.L[:, None] - slack) | (u > self.U[:, None] + slack)
+        return np.asarray(~(outside.any(axis=0) | (self.most[:, None] + slack < Q).any(axis=0)))
 
 
 class AllowedPosteriors:
@@ -92,6 +91,11 @@ class AllowedPosteriors:
                 return new
         self.centre = aim.lam.copy()
         return self._descended(aim.lam, aim, used, below, budget)
+
+    def around(self, point: Point, apart: float, below: float, budget: Budget) -> Array:
+        """Posteriors with g < below where local searches end at prices that lie so far apart, in nats: not only minima of g itself."""
+        lam = point.lam + apart * self.rng.standard_normal(len(point.lam))
+        return self._descended(lam, point, point.used, below, budget)
 
     def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""

@@ -9,6 +9,7 @@ again and again, each time by a linear programme.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -28,23 +29,36 @@ FLOORS = (1e-2, 1e-3, 1e-4, 1e-6)
 LARGEST = 400_000
 """Entries of J above which clusters are joined only: a programme would take minutes."""
 
-POOL = 200
-"""Columns among which the mixed-integer programme chooses, those of least reduced cost (2.7896 of at most 2.7907 bits on heart at a lift of
-0.2 bits and groups of 10; 2.763 without it)."""
+TURNS = 4
+"""Times that both programmes take turns, each with what the other found, at most."""
 
 CHOOSING = 10.0
 """Seconds for it, at most."""
 
 
-def with_smallest_group(support: Support, W: Array, Q: Array, lam: Array, terms: GroupTerms, budget: Budget) -> Array:
-    """An encoder with p(z) >= least for every z, made of one that is within the other caps, and of columns Q with their multipliers."""
-    J = joined((W * support.p_x).T, terms.least)
+def with_smallest_group(
+    support: Support, encoders: Sequence[Array], pool: Array, terms: GroupTerms, budget: Budget
+) -> Array:
+    """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
+    begun = [joined((W * support.p_x).T, terms.least) for W in encoders]
+    if begun[0].size <= LARGEST:
+        begun += [improved(support, J, terms, budget) for J in begun]
+    J = min(begun, key=_total)
     if J.size <= LARGEST:
-        found = [J, chosen(support, Q[:, np.argsort(entr(Q).sum(axis=0) - lam @ Q)[:POOL]], J, terms, budget)]
-        J = min((improved(support, one, terms, budget) for one in found), key=lambda one: float(_cost(one).sum()))
+        pool = np.hstack([pool, *(one / one.sum(axis=0) for one in begun)])
+        for _ in range(TURNS):
+            following = improved(support, chosen(support, pool, J, terms, budget), terms, budget)
+            if not _total(following) < _total(J) - 1e-6:
+                break
+            J = following
     W = (J / support.p_x[:, None]).T
     made: Array = W / W.sum(axis=0)
     return made
+
+
+def _total(J: Array) -> float:
+    """H(X|Z)."""
+    return float(_cost(J).sum())
 
 
 class GroupTerms(NamedTuple):
@@ -57,13 +71,14 @@ class GroupTerms(NamedTuple):
 
 
 def joined(J: Array, least: float) -> Array:
-    """Join the smallest cluster with the one that costs least, until all have a mass of at least ``least``, or one is left."""
+    """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
     J = J[:, J.sum(axis=0) > 0.0]
-    while J.shape[1] > 1 and (smallest := int(J.sum(axis=0).argmin())) >= 0 and J[:, smallest].sum() < least:
-        loss = _cost(J + J[:, [smallest]]) - _cost(J)
-        loss[smallest] = np.inf
-        J[:, int(loss.argmin())] += J[:, smallest]
-        J = np.delete(J, smallest, axis=1)
+    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < least)).size:
+        loss = np.stack([_cost(J + J[:, [z]]) - _cost(J) - _cost(J[:, [z]]) for z in small])
+        loss[np.arange(len(small)), small] = np.inf
+        one, other = np.unravel_index(int(loss.argmin()), loss.shape)
+        J[:, other] += J[:, small[one]]
+        J = np.delete(J, small[one], axis=1)
     return J
 
 
@@ -119,7 +134,7 @@ def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> A
     bounds = np.tile(np.append(np.zeros(len(rows) - 1), -least), k)
     A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
     A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
-    best = float(_cost(J).sum())
+    best = _total(J)
     for tangent in range(TANGENTS):
         if budget.spent:
             break
@@ -129,7 +144,7 @@ def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> A
         if found.x is None:
             break
         moved = np.maximum(found.x, 0.0).reshape(k, n).T
-        cost = float(_cost(moved).sum())
+        cost = _total(moved)
         if cost < best - 1e-9 and _leaks_no_more(support, moved, leakage):
             J, best = moved, cost
         elif tangent >= len(FLOORS):
