@@ -13,7 +13,7 @@ import numpy as np
 from . import markup
 from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
-from .formatting import counted, label_text, rounded
+from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
 from .joint.mixing import is_mixed, target_informations
 from .joint.support import Support
@@ -30,11 +30,9 @@ if TYPE_CHECKING:
     from .problem import MarkovLagrangian
 
 
-SHOWN_CLUSTERS = 20
-"""How many clusters a notebook shows."""
-
 TIE = 1e-9
-"""Losses this close, in nats, count as equal; then a run that converged is better than one that did not."""
+"""Losses this close, in nats, count as equal, as those of starts that end at one point; then a run that converged is better than one that
+did not."""
 
 
 def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
@@ -404,9 +402,9 @@ class Solution(Result, EncoderView):
                 predicted(one, joint.y_labels, 4),
                 "; ".join(label_text(joint.x_labels[x], 40) for x in one.typical),
             )
-            for one in by_mass(joint, self.encoder, 5, SHOWN_CLUSTERS)
+            for one in by_mass(joint, self.encoder, 5, SHOWN_ROWS)
         ]
-        more = self.clusters - SHOWN_CLUSTERS
+        more = self.clusters - SHOWN_ROWS
         said = (
             markup.note(f"{counted(more, 'smaller cluster')} not shown; clusters_frame() has all.") if more > 0 else ""
         )
