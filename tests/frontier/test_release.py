@@ -8,6 +8,7 @@ import pytest
 from scipy.optimize import linprog
 
 import infoplane as ip
+from infoplane.certificate.funnel.allowed import CappedPricing
 
 BIT = math.log(2.0)
 
@@ -120,6 +121,14 @@ def test_a_search_that_is_cut_short_keeps_its_caps_and_has_a_bound():
     assert not release.certified
     assert release.upper_bound / BIT >= 2.4126
     assert np.abs(lifts(joint, release.encoder)).max() <= 0.05 * BIT + 1e-11
+
+
+def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
+    monkeypatch.setattr(CappedPricing, "least", lambda _search: 0.01)
+    with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
+        release = ip.release_mechanism(ip.datasets.heart(), max_lift=0.2 * BIT, rng=0)
+    assert not release.certified
+    assert release.upper_bound / BIT > 2.7052
 
 
 @pytest.mark.parametrize(
