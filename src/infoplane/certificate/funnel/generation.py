@@ -62,7 +62,7 @@ class Priced(NamedTuple):
     """and claims that did not hold when they were computed once more."""
 
 
-class Search(Protocol):
+class PosteriorSearch(Protocol):
     """A branch and bound over posteriors, advanced in blocks of cells."""
 
     @property
@@ -106,7 +106,7 @@ class Finder(Protocol):
     def without_search(self, aim: Point) -> float | None:
         """The least g where no search is needed; else None."""
 
-    def search(self, aim: Point, floor: float) -> Search:
+    def search(self, aim: Point, floor: float) -> PosteriorSearch:
         """A search for posteriors with g < floor."""
 
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
@@ -200,7 +200,7 @@ def generate(
 
 
 def _priced(programme: Programme, finder: Finder, aim: Point, floor: float, budget: Budget) -> Priced:
-    """Search for posteriors with g < floor, as far as the budget goes."""
+    """PosteriorSearch for posteriors with g < floor, as far as the budget goes."""
     none = programme.Q[:, :0]
     if (least := finder.without_search(aim)) is not None:
         return Priced(aim, least, 0, none, 0)

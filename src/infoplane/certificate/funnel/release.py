@@ -53,7 +53,7 @@ class Terms:
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundRelease:
     """A release within the terms, and what is proven of all of them; nats, encoders of the letters of positive mass."""
 
     encoder: Array
@@ -63,7 +63,7 @@ class Found:
 
 def best_release(
     support: Support, terms: Terms, tol: float, budget: Budget, rng: np.random.Generator, known: float
-) -> Found:
+) -> FoundRelease:
     """The best release that column generation finds, with the upper bound that it proves; ``known`` is one that needs no search."""
     caps = terms.caps
     programme, finder, outcome = _generated(support, terms, tol, budget, rng, known)
@@ -80,7 +80,7 @@ def best_release(
             pool.append(_nearly_best(others, other_finder, other.point, part))
             begun.append(within(support, other.point.encoder, terms))
         W = within(support, with_smallest_group(support, begun, np.hstack(pool), group, budget), terms)
-    return Found(W, upper, outcome)
+    return FoundRelease(W, upper, outcome)
 
 
 def _generated(
