@@ -72,6 +72,7 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.audit import audit
 from .version import __version__
 
 __all__ = [
@@ -132,6 +133,7 @@ __all__ = [
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",
+    "audit",
     "bottleneck",
     "capacity",
     "capacity_prior",

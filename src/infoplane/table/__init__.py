@@ -1,0 +1,1 @@
+"""For people with a table."""
