@@ -32,6 +32,7 @@ ROOMS = (
     ("solve",),
     ("frontier",),
     ("systems",),
+    ("table",),
     ("storage",),
     ("sweep",),
     ("view",),

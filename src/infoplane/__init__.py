@@ -67,6 +67,8 @@ from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.given import systems_from_frame
+from .table.partition import Partition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
 from .version import __version__
 
 __all__ = [
@@ -100,6 +102,8 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "Partition",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
     "PlainIteration",
@@ -141,6 +145,8 @@ __all__ = [
     "gnid",
     "iterates",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
     "register",
