@@ -24,7 +24,7 @@ ROOMS = (
     ("joint", "encoder"),
     ("datasets",),
     ("problem",),
-    ("status", "solution", "options"),
+    ("status", "solution", "options", "gaussian"),
     ("kernels",),
     ("posterior",),
     ("certificate",),

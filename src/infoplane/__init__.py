@@ -32,6 +32,7 @@ from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
+from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
@@ -88,6 +89,7 @@ __all__ = [
     "Exponent",
     "FarSideWarning",
     "Frontier",
+    "GaussianBottleneck",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -141,6 +143,7 @@ __all__ = [
     "funnel",
     "funnel_at_leakage",
     "funnel_curve",
+    "gaussian_bottleneck",
     "generalised_bottleneck",
     "gnid",
     "iterates",

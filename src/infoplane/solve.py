@@ -34,7 +34,8 @@ if TYPE_CHECKING:
 
 
 BATCH_ENTRIES, MOST_ENTRIES = 4_000, 1_000_000
-"""Encoder entries of one batch, about, as long as all starts together have no more than the second."""
+"""Encoder entries of one batch, about, as long as all starts together have no more than the second: small batches are in the cache, and
+spread over cores evenly; of large ones each has more than enough to do."""
 
 
 @takes(RunOptions, ProofOptions)

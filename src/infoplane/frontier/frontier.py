@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import counted, rounded
+from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from .knee import Suggestion
     from .reuse import BestAnswer
     from .transitions import Transition
-
-
-SHOWN_ROWS = 20
-"""How many parameters a notebook shows."""
 
 
 class Frontier:

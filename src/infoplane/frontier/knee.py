@@ -27,9 +27,6 @@ from .transitions import Transition
 if TYPE_CHECKING:
     from .frontier import Frontier
 
-STRAIGHT = 1e-6
-"""A scaled distance to the chord below this counts as 0."""
-
 
 @dataclass(frozen=True)
 class Knee:
@@ -92,7 +89,7 @@ def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee 
     v = np.array([bits(frontier.runs[row].iyz) for row in curve])
     away = np.abs((v - v[0]) / np.ptp(v) - (u - u[0]) / np.ptp(u)) / np.sqrt(2.0)
     at = int(away.argmax())
-    if away[at] < STRAIGHT:
+    if away[at] < 1e-6:  # rounding of runs that are stationary to 1e-8
         return None, "No knee: the curve of the best runs is straight."
     row = curve[at]
     knee = Knee(row, frontier.runs[row].parameter, float(u[at]), float(v[at]), float(away[at]))

@@ -18,12 +18,14 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import markup
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
 from .binning import bins_of
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
+from .mixing import MIXED, Target, shares, stacked, targets_of
 from .sampling import expected_information, largest_expected_information
 from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
 
@@ -36,10 +38,9 @@ if TYPE_CHECKING:
     Labels: TypeAlias = Iterable[Hashable] | None
     Names: TypeAlias = str | Sequence[str] | None
 
-SUM_TOLERANCE = 1e-9
-
 MOSTLY_SAMPLING = 0.5
-"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so."""
+"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
+on there is more noise in it than anything else."""
 
 
 class Joint:
@@ -266,6 +267,33 @@ class Joint:
         labels = None if labels is None else listed(labels, "x_labels")
         return cls(joint_table(prior, turned, axes, labels), labels, *others)
 
+    @classmethod
+    def mixed(cls, targets: Iterable[tuple[float, Joint]]) -> Self:
+        """Several targets of the same x as one, S' = (j, s_j) with weights theta_j: I(S';Z) = sum_j theta_j I(S_j;Z), exactly.
+
+        Several tasks in one bottleneck (views of relevance), or several secrets in one funnel (sources of privacy), certificates
+        included. A cap r on I(S';Z) bounds the weighted average, so that a single target may have up to r / theta_j. The joint is no table
+        of records (`records` is None). ``Solution.by_target`` has the information about each, by name.
+
+        Parameters
+        ----------
+        targets
+            Pairs (weight, joint), each joint of the same x and p(x), with its own y; weights are positive, and normalised. A target is
+            named by the y columns of its joint.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"town": ["a", "a", "b", "b"], "sex": ["f", "m", "m", "m"], "ill": [0, 1, 1, 1]})
+        >>> both = Joint.mixed([(2, Joint.from_frame(df, "town", "sex")), (1, Joint.from_frame(df, "town", "ill"))])
+        >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
+        ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
+        """
+        parts = shares(targets, check_joint)
+        table, labels = stacked(parts)
+        first = parts[0][2]
+        return cls(table, first.x_labels, labels, first.x_names, MIXED)
+
     def with_prior(self, prior: ArrayLike | Mapping[Any, float] | Literal["uniform"]) -> Self:
         """The joint with the same p(y|x) and another p(x); it is no table of records any more.
 
@@ -285,6 +313,11 @@ class Joint:
         """(|X|, |Y|)."""
         n_x, n_y = self.p_xy.shape
         return n_x, n_y
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The targets that `mixed` has put together, each with its name, weight and columns; one, the whole of Y, for any other joint."""
+        return targets_of(self)
 
     @property
     def bins(self) -> dict[str, str | tuple[Any, ...]]:
