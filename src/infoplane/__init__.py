@@ -36,6 +36,8 @@ from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.denoising import Denoising
+from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -83,6 +85,7 @@ __all__ = [
     "CheckVerdict",
     "Columns",
     "ContradictionWarning",
+    "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
@@ -98,6 +101,7 @@ __all__ = [
     "Iteration",
     "Job",
     "Joint",
+    "LeakageBound",
     "MarkovLagrangian",
     "MergePath",
     "Merging",
@@ -147,6 +151,7 @@ __all__ = [
     "generalised_bottleneck",
     "gnid",
     "iterates",
+    "leakage_bound",
     "merge_two",
     "partition",
     "partition_curve",

@@ -218,8 +218,8 @@ def proven_bound(frontier: Frontier, found: Solution) -> float | None:
     same = siblings(found.problem)
     proven = sorted(
         (run.parameter, run.lower_bound)
-        for row in frontier.best_rows()
-        if (run := frontier.runs[row]).lower_bound is not None and siblings(run.problem).key == same.key
+        for run in (answer.run for answer in frontier.best_answers())
+        if run.lower_bound is not None and siblings(run.problem).key == same.key
     )
     below = [(p, bound) for p, bound in proven if p <= found.parameter]
     above = [(p, bound) for p, bound in proven if p >= found.parameter]

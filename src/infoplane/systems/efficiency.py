@@ -221,8 +221,8 @@ def known(frontier: Frontier) -> KnownCurve:
     if siblings(first).make is None:
         raise UnsupportedProblemError("efficiency needs a frontier of infoplane.bottleneck or infoplane.funnel.")
     curve = KnownCurve(frontier.joint, checked(family_of(first)))
-    for row in frontier.best_rows():
-        curve.add(curve.slope(frontier.runs[row].parameter), frontier.solution(row))
+    for answer in frontier.best_answers():
+        curve.add(curve.slope(answer.run.parameter), answer.run)
     return curve
 
 

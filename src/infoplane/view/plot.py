@@ -195,7 +195,7 @@ def _draw_runs(
     for index, (solver, rows) in enumerate(by_solver.items()):
         colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-        best = [rows[row] for row in own.best_rows()]
+        best = [rows[answer.row] for answer in own.best_answers()]
         bests += len(best)
         label = called.get(solver, solver)
         if alone:
