@@ -70,7 +70,7 @@ from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.given import systems_from_frame
-from .table.partition import Partition, partition
+from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
 from .version import __version__
 
@@ -93,6 +93,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -108,7 +109,6 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
-    "Partition",
     "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",

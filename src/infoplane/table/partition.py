@@ -55,7 +55,7 @@ SLACK = 1e-12
 
 
 @dataclass(frozen=True, eq=False)
-class Partition(Result, EncoderView):
+class HardPartition(Result, EncoderView):
     """A map x -> z, and the most that any such map can keep; nats. Its arrays are read-only.
 
     ``encoder`` (0 and 1), ``labels()``, ``iyz``, ``ixz`` (which is H(Z)), ``p_z``, ``clusters`` and ``clusters_frame()`` are those of a
@@ -137,7 +137,7 @@ def partition(
     max_seconds: float = 60.0,
     starts: int | None = None,
     rng: Seed = None,
-) -> Partition:
+) -> HardPartition:
     """The deterministic map of X to at most so many clusters that keeps most of I(Y;Z).
 
     Parameters
@@ -160,7 +160,7 @@ def partition(
 
     Returns
     -------
-    Partition
+    HardPartition
         ``.encoder``, ``.labels()``, ``.iyz``, ``.upper_bound``, ``.gap``, ``.proven``.
 
     References
@@ -180,7 +180,7 @@ def partition(
     seconds = positive_number("max_seconds", max_seconds)
     if starts is not None:
         starts = whole_number("starts", starts, least=0)
-    search = Search(joint, order, monotone, least_mass(joint, min_share, min_count))
+    search = PartitionSearch(joint, order, monotone, least_mass(joint, min_share, min_count))
     with one_blas_thread():
         if search.exact:
             cuts = search.cuts(k)
@@ -209,7 +209,7 @@ def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> 
 
 
 @dataclass(frozen=True)
-class Line:
+class LetterRow:
     """What is cut: masses p(x, y) of letters or of bins of them, and the bin of every letter."""
 
     P: Array
@@ -218,7 +218,7 @@ class Line:
     """What every bin loses of I(X;Y); None if a bin is a letter."""
 
 
-class Search:
+class PartitionSearch:
     """What is asked for: a joint, the order of its letters, the trend and the least mass."""
 
     def __init__(self, joint: Joint, order: Order, monotone: Trend, least: float) -> None:
@@ -238,16 +238,16 @@ class Search:
         """Whether cuts of a line are all that is asked for."""
         return self.order == "given" or self.two
 
-    def _line(self) -> Line:
+    def _line(self) -> LetterRow:
         support = self.support
         letters = np.arange(len(support.p_x))
         if not self.exact:
-            return Line(np.empty((0, 0)), letters)
+            return LetterRow(np.empty((0, 0)), letters)
         if len(letters) <= FINEST or self.order == "free" or self.monotone is not None:
-            return Line(support.P, letters)
+            return LetterRow(support.P, letters)
         bins = prebins(support.p_x, FINEST)
         q = cluster_table(support, bins)
-        return Line(q, bins, lost_in(q, support.P, bins))
+        return LetterRow(q, bins, lost_in(q, support.P, bins))
 
     def cuts(self, most: int, least: float | None = None) -> Cuts:
         """The best intervals for all numbers of them up to ``most``."""
@@ -276,7 +276,7 @@ class Search:
         kept = np.maximum(self.support.h_y - lost, 0.0)
         return [float(kept[min(k, len(kept)) - 1]) for k in range(1, most + 1)]
 
-    def made(self, labels: IntArray, upper_bound: float) -> Partition:
+    def made(self, labels: IntArray, upper_bound: float) -> HardPartition:
         """The partition; letters without mass are where their neighbours to the left are, or spread as p(z) where there is no order."""
         if self.order == "given":
             left = np.maximum(np.cumsum(self.support.x) - 1, 0)
@@ -285,9 +285,9 @@ class Search:
             labels = self._ordered(labels)
             W = self.support.lift(encoder_of(labels))
         bins = None if self.line.lost is None else len(self.line.P)
-        made = Partition(self.joint, sealed(W), upper_bound, self.order, bins)
+        made = HardPartition(self.joint, sealed(W), upper_bound, self.order, bins)
         # The bound of what is exact is the value itself, whichever formula it was summed by.
-        return made if upper_bound >= made.iyz else Partition(self.joint, made.encoder, made.iyz, self.order, bins)
+        return made if upper_bound >= made.iyz else HardPartition(self.joint, made.encoder, made.iyz, self.order, bins)
 
     def _ordered(self, labels: IntArray) -> IntArray:
         """Clusters by the share of the second of two y, as they come; of more y by falling mass."""

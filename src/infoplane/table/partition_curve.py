@@ -23,7 +23,7 @@ from ..results import Result
 from ..runtime.threads import one_blas_thread
 from ..solvers.shared.few_clusters import maps_of_all_sizes
 from ..solvers.shared.partitions import cluster_table
-from .partition import Order, Partition, Search
+from .partition import HardPartition, Order, PartitionSearch
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -44,11 +44,11 @@ class PartitionCurve(Result):
     """I(X;Z) = H(Z)."""
     upper_bound: Array
     """What no map to k clusters exceeds; equal to ``iyz`` where the dynamic programme is exact."""
-    search: Search = field(repr=False)
+    search: PartitionSearch = field(repr=False)
     labels: tuple[IntArray, ...] = field(repr=False)
     """Of the letters of positive mass, for each k."""
 
-    def at(self, k: int) -> Partition:
+    def at(self, k: int) -> HardPartition:
         """The map to k clusters."""
         if k not in self.clusters:
             raise InvalidOptionError(
@@ -101,7 +101,7 @@ def partition_curve(joint: Joint, *, clusters: int = CLUSTERS, order: Order = "f
     """
     check_joint(joint)
     most = whole_number("clusters", clusters)
-    search = Search(joint, order, None, 0.0)
+    search = PartitionSearch(joint, order, None, 0.0)
     with one_blas_thread():
         found = _exact(search, most) if search.exact else _searched(search, most)
     labels = [one for one, _ in found]
@@ -111,13 +111,13 @@ def partition_curve(joint: Joint, *, clusters: int = CLUSTERS, order: Order = "f
     return PartitionCurve(joint, np.arange(1, len(found) + 1), iyz, ixz, bound, search, tuple(labels))
 
 
-def _exact(search: Search, most: int) -> list[tuple[IntArray, float]]:
+def _exact(search: PartitionSearch, most: int) -> list[tuple[IntArray, float]]:
     cuts = search.cuts(most)
     bounds = search.bounds(cuts, len(cuts.lost) - 1)
     return [(cuts.labels(k)[search.line.bins], bounds[k - 1]) for k in range(1, len(cuts.lost))]
 
 
-def _searched(search: Search, most: int) -> list[tuple[IntArray, float]]:
+def _searched(search: PartitionSearch, most: int) -> list[tuple[IntArray, float]]:
     maps = maps_of_all_sizes(search.support, most)
     return [(maps[k], plain_bound(search.joint, k)) for k in sorted(maps)]
 
