@@ -149,8 +149,10 @@ def parts_of(solver: Solver, job: Job) -> list[Job]:
     A path solver needs all its starts together; and large encoders stay together, since every part has tables of its own.
     """
     W = job.starts
+    if is_path(solver) or len(W) == 1:
+        return [job]
     count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
-    return [job.but(starts=part) for part in np.array_split(W, 1 if is_path(solver) else min(len(W), count))]
+    return [job.but(starts=part) for part in np.array_split(W, min(len(W), count))]
 
 
 def best_solution(job: Job, runs: list[Run], seconds: float, cap: int | None = None) -> Solution:
