@@ -69,6 +69,7 @@ from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
+from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -94,6 +95,7 @@ __all__ = [
     "Frontier",
     "GaussianBottleneck",
     "HardPartition",
+    "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -142,6 +144,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "evaluate",
     "fit_exponent",
     "fit_rate",
     "funnel",
