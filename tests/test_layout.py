@@ -33,6 +33,7 @@ ROOMS = (
     ("solve",),
     ("frontier",),
     ("systems",),
+    ("table",),
     ("storage",),
     ("sweep",),
     ("view",),

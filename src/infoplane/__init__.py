@@ -73,6 +73,8 @@ from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .table.audit import audit
+from .table.partition import HardPartition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
 from .version import __version__
 
 __all__ = [
@@ -94,6 +96,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -110,6 +113,7 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
     "PlainIteration",
@@ -156,6 +160,8 @@ __all__ = [
     "iterates",
     "leakage_bound",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
     "register",
