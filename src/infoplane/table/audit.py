@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 DIRECTIONS = {"low": "0 is best", "high": "1 is best", "less": "less is better", "more": "more is better"}
 
 
-class Line(NamedTuple):
+class AuditLine(NamedTuple):
     """One measure of an audit."""
 
     measure: str
@@ -96,18 +96,18 @@ def audit(
     if seconds > 0.0:
         lines.append(_best_possible(joint, W, seconds))
     return pd.DataFrame(
-        [line[1:] for line in lines], index=[line[0] for line in lines], columns=Line._fields[1:]
+        [line[1:] for line in lines], index=[line[0] for line in lines], columns=AuditLine._fields[1:]
     ).rename_axis("measure")
 
 
-def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
+def _lines(joint: Joint, W: Array, J: Array) -> Iterator[AuditLine]:
     """The measures that need nothing but p(z, s)."""
     point = plane_point(joint, W)
     p_z = J.sum(axis=1)
     guess, pml = measures.bayes_vulnerability(J), measures.pointwise_maximal_leakage(J)
     low, high = DIRECTIONS["low"], DIRECTIONS["high"]
     iyz = bits(point.iyz)
-    yield Line(
+    yield AuditLine(
         "mutual information",
         iyz,
         "bits",
@@ -116,7 +116,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         "Shannon 1948",
         f"On average a released value tells {iyz:.4g} of the {bits(joint.entropy_y):.4g} bits of the secret.",
     )
-    yield Line(
+    yield AuditLine(
         "best guess, before",
         guess.before,
         "share",
@@ -125,7 +125,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         "Smith 2009",
         f"Without the release the best guess of the secret is right for {guess.before:.2%} of the records.",
     )
-    yield Line(
+    yield AuditLine(
         "best guess, after",
         guess.after,
         "share",
@@ -134,7 +134,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         "Smith 2009",
         f"With it the best guess is right for {guess.after:.2%}: {guess.after - guess.before:+.2%}.",
     )
-    yield Line(
+    yield AuditLine(
         "min-entropy leakage",
         bits(guess.leakage),
         "bits",
@@ -144,7 +144,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         f"The best guess is {guess.after / guess.before:.3g} times as often right as before.",
     )
     security, worst_security = measures.bayes_security(J), measures.min_bayes_security(J)
-    yield Line(
+    yield AuditLine(
         "Bayes security",
         security,
         "share",
@@ -153,7 +153,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         "Cherubin, Chatzikokolakis, Palamidessi 2019",
         f"{security:.2%} of the errors of the best guess are left.",
     )
-    yield Line(
+    yield AuditLine(
         "Bayes security, worst prior",
         worst_security,
         "share",
@@ -164,7 +164,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
     )
     for share in (0.5, 0.95):
         value = bits(measures.quantile(pml, p_z, share))
-        yield Line(
+        yield AuditLine(
             f"pointwise maximal leakage, {share:.0%}",
             value,
             "bits",
@@ -174,7 +174,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
             f"For {share:.0%} of the records no secret becomes more than {2**value:.3g} times as likely.",
         )
     worst = bits(float(pml.max()))
-    yield Line(
+    yield AuditLine(
         "pointwise maximal leakage, worst",
         worst,
         "bits",
@@ -200,7 +200,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         ),
     ):
         value = bits(nats)
-        yield Line(
+        yield AuditLine(
             name,
             value,
             "bits",
@@ -216,7 +216,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
             ),
         )
     value = bits(measures.maximal_leakage(J))
-    yield Line(
+    yield AuditLine(
         "maximal leakage",
         value,
         "bits",
@@ -226,7 +226,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         f"Whatever function of the secret somebody guesses, he is right at most {2**value:.3g} times as often as before.",
     )
     diversity, effective = measures.distinct_diversity(J), measures.entropy_diversity(J)
-    yield Line(
+    yield AuditLine(
         "l-diversity",
         float(diversity),
         "values",
@@ -236,7 +236,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
         f"Every released value leaves at least {diversity} of {J.shape[1]} secrets possible, as uncertain as {effective:.3g} equal ones.",
     )
     apart = float(measures.closeness(J).max())
-    yield Line(
+    yield AuditLine(
         "t-closeness",
         apart,
         "share",
@@ -247,7 +247,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
     )
     if joint.records is not None:
         group = float(p_z.min()) * joint.records
-        yield Line(
+        yield AuditLine(
             "smallest expected group",
             group,
             "records",
@@ -257,7 +257,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
             f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records.",
         )
     ixz = bits(point.ixz)
-    yield Line(
+    yield AuditLine(
         "utility",
         ixz,
         "bits",
@@ -268,7 +268,7 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[Line]:
     )
 
 
-def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[Line]:
+def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[AuditLine]:
     """g-leakage, if there is a gain."""
     if gain is None:
         return
@@ -279,7 +279,7 @@ def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iter
             f"finite; found shape {table.shape}."
         )
     found = measures.gain_vulnerability(J, table[:, seen])
-    yield Line(
+    yield AuditLine(
         "g-vulnerability, before",
         found.before,
         "gain",
@@ -288,7 +288,7 @@ def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iter
         "Alvim et al. 2012",
         f"Without the release the best guess gains {found.before:.4g} on average.",
     )
-    yield Line(
+    yield AuditLine(
         "g-vulnerability, after",
         found.after,
         "gain",
@@ -299,12 +299,12 @@ def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iter
     )
 
 
-def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[Line]:
+def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
     """What the records say of the population, if there are any."""
     if joint.counts is None or (joint.records or 0) < 2:
         return
     found = leakage_bound(encoder if hasattr(encoder, "encoder") else W, joint)
-    yield Line(
+    yield AuditLine(
         "mutual information, population",
         bits(found.bound),
         "bits",
@@ -315,12 +315,12 @@ def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[Line]:
     )
 
 
-def _best_possible(joint: Joint, W: Array, seconds: float) -> Line:
+def _best_possible(joint: Joint, W: Array, seconds: float) -> AuditLine:
     """What utility any release with this leakage could have."""
     point = plane_point(joint, W)
     best = funnel_at_leakage(joint, point.iyz, max_seconds=seconds)
     most, lost = bits(best.upper_bound), bits(best.upper_bound - point.ixz)
-    return Line(
+    return AuditLine(
         "utility of the best release",
         most,
         "bits",
