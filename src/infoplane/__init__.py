@@ -74,6 +74,9 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.audit import audit
+from .table.partition import HardPartition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
 from .version import __version__
 
 __all__ = [
@@ -95,6 +98,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -111,6 +115,7 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
     "PermutationTest",
@@ -135,6 +140,7 @@ __all__ = [
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",
+    "audit",
     "bottleneck",
     "capacity",
     "capacity_prior",
@@ -158,6 +164,8 @@ __all__ = [
     "iterates",
     "leakage_bound",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
     "permutation_test",
