@@ -160,7 +160,7 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-20, 1e-15, 1e-11, 1e-8])
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-15, 1e-8])
 def test_no_cap_is_worse_than_perfect_privacy(eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
     joint = ip.datasets.heart()
