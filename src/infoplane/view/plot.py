@@ -141,27 +141,36 @@ def plot_plane(
     palette = _palette(list(by_solver), colours, without=() if systems is None else (GIVEN_COLOUR,))
     if by_solver:
         _draw_runs(ax, frontier, ixz, iyz, by_solver, palette, called, scale)
-    pareto = frontier.pareto_rows()
     drawn: dict[str, Any] = {"color": INK, "linewidth": 1.1, "alpha": 0.75, "label": "Pareto set"}
     if not by_solver:
         colour = _named_colour(colours, "frontier") or COLOURS[0]
         drawn = {"color": colour, "linewidth": 1.8 * scale, "label": called.get("frontier", "frontier")}
+    pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], zorder=3, **drawn)
     _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
-        taken = {*palette.values(), drawn["color"]}
-        own = next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
+        own = _free_colour({*palette.values(), drawn["color"]})
         reach = (float(ixz.max()), float(iyz.max()))
         _place(ax, systems, scale, reach, colours, own, called.get("systems", "given, with its nearest optimum"))
     _write_around(ax, title, xlabel, ylabel, small=size == "column")
     if legend is not None:
-        where = legend if legend == "outside" else "best" if frontier.hides_y else "lower right"
-        _legend(ax, where, "best of each parameter" if len(by_solver) > 1 else None, small=size == "column")
-    if systems is not None and len(systems) <= 40:  # more names than that would hide the plane
-        # Last, since where there is room depends on all else.
-        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
-        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], 8.0 * math.sqrt(scale))
+        inside = "best" if frontier.hides_y else "lower right"
+        heading = "best of each parameter" if len(by_solver) > 1 else None
+        _legend(ax, inside if legend == "inside" else None, heading, small=size == "column")
+    if systems is not None:
+        _name_systems(ax, systems, 8.0 * math.sqrt(scale))  # last, since where there is room depends on all else
     return ax
+
+
+def _free_colour(taken: set[str]) -> str:
+    """A colour for systems: their own, or the first that nothing else has."""
+    return next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
+
+
+def _name_systems(ax: Axes, systems: Any, size: float) -> None:
+    if len(systems) <= 40:  # more names than that would hide the plane
+        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
+        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], size)
 
 
 def _new_plane(size: str | tuple[float, float], legend: str | None) -> Axes:
@@ -191,10 +200,10 @@ def _write_around(ax: Axes, title: str | None, xlabel: str | None, ylabel: str |
         ax.yaxis.label.set_fontsize("small")
 
 
-def _legend(ax: Axes, where: str, title: str | None, *, small: bool) -> None:
-    """The legend: to the right of the axes if ``where`` is "outside", else at that place inside."""
-    place: dict[str, Any] = {"loc": where}
-    if where == "outside":
+def _legend(ax: Axes, inside: str | None, title: str | None, *, small: bool) -> None:
+    """The legend: at a place inside the axes, or to the right of them."""
+    place: dict[str, Any] = {"loc": inside}
+    if inside is None:
         place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
     text = "x-small" if small else "small"
     ax.legend(**place, title=title, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
