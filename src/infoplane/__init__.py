@@ -30,12 +30,14 @@ from .errors import (
 )
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
+from .frontier.release import Release, release_mechanism
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.denoising import Denoising
 from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
@@ -68,6 +70,7 @@ from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
+from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .version import __version__
 
@@ -82,6 +85,7 @@ __all__ = [
     "CheckVerdict",
     "Columns",
     "ContradictionWarning",
+    "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
@@ -89,6 +93,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -111,6 +116,7 @@ __all__ = [
     "Portfolio",
     "Progress",
     "Rate",
+    "Release",
     "Residuals",
     "Run",
     "RunCheck",
@@ -136,6 +142,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "evaluate",
     "fit_exponent",
     "fit_rate",
     "funnel",
@@ -150,6 +157,7 @@ __all__ = [
     "penalty_threshold",
     "perfect_privacy",
     "register",
+    "release_mechanism",
     "resume",
     "solve",
     "sweep",
