@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class Release(EncoderView):
+class ReleasedEncoder(EncoderView):
     """An encoder that answers a question about a release; it is equal to itself only."""
 
     solution: Solution
@@ -68,7 +68,7 @@ class Release(EncoderView):
 
 
 @dataclass(frozen=True, eq=False)
-class ConstrainedFunnel(Release):
+class ConstrainedFunnel(ReleasedEncoder):
     """An encoder that satisfies the constraint on this table, and a bound that no other such encoder exceeds; nats."""
 
     upper_bound: float
