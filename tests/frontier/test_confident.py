@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.frontier.confident import TestedRelease, in_order
+from infoplane.frontier.confident import PathRelease, in_order
 
 BIT = np.log(2.0)
 HEART = ip.datasets.heart()
@@ -52,7 +52,7 @@ def test_the_sequence_stops_at_the_first_failure():
     """Of constant, harmless, leaking and harmless again the second is released, and the fourth is never looked at."""
     joint = ip.Joint.from_counts([[2000, 1000], [1000, 2000], [1500, 1500]])
     mild, leaks = np.array([[0.51, 0.5, 0.5], [0.49, 0.5, 0.5]]), np.eye(3)
-    path = [TestedRelease(W, 0.0, 0.0, 0.0) for W in (np.ones((1, 3)), mild, leaks, mild)]
+    path = [PathRelease(W, 0.0, 0.0, 0.0) for W in (np.ones((1, 3)), mild, leaks, mild)]
     done, chosen = in_order(path, joint, 0.005, 0.95)
     assert chosen == 1
     assert done[2].bound.bound > 0.005

@@ -54,7 +54,7 @@ USEFUL = 1e-3
 """Nats of I(X;Z) that each release on the path must have more than the one before."""
 
 
-class TestedRelease(NamedTuple):
+class PathRelease(NamedTuple):
     """One release on the path; nats."""
 
     encoder: Array
@@ -83,7 +83,7 @@ class ConfidentFunnel(ReleasedEncoder):
     max_iyz: float
     """The cap."""
     confidence: float
-    path: tuple[TestedRelease, ...] = field(repr=False)
+    path: tuple[PathRelease, ...] = field(repr=False)
     """The releases in the order of their tests, the constant one first."""
     chosen: int
     """Which of them this is: the last before the first that did not pass."""
@@ -168,22 +168,20 @@ def caps_below(cap: float) -> list[float]:
 
 def path_of(
     fit: Joint, private: Array | None, releases: Iterable[tuple[float, Array]], cap: float, confidence: float
-) -> list[TestedRelease]:
+) -> list[PathRelease]:
     """From the constant release to the boldest, by the bound to be expected; each says more of X than those before.
 
     The first after the constant one is the most cautious of those that were made to hide all, perfect privacy's and the partitions of
     Merge-Two, whatever the cap: it says which cap the records can support.
     """
 
-    def steps(eps: float, encoders: Iterable[Array]) -> list[TestedRelease]:
+    def steps(eps: float, encoders: Iterable[Array]) -> list[PathRelease]:
         shown = ((W, sampled_information(W, fit.counts)) for W in encoders)
-        return [
-            TestedRelease(W, eps, plane_point(fit, W).ixz, predicted_bound(found, confidence)) for W, found in shown
-        ]
+        return [PathRelease(W, eps, plane_point(fit, W).ixz, predicted_bound(found, confidence)) for W, found in shown]
 
     cautious = steps(0.0, [*_partitions(fit), *([] if private is None else _coarser(private, fit.p_x))])
     bolder = [step for eps, W in releases for step in steps(eps, _coarser(W, fit.p_x))]
-    path = [TestedRelease(np.ones((1, fit.shape[0])), 0.0, 0.0, 0.0)]
+    path = [PathRelease(np.ones((1, fit.shape[0])), 0.0, 0.0, 0.0)]
     useful = [step for step in cautious if step.ixz > USEFUL]
     if useful:
         path.append(min(useful, key=lambda one: one.predicted))
@@ -215,7 +213,7 @@ def _coarser(W: Array, p_x: Array) -> Iterator[Array]:
                 yield merges.encoder_at(k) @ W
 
 
-def in_order(path: list[TestedRelease], test: Joint, cap: float, confidence: float) -> tuple[list[TestedRelease], int]:
+def in_order(path: list[PathRelease], test: Joint, cap: float, confidence: float) -> tuple[list[PathRelease], int]:
     """The path with the bounds of the other half up to the first above the cap, and the place of the last that passed."""
     for place, step in enumerate(path):
         bound = bound_of(step.encoder, test.counts, confidence, test.y_labels)
@@ -226,7 +224,7 @@ def in_order(path: list[TestedRelease], test: Joint, cap: float, confidence: flo
 
 
 def confident_funnel(
-    joint: Joint, split: Halves, cap: float, confidence: float, path: list[TestedRelease], beta: float, seconds: float
+    joint: Joint, split: Halves, cap: float, confidence: float, path: list[PathRelease], beta: float, seconds: float
 ) -> ConfidentFunnel:
     """Test a path, and release the last that passed."""
     path, chosen = in_order(path, split.test, cap, confidence)
