@@ -38,7 +38,9 @@ from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
+from .sampling.estimators import estimate_information
 from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -72,6 +74,9 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.audit import audit
+from .table.partition import HardPartition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
 from .version import __version__
 
 __all__ = [
@@ -93,6 +98,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -109,8 +115,10 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
+    "PermutationTest",
     "PlainIteration",
     "Pooling",
     "Portfolio",
@@ -132,6 +140,7 @@ __all__ = [
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",
+    "audit",
     "bottleneck",
     "capacity",
     "capacity_prior",
@@ -142,6 +151,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "estimate_information",
     "evaluate",
     "fit_exponent",
     "fit_rate",
@@ -154,8 +164,11 @@ __all__ = [
     "iterates",
     "leakage_bound",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
+    "permutation_test",
     "register",
     "release_mechanism",
     "resume",
