@@ -24,7 +24,7 @@ ROOMS = (
     ("joint", "encoder"),
     ("sampling",),
     ("datasets",),
-    ("problem",),
+    ("problem", "task_problem"),
     ("status", "solution", "options", "gaussian"),
     ("kernels",),
     ("posterior",),

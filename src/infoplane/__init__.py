@@ -30,10 +30,12 @@ from .errors import (
 )
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
+from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
+from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.leakage import LeakageBound, leakage_bound
@@ -61,6 +63,8 @@ from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
 from .solvers.submodular import Submodular
+from .solvers.tasks.task_map import TaskMap
+from .solvers.tasks.task_portfolio import TaskPortfolio
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -69,6 +73,7 @@ from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.given import systems_from_frame
+from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 
 __all__ = [
@@ -78,6 +83,7 @@ __all__ = [
     "BlahutArimoto",
     "Block",
     "Capacity",
+    "CappedTask",
     "Certificate",
     "CheckVerdict",
     "Columns",
@@ -120,6 +126,10 @@ __all__ = [
     "Status",
     "Submodular",
     "SweepProgress",
+    "TaskJoint",
+    "TaskLagrangian",
+    "TaskMap",
+    "TaskPortfolio",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
@@ -151,9 +161,13 @@ __all__ = [
     "perfect_privacy",
     "register",
     "resume",
+    "side_information_bottleneck",
     "solve",
     "sweep",
     "systems_from_frame",
+    "task_at_leakage",
+    "task_curve",
+    "task_funnel",
     "theorem_threshold",
     "transitions",
     "verify",
