@@ -47,9 +47,12 @@ ALLOWED = {
         "frontier.frontier",
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
+    ("joint.joint", "sampling"): "Joint.denoised makes a joint of a joint; its record is an attribute",
     ("solution", "view"): "Solution.plot_trace is a view of it",
+    ("solution", "frontier"): "Solution.interval solves the problem again, without a part of the records each time",
     ("posterior.merge_path", "view"): "MergePath.plot: a picture is a view of it",
     ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
+    ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -176,15 +179,15 @@ def test_lazy_imports_have_a_reason():
 
 LAZY = {
     "posterior.merge_path": "matplotlib is an extra",
-    "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
-    "joint.joint": "frames load when a frame is brought",
+    "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
+    "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
     "cli.efficiency": "matplotlib is an extra",
     "cli.exit_codes": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "cli.output": "matplotlib is an extra",
-    "solution": "matplotlib is an extra",
+    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
     "view.report.page": "altair is an extra",
 }
 
@@ -257,8 +260,12 @@ def test_a_public_class_name_means_one_thing():
 TESTED_ELSEWHERE = {
     "certificate.bottleneck.partition": "the boxes of a proof: kernels/bottleneck_proof/test_envelope.py",
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
+    "certificate.funnel.allowed": "frontier/test_release.py, the function that people call",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
+    "certificate.funnel.free": "certificate/funnel/test_generation.py and test_challenge.py",
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
+    "certificate.funnel.release": "frontier/test_release.py, the function that people call",
+    "certificate.funnel.smallest_groups": "frontier/test_release.py",
     "cli.safe_table": "cli/test_printing.py",
     "cli.tables": "cli/test_inputs.py and cli/test_typed_files.py",
     "cli.text_files": "cli/test_inputs.py, through files of every kind",
@@ -270,6 +277,10 @@ TESTED_ELSEWHERE = {
     "kernels.common.rows": "every kernel that copies rows",
     "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
     "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
+    "kernels.funnel_proof.bounded_simplex": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
+    "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
+    "kernels.funnel_proof.capped_descent": "frontier/test_release.py",
+    "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py",
     "kernels.funnel_proof.box_bound": "the identity and the bounds of cells: kernels/funnel_proof/test_boxes.py",
     "kernels.funnel_proof.recheck_slots": "kernels/funnel_proof/test_recheck.py",
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",

@@ -30,6 +30,7 @@ from .errors import (
 )
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
+from .frontier.release import Release, release_mechanism
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
@@ -38,6 +39,7 @@ from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.denoising import Denoising
 from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
@@ -72,6 +74,7 @@ from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
+from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
@@ -88,6 +91,7 @@ __all__ = [
     "CheckVerdict",
     "Columns",
     "ContradictionWarning",
+    "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
@@ -95,6 +99,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -117,6 +122,7 @@ __all__ = [
     "Portfolio",
     "Progress",
     "Rate",
+    "Release",
     "Residuals",
     "Run",
     "RunCheck",
@@ -146,6 +152,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "evaluate",
     "fit_exponent",
     "fit_rate",
     "funnel",
@@ -160,6 +167,7 @@ __all__ = [
     "penalty_threshold",
     "perfect_privacy",
     "register",
+    "release_mechanism",
     "resume",
     "side_information_bottleneck",
     "solve",
