@@ -75,7 +75,7 @@ class Seen(NamedTuple):
         )
 
 
-class MapIteration(Iteration):
+class TaskIteration(Iteration):
     """Runs of the map side by side, on classes of letters."""
 
     found_by = "task-map"
@@ -214,6 +214,6 @@ class TaskMap(Solver):
         """As many as the budget holds, at least two."""
         return max(min(2, starts), min(starts, STARTS_WORK // max(3 * work_of(support, clusters), 1)))
 
-    def begin(self, job: Job) -> MapIteration:
+    def begin(self, job: Job) -> TaskIteration:
         """The runs of a job, before their first iteration."""
-        return MapIteration(job)
+        return TaskIteration(job)

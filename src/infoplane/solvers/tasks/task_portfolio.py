@@ -27,7 +27,7 @@ from ..base import PathSolver
 from ..driver import drive
 from ..job import Job, work_of
 from ..shared.capping import merged
-from .task_map import MapIteration, TaskMap, form_of, task_refusal
+from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 
 ROUNDS = 12
 """Times that clusters are added to the best encoder, at most."""
@@ -99,7 +99,7 @@ class TaskPortfolio(PathSolver):
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
         form = form_of(job)
-        found = drive(MapIteration(job.within(work=STEPS_WORK), form))
+        found = drive(TaskIteration(job.within(work=STEPS_WORK), form))
         found += [job.standing(W, "trivial") for W in _trivial(form, job.most)]
         if not job.budget.over:
             found += _better(job, form, [run.encoder for run in found])
@@ -135,7 +135,7 @@ def settled(job: Job, form: TaskForm, W: Array, found_by: str) -> Run:
     patient = job.but(starts=W[None], record=False).within(
         iterations=max(50, min(job.budget.iterations, STEPS_WORK // max(work, 1)))
     )
-    run = drive(MapIteration(patient, form))[0]
+    run = drive(TaskIteration(patient, form))[0]
     return replace(
         run, found_by=f"{found_by}, {run.found_by}", died=max(job.starts.shape[1] - len(run.encoder), 0), trace=None
     )
