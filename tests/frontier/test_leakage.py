@@ -34,6 +34,7 @@ def heart_curve():
 
 def test_heart_is_certified_at_every_cap(heart_curve):
     joint, curve = heart_curve
+    assert len(curve) == 4
     for found in curve:
         assert found.certified
         assert found.gap <= 1e-5
