@@ -33,6 +33,7 @@ ROOMS = (
     ("solve",),
     ("frontier",),
     ("systems",),
+    ("table",),
     ("storage",),
     ("sweep",),
     ("view",),
@@ -302,6 +303,7 @@ TESTED_ELSEWHERE = {
     "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
+    "table.measures": "table/test_audit.py",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

@@ -40,7 +40,9 @@ from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
+from .sampling.estimators import estimate_information
 from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -76,6 +78,9 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.audit import audit
+from .table.partition import HardPartition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 
@@ -99,6 +104,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -115,8 +121,10 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
+    "PermutationTest",
     "PlainIteration",
     "Pooling",
     "Portfolio",
@@ -142,6 +150,7 @@ __all__ = [
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",
+    "audit",
     "bottleneck",
     "capacity",
     "capacity_prior",
@@ -152,6 +161,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "estimate_information",
     "evaluate",
     "fit_exponent",
     "fit_rate",
@@ -164,8 +174,11 @@ __all__ = [
     "iterates",
     "leakage_bound",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
+    "permutation_test",
     "register",
     "release_mechanism",
     "resume",
