@@ -17,9 +17,9 @@ from ..errors import StoreError
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..problem import MarkovLagrangian
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
+from ..task_problem import problem_of
 from .database import read, rows_of
 from .lazy_solution import LazySolution
 from .manifest import manifest_of, readable
@@ -62,7 +62,7 @@ def frontier_of(connection: sqlite3.Connection, path: Path, joint: Joint, comple
     manifest = manifest_of(connection)
     gap, caps = manifest["certify_nats"], manifest["cluster_caps"]
     fields = {
-        place: {"joint": joint, "parameter": value, "problem": MarkovLagrangian(z, zx, zy, family, parameter)}
+        place: {"joint": joint, "parameter": value, "problem": problem_of((z, zx, zy), family, parameter)}
         for place, value, family, parameter, z, zx, zy in rows_of(connection, "parameters")
     }
     rows = list(rows_of(connection, "runs"))
