@@ -31,10 +31,12 @@ from .errors import (
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
+from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
+from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
@@ -65,6 +67,8 @@ from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
 from .solvers.submodular import Submodular
+from .solvers.tasks.task_map import TaskMap
+from .solvers.tasks.task_portfolio import TaskPortfolio
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -77,6 +81,7 @@ from .systems.given import systems_from_frame
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
+from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 
 __all__ = [
@@ -86,6 +91,7 @@ __all__ = [
     "BlahutArimoto",
     "Block",
     "Capacity",
+    "CappedTask",
     "Certificate",
     "CheckVerdict",
     "Columns",
@@ -134,6 +140,10 @@ __all__ = [
     "Status",
     "Submodular",
     "SweepProgress",
+    "TaskJoint",
+    "TaskLagrangian",
+    "TaskMap",
+    "TaskPortfolio",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
@@ -172,9 +182,13 @@ __all__ = [
     "register",
     "release_mechanism",
     "resume",
+    "side_information_bottleneck",
     "solve",
     "sweep",
     "systems_from_frame",
+    "task_at_leakage",
+    "task_curve",
+    "task_funnel",
     "theorem_threshold",
     "transitions",
     "verify",
