@@ -37,6 +37,7 @@ SCRIPTS = {
     "columns": "bench_columns.py",
     "slots": "bench_slots.py",
     "recheck": "bench_recheck.py",
+    "generation": "bench_generation.py",
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",
