@@ -52,6 +52,7 @@ ALLOWED = {
     ("solution", "view"): "Solution.plot_trace is a view of it",
     ("solution", "frontier"): "Solution.interval solves the problem again, without a part of the records each time",
     ("posterior.merge_path", "view"): "MergePath.plot: a picture is a view of it",
+    ("frontier.release_frontier", "view"): "ReleaseFrontier.plot is a view of it",
     ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
     ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
@@ -181,6 +182,7 @@ def test_lazy_imports_have_a_reason():
 LAZY = {
     "posterior.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
+    "frontier.release_frontier": "matplotlib is an extra",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
@@ -304,6 +306,7 @@ TESTED_ELSEWHERE = {
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.measures": "table/test_audit.py",
+    "view.release_plot": "frontier/test_release_frontier.py, which draws it",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""
