@@ -72,8 +72,8 @@ class ReleaseFrontier:
         cheapest = min(capped, key=lambda one: self.without_lift_cap(one.max_leakage) - one.ixz)
         cost = bits(self.without_lift_cap(cheapest.max_leakage) - cheapest.ixz)
         return (
-            f"{counted(len(self.releases), 'release')}, {done} certified; the cheapest worst case, {bits(cheapest.max_lift or 0.0):.4g} bits, "
-            f"costs {cost:.4f} bits"
+            f"{counted(len(self.releases), 'release')}, {done} certified; the cheapest worst case, "
+            f"{bits(cheapest.max_lift or 0.0):.4g} bits, costs {cost:.4f} bits"
         )
 
 
