@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ import infoplane as ip
 
 from ..convergence import smallest_penalty
 from ..drawing import COLOUR, Drawing, dress, legend, logarithmic, panels, plain_numbers
-from ..methods import Method, load
+from ..methods import Method, load, no_penalty_warnings
 from ..piece import Arrays, Instant, Piece
 from ..runs import Runs
 from ..scale import Scale
@@ -43,8 +44,9 @@ class Formula(Instant):
         (encoder,) = random_starts(1, self.clusters, joint.shape[0], self.seed)
 
         def threshold(gamma: float, solver: str, alpha: float) -> float:
-            found = ip.penalty_threshold(joint, ip.bottleneck(gamma), encoder, formulation=solver, relaxation=alpha)
-            return found.c
+            named: dict[str, Any] = {"formulation": solver, "relaxation": alpha, "printed": True}
+            with no_penalty_warnings():
+                return ip.penalty_threshold(joint, ip.bottleneck(gamma), encoder, **named).c
 
         return {
             solver: np.array([threshold(gamma, solver, alpha) for gamma in self.gammas])

@@ -19,9 +19,9 @@ from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..driver import Iteration
 from ..job import Job
-from .descent import theorem_threshold
+from .descent import formulation_threshold
 from .formulations import FORMULATIONS, Formulation, choose
-from .penalty import SETTLED, automatic_factor, penalty_threshold
+from .penalty import SETTLED, automatic_factor
 
 PAPER_PRIMAL_TOL = 1e-6
 """The paper's stopping rule for its gradient step: total variation, half the absolute sum, of every column of Ap - Bq."""
@@ -136,26 +136,19 @@ class DouglasRachford(Solver):
         return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
-        """What no theorem covers: Solver II at relaxation 2, or a penalty below the paper's threshold, or below what is proven."""
+        """What is not proven: Solver II at relaxation 2, or a penalty below the threshold of the descent theorem at the start's masses."""
         formulation = self._formulation(problem)
         if formulation.order == 2 and self.relaxation == 2.0:
             return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; they cover alpha < 2."
-        if self.penalty == "auto" or start.min() <= 0:
+        if self.penalty == "auto" or start.min() <= 0 or not formulation.descends:
             return None
-        where = (support.joint, problem, support.lift(start))
-        named: dict[str, Any] = {"formulation": formulation.name, "relaxation": self.relaxation}
-        lines = []
-        if formulation.theorem is not None:
-            paper = penalty_threshold(*where, **named)
-            lines.append((paper.c, f"the paper's threshold ({paper.theorem})"))
-        if formulation.descends:
-            lines.append((theorem_threshold(*where, **named).c, "the smallest c from which L_c provably falls"))
-        low = [f"{c:.4g}, {what}" for c, what in lines if self.penalty < c]
-        if not low:
+        proven = formulation_threshold(support.joint, problem, support.lift(start), formulation, self.relaxation).c
+        if self.penalty >= proven:
             return None
         return (
-            f"penalty c = {self.penalty:g} lies below {', and below '.join(low)}, for {formulation.name} at the start's masses. "
-            "Smaller penalties often converge, too; penalty='auto' needs no tuning."
+            f"penalty c = {self.penalty:g} lies below {proven:.4g}, from which on the augmented Lagrangian provably falls in every "
+            f"iteration, for {formulation.name} at the start's masses. Smaller penalties often converge, too; "
+            "penalty='auto' needs no tuning."
         )
 
     def begin(self, job: Job) -> SplittingIteration:
