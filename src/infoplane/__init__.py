@@ -32,9 +32,12 @@ from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
+from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.denoising import Denoising
+from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -81,12 +84,14 @@ __all__ = [
     "CheckVerdict",
     "Columns",
     "ContradictionWarning",
+    "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
     "Exponent",
     "FarSideWarning",
     "Frontier",
+    "GaussianBottleneck",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -95,6 +100,7 @@ __all__ = [
     "Iteration",
     "Job",
     "Joint",
+    "LeakageBound",
     "MarkovLagrangian",
     "MergePath",
     "Merging",
@@ -138,9 +144,11 @@ __all__ = [
     "funnel",
     "funnel_at_leakage",
     "funnel_curve",
+    "gaussian_bottleneck",
     "generalised_bottleneck",
     "gnid",
     "iterates",
+    "leakage_bound",
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",

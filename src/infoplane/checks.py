@@ -20,6 +20,9 @@ PYTHON_ONLY = {"flag": False}
 """Metadata of a solver's field that the command line has no flag for: its other options are enough there."""
 
 
+SUM_TOLERANCE = 1e-9
+"""How far from 1 probabilities may sum: that of ten million of them, each rounded to sixteen digits."""
+
 MOST = 2**63 - 1
 """The largest whole number that compiled code knows."""
 

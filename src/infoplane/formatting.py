@@ -6,8 +6,8 @@ import difflib
 import unicodedata
 from collections.abc import Hashable, Sequence
 
-FEW = 12
-"""Names that a message lists; of more of them, the nearest."""
+SHOWN_ROWS = 20
+"""Parameters, or clusters, that a notebook or the command line shows: about a screen."""
 
 
 def counted(count: int, word: str) -> str:
@@ -36,7 +36,7 @@ def alternatives(name: str, names: Sequence[str]) -> str:
     >>> alternatives("g7", [f"gene{i}" for i in range(100_000)] + ["g17"])
     "one of 100,001 names; the nearest is 'g17'"
     """
-    if len(names) <= FEW:
+    if len(names) <= 12:
         return f"one of {', '.join(repr(shortened(one)) for one in names)}" if names else "some, and there are none"
     near = difflib.get_close_matches(name, names, 5)
     listed = f"the nearest {'is' if len(near) == 1 else 'are'}" if near else "the first are"

@@ -33,11 +33,12 @@ from .information import Array, Entropies, IntArray, encoder_entropies
 if TYPE_CHECKING:
     from .joint.joint import Joint
 
-ENTRIES = 2_000_000
-"""Entries of an encoder that are looked at together: a large one would need its own size several times over."""
+ENTRIES = 50_000
+"""Entries of an encoder that are looked at together, 0.4 MB: a large one would need its own size several times over."""
 
-ROUNDING = 1e-14
-"""Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel."""
+CANCELS = 1e-14
+"""Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel: rounding of
+three additions, with a digit to spare."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ class MarkovLagrangian:
         """
         W = check_encoder(joint, encoder)
         finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
-        infinite = (np.abs(order) > ROUNDING * self._scale) & (joint.p_x > 0.0)
+        infinite = (np.abs(order) > CANCELS * self._scale) & (joint.p_x > 0.0)
         return np.where(infinite, np.copysign(np.inf, order), -joint.p_x * (finite + sum(self.rho)))
 
     def stationarity(self, joint: Joint, encoder: Array) -> float:
@@ -133,7 +134,7 @@ class MarkovLagrangian:
             finite, order = self._logs(joint, some, p_z, p_zy, letters)
             # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
             score = _log_or_zero(some) + finite / self.width
-            vanishes = (some == 0.0) * self.width + order > ROUNDING * self._scale
+            vanishes = (some == 0.0) * self.width + order > CANCELS * self._scale
             score = np.where(vanishes, -np.inf, score)
             mapped = np.exp(score - score.max(axis=0))
             far = max(far, float(np.abs(some - mapped / mapped.sum(axis=0)).max()))
@@ -295,7 +296,7 @@ class Family:
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
     """Whether rho_z + rho_zx + rho_zy = 0: then L is a constant plus the mean of one function of the posteriors p(x|z)."""
-    return abs(sum(problem.rho)) <= ROUNDING * max(abs(rho) for rho in problem.rho)
+    return abs(sum(problem.rho)) <= CANCELS * max(abs(rho) for rho in problem.rho)
 
 
 def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:

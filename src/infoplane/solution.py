@@ -13,8 +13,9 @@ import numpy as np
 from . import markup
 from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
-from .formatting import counted, label_text, rounded
+from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
+from .joint.mixing import is_mixed, target_informations
 from .joint.support import Support
 from .joint.tables import sealed
 from .problem import named_family
@@ -29,11 +30,9 @@ if TYPE_CHECKING:
     from .problem import MarkovLagrangian
 
 
-SHOWN_CLUSTERS = 20
-"""How many clusters a notebook shows."""
-
 TIE = 1e-9
-"""Losses this close, in nats, count as equal; then a run that converged is better than one that did not."""
+"""Losses this close, in nats, count as equal, as those of starts that end at one point; then a run that converged is better than one that
+did not."""
 
 
 def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
@@ -157,6 +156,11 @@ class EncoderView:
     def iyz(self) -> float:
         """I(Y;Z)."""
         return self._point.iyz
+
+    @cached_property
+    def by_target(self) -> dict[str, float]:
+        """I(S_j;Z) by the name of each target of a mixture (`Joint.mixed`); of any other joint I(Y;Z) by the name of Y."""
+        return target_informations(self.joint, self.encoder)
 
     @property
     def clusters(self) -> int:
@@ -371,11 +375,23 @@ class Solution(Result, EncoderView):
             *([] if self.gap is None else [("gap to the proven bound", f"{self.gap:.1e} nats")]),
             ("I(X;Z)", f"{rounded(bits(self.ixz))} bits of H(X) = {rounded(bits(joint.entropy_x))}"),
             ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}"),
+            *self._targets(),
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
         title = named_family(self.problem).said(self.problem.parameter)
         return markup.page(title, markup.facts(rows), self._clusters_html())
+
+    def _targets(self) -> list[tuple[str, str]]:
+        """What is said of each target of a mixture; nothing for any other joint, or without the encoder."""
+        if not is_mixed(self.joint) or not self.has_encoder:
+            return []
+        return [(f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items()]
+
+    @property
+    def has_encoder(self) -> bool:
+        """Whether the encoder was kept: stored sweeps keep those of the best runs."""
+        return True
 
     def _clusters_html(self) -> str:
         joint, header = self.joint, ("z", "p(z)", "p(y|z), largest first", "typical x")
@@ -386,9 +402,9 @@ class Solution(Result, EncoderView):
                 predicted(one, joint.y_labels, 4),
                 "; ".join(label_text(joint.x_labels[x], 40) for x in one.typical),
             )
-            for one in by_mass(joint, self.encoder, 5, SHOWN_CLUSTERS)
+            for one in by_mass(joint, self.encoder, 5, SHOWN_ROWS)
         ]
-        more = self.clusters - SHOWN_CLUSTERS
+        more = self.clusters - SHOWN_ROWS
         said = (
             markup.note(f"{counted(more, 'smaller cluster')} not shown; clusters_frame() has all.") if more > 0 else ""
         )

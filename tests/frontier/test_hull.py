@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.frontier.hull import vertices
+from infoplane.frontier.reuse import BestAnswer
 
 
 @settings(max_examples=60, deadline=None)
@@ -24,8 +25,8 @@ def test_the_hull_is_above_every_run(points, hides_y):
         def __init__(self):
             self.runs, self.hides_y = runs, hides_y
 
-        def best_rows(self):
-            return list(range(len(runs)))
+        def best_answers(self):
+            return [BestAnswer(row, run, run.parameter) for row, run in enumerate(runs)]
 
     sign = -1.0 if hides_y else 1.0
     hull = [(point.run.ixz, point.run.iyz) for point in vertices(Given())]

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.frontier.reuse import BestAnswer
 
 
 def erasure(erased):
@@ -18,8 +19,7 @@ def test_the_only_transition_is_bracketed():
     found = frontier.suggest()
     assert [t.parameters for t in found.transitions] == [(0.58, 0.65)]
     assert [t.clusters for t in found.transitions] == [(2, 1)]
-    rows = found.transitions[0].rows
-    assert [frontier.runs[row].parameter for row in rows] == [0.58, 0.65]
+    assert list(found.transitions[0].rows) == frontier.best().index[2:4].tolist()
     assert found.transitions[0].converged
     assert "Transition between γ = 0.58 and 0.65: from 2 clusters to 1." in str(found)
     assert "total variation" in str(found)
@@ -69,7 +69,7 @@ def test_the_knee_is_furthest_from_the_chord(family, grid):
 
 
 def with_clusters(*counts):
-    """A frontier whose best runs have so many clusters, at parameters 0.1, 0.2, ...: made up, of hard encoders of one joint."""
+    """A frontier whose best encoders have so many clusters, at parameters 0.05, 0.1, ...: made up, of hard encoders of one joint."""
     joint = ip.Joint.from_matrix(np.diag(np.arange(1.0, 13.0) / 78.0))
     one = ip.solve(joint, ip.bottleneck(0.5), "merging", rng=0)
     runs = []
@@ -78,7 +78,9 @@ def with_clusters(*counts):
         encoder[np.minimum(np.arange(12), count - 1), np.arange(12)] = 1.0
         gamma = 0.05 * (place + 1)
         runs.append(replace(one, problem=ip.bottleneck(gamma), parameter=gamma, encoder=encoder))
-    return ip.Frontier(joint, runs)
+    frontier = ip.Frontier(joint, runs)
+    frontier.best_answers = lambda: [BestAnswer(row, run, run.parameter) for row, run in enumerate(runs)]
+    return frontier
 
 
 def test_a_grid_that_is_too_coarse_shows_no_transition_in_every_gap():

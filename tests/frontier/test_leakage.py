@@ -256,7 +256,7 @@ def test_solvers_run_where_the_cap_is_met(monkeypatch):
 
     monkeypatch.setattr(leakage, "default_encoder", watched)
     found = funnel_at_leakage(joint, 0.03 * BIT)
-    assert 1 <= len(betas) <= leakage.RUNS
+    assert 1 <= len(betas) <= 4
     assert found.beta / 1.5 < betas[-1] < 1.5 * found.beta
 
 

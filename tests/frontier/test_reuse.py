@@ -7,7 +7,12 @@ import pytest
 
 import infoplane as ip
 import verify
+from infoplane.cli.frontier import as_table, record
+from infoplane.formatting import rounded
 from infoplane.frontier.frontier import Frontier
+from infoplane.frontier.hull import vertices
+from infoplane.systems.efficiency import known
+from infoplane.view.report.contents import Allowance, contents
 
 HEART = ip.datasets.heart()
 GRID = [0.02, 0.05, 0.1]
@@ -70,3 +75,38 @@ def test_a_bound_stays_that_of_the_parameter():
     answer = bounded.best_answers()[1].run
     assert answer.lower_bound == -HEART.mutual_information
     assert answer.gap >= 0.0
+
+
+def test_everybody_who_reads_a_frontier_says_the_same():
+    """Command line, picture, report, hull, knee and the curve that systems are held against."""
+    found = spoilt()
+    answer = found.best_answers()[1]
+    assert answer.is_moved
+    assert "At 1 of 3 parameters" in found.reused
+    assert Frontier(HEART, [run for run in found.runs if run.parameter != GRID[1]]).reused is None
+
+    told = record(found, "bottleneck", 0)
+    assert told["best"] == found.best().index.tolist()
+    assert not told["converged"]
+    assert told["answers"][1]["run"] == answer.row
+    assert told["answers"][1]["parameter"] == GRID[1]
+    assert told["answers"][1]["loss_nats"] == answer.run.loss
+    table = as_table(found, "t")
+    assert f"found at {answer.found_at:g}" in list(table.columns[-1].cells)[1]
+    assert list(table.columns[1].cells)[1] == rounded(answer.run.loss)
+
+    page = contents(found, "t", True, Allowance())
+    shown = page["best"][1]
+    assert page["table"]["parameter"][shown] == GRID[1]
+    assert page["table"]["loss_nats"][shown] == answer.run.loss
+    assert page["table"]["run"][shown] == answer.row
+    assert page["table"]["found_at"][shown] == answer.found_at
+    assert page["encoders"][shown]["p_z"] == page["encoders"][page["table"]["run"].index(answer.row)]["p_z"]
+    assert found.reused in page["notes"]
+    assert "6 runs" in page["summary"]
+
+    assert all(point.run.ixz > 0.0 for point in vertices(found) if point.parameter == GRID[1])
+    assert all(min(change.clusters) > 1 for change in found.suggest().transitions)
+    drawn = np.vstack([dots.get_offsets() for dots in found.plot().collections if dots.get_zorder() >= 4])
+    assert (drawn[:, 0] > 0.0).all()
+    assert all(run.loss < 0.0 for run in known(found).runs)

@@ -1,4 +1,4 @@
-"""``python -m tests.fuzz --minutes 30 --seed 1``: attacks until the time ends; what breaks a promise is printed, to be made again."""
+"""``python tests/fuzz --minutes 30 --seed 1``: attacks until the time ends; what breaks a promise is printed, to be made again."""
 
 import argparse
 import sys
@@ -11,9 +11,12 @@ from fuzz.campaign import ATTACKS, Campaign, made_again
 
 
 def main():
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python tests/fuzz", description=__doc__)
     parser.add_argument("--minutes", type=float, default=float("inf"), help="for all kinds together")
-    parser.add_argument("--count", type=int, default=10**9, help="attacks of each kind, at most")
+    parser.add_argument("--count", type=int, default=10**9, help="attacks of each kind are numbered below this")
+    parser.add_argument(
+        "--first", type=int, default=0, help="number of the first attack, to go on where another run ended"
+    )
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--kind", choices=[*ATTACKS, "all"], default="all")
     parser.add_argument("--only", type=int, help="make one attack again, by its number")
@@ -22,7 +25,7 @@ def main():
     made_again()
     broken = 0
     for kind in kinds:
-        numbers = range(given.count) if given.only is None else [given.only]
+        numbers = range(given.first, given.count) if given.only is None else [given.only]
         began = time.process_time()
 
         def tell(number, finding, kind=kind):

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import sparse
 
+from infoplane.errors import InvalidJointError
 from infoplane.joint.joint import Joint
 from records import ROWS
 from strategies import joints
@@ -254,6 +255,25 @@ def test_records_of_samples_frames_and_whole_counts():
     weighted = Joint.from_frame(frame, "x", "y", weight="w")
     assert (weighted.records, weighted.expected_information, weighted.caution) == (None, None, None)
     assert Joint.from_matrix([[0.5, 0.0], [0.0, 0.5]]).records is None
+
+
+@pytest.mark.parametrize("made", [np.array, sparse.csr_array])
+def test_cell_counts_are_kept(made):
+    """Whatever is added by smoothing, through pickles, read-only, as whole numbers; other tables have none."""
+    counts = np.array([[3, 0, 1], [0, 0, 5]])
+    for joint in (Joint.from_counts(made(counts)), Joint.from_counts(made(counts.astype(float)), smoothing=0.25)):
+        for one in (joint, pickle.loads(pickle.dumps(joint)), Joint(joint.p_xy).with_counts(joint.counts)):
+            assert sparse.issparse(one.counts) is (made is sparse.csr_array)
+            assert (one.counts.dtype, one.records) == (np.int64, 9)
+            assert one.expected_information == joint.expected_information
+            np.testing.assert_array_equal(one.counts.toarray() if sparse.issparse(one.counts) else one.counts, counts)
+            with pytest.raises(ValueError, match="read-only"):
+                one.counts[0, 0] = 1
+    assert Joint.from_counts(made(counts / 2)).counts is None
+    assert joint.with_prior("uniform").counts is None
+    for wrong, said in (([[1, 2]], "shape"), (counts / 2, "whole"), (-counts, "non-negative")):
+        with pytest.raises(InvalidJointError, match=said):
+            joint.with_counts(wrong)
 
 
 def test_information_that_independence_would_show_is_said():

@@ -65,6 +65,9 @@ def assert_same(found, expected):
         ours, theirs = getattr(found.joint, name), getattr(expected.joint, name)
         assert [type(label) for label in ours] == [type(label) for label in theirs]
     assert found.joint.bins == expected.joint.bins
+    assert found.joint.records == expected.joint.records
+    if expected.joint.counts is not None:
+        assert abs(found.joint.counts - expected.joint.counts).sum() == 0
     assert found.complete is expected.complete
     assert len(found) == len(expected)
     for one, other in zip(found.runs, expected.runs, strict=True):

@@ -147,7 +147,7 @@ def namings(
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x)."""
     if path.suffix.lower() == ".npz":
         held = Frontier.load(path)
-        best = [held.solution(row) for row in held.best_rows()]
+        best = [answer.run for answer in held.best_answers()]
         return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
     header = header_of(path)
     named = (system, word, weight, *item)

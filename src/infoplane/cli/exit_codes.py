@@ -22,8 +22,11 @@ from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, In
 from ..formatting import shown_lines
 from ..runtime.threads import heard_like_control_c
 
-USAGE, BAD_DATA, NOT_CONVERGED, CANNOT_WRITE, INTERRUPTED = 2, 3, 4, 5, 130
-"""Exit codes that are no bug; 130 is what a shell reports of a process that Ctrl-C has ended, 128 and the signal's number."""
+NOT_CONVERGED = 4
+"""Exit code of a command that has finished, but not as well as was asked."""
+
+INTERRUPTED = 128 + signal.SIGINT
+"""What a shell reports of a process that Ctrl-C has ended."""
 
 SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 """What ends a command as Ctrl-C does; not every system has the last."""
@@ -32,19 +35,19 @@ SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP"
 class Refused(click.ClickException):
     """An option that infoplane refuses."""
 
-    exit_code = USAGE
+    exit_code = 2
 
 
 class BadData(click.ClickException):
     """Data that is not a joint."""
 
-    exit_code = BAD_DATA
+    exit_code = 3
 
 
 class CannotWrite(click.ClickException):
     """A disk that is full, or a place where nothing may be written."""
 
-    exit_code = CANNOT_WRITE
+    exit_code = 5
 
 
 class Interrupted(click.ClickException):

@@ -31,6 +31,8 @@ def export(store: Path, out: Path) -> None:
     found = read_store(store)
     output.write_frontier(found, out)
     output.note(f"wrote {out}: {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}")
+    if found.reused is not None:
+        output.note(f"{found.reused} The file has every run as it ended; Frontier.best() puts them together.")
     if not found.complete:
         left = store_status(store)
         output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")

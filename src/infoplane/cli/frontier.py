@@ -255,8 +255,8 @@ def write(
 
 
 def exit_unless_converged(context: click.Context, found: Frontier) -> None:
-    """Exit code 4 if the best run of some parameter did not converge."""
-    best = [found.runs[row] for row in found.best_rows()]
+    """Exit code 4 if the best encoder of some parameter is not stationary there."""
+    best = [answer.run for answer in found.best_answers()]
     open_ends = [run for run in best if not run.status.converged]
     if open_ends:
         first = open_ends[0]
@@ -268,8 +268,8 @@ def exit_unless_converged(context: click.Context, found: Frontier) -> None:
 
 
 def exit_unless_certified(context: click.Context, found: Frontier, certify: float | None) -> None:
-    """Exit code 4 if a proof was asked for and some parameter's best run has none."""
-    best = [found.runs[row] for row in found.best_rows()]
+    """Exit code 4 if a proof was asked for and some parameter's best encoder has none."""
+    best = [answer.run for answer in found.best_answers()]
     open_ends = [run for run in best if run.status is not Status.CERTIFIED]
     if certify is not None and open_ends:
         worst = max(open_ends, key=lambda run: math.inf if run.gap is None else run.gap)
@@ -282,14 +282,15 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
 
 
 def show(found: Frontier, title: str, notation: str = "gamma") -> None:
-    """The table, and a sentence if a cap on |Z| binds."""
+    """The table, and sentences if a cap on |Z| binds, or encoders were found elsewhere."""
     output.print_table(as_table(found, title, notation), EXPENDABLE)
-    if found.held_back is not None:
-        click.echo(found.held_back)
+    for sentence in (found.held_back, found.reused):
+        if sentence is not None:
+            click.echo(sentence)
 
 
 def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
-    """One row per parameter: its best run, how many of its runs converged, and the seconds of all."""
+    """One row per parameter: its best encoder, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
@@ -300,9 +301,11 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:
         by_parameter.setdefault(run.parameter, []).append(run)
-    for row in found.best_rows():
-        run = found.runs[row]
-        same = by_parameter[run.parameter]
+    for answer in found.best_answers():
+        run, same = answer.run, by_parameter[answer.run.parameter]
+        # Starts that end at the same point differ by rounding, and only one of them is in the Pareto set.
+        remarks = ["Pareto"] if any(abs(one.ixz - run.ixz) + abs(one.iyz - run.iyz) < 1e-6 for one in pareto) else []
+        remarks += [f"found at {written.of(answer.found_at):.4g}"] if answer.is_moved else []
         made.add_row(
             f"{written.of(run.parameter):.4g}",
             rounded(run.loss),
@@ -313,23 +316,26 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
             f"{run.iterations:,}",
             f"{sum(one.status.converged for one in same)}/{len(same)}",
             f"{sum(one.seconds for one in same):.2f}",
-            # Starts that end at the same point differ by rounding, and only one of them is in the Pareto set.
-            "Pareto" if any(abs(one.ixz - run.ixz) + abs(one.iyz - run.iyz) < 1e-6 for one in pareto) else "",
+            ", ".join(remarks),
         )
     return made
 
 
 def record(found: Frontier, problem: str, seed: Seed) -> dict[str, Any]:
-    """The JSON object of ``frontier``: one record per run; ``best`` and ``pareto`` hold the numbers of runs."""
-    best = found.best_rows()
+    """The JSON object of ``frontier``: a record per run, and one per parameter of its best encoder, as `Frontier.best` has it.
+
+    ``best`` and ``pareto`` hold numbers of runs; of an encoder that was found at another parameter, that of the run that found it.
+    """
+    best = found.best()
     return {
         "problem": problem,
         "complete": found.complete,
-        "converged": bool(best) and all(found.runs[row].status.converged for row in best),
+        "converged": len(best) > 0 and all(answer.run.status.converged for answer in found.best_answers()),
         "seed": seed,
         **output.joint_record(found.joint),
-        "best": best,
+        "best": best.index.tolist(),
         "pareto": found.pareto_rows(),
         "enclosure_gap_bits": found.enclosure().gap_bits if is_enclosed(found.runs) else None,
-        "runs": output.run_records(found, list(range(len(found)))),
+        "answers": output.records(best),
+        "runs": output.records(found.to_frame()),
     }

@@ -24,11 +24,13 @@ from .printing import say as say
 from .typed_files import require_parquet
 
 if TYPE_CHECKING:
+    import pandas as pd
     from rich.console import Console
     from rich.table import Table
 
     from ..joint.joint import Joint
     from ..problem import MarkovLagrangian
+    from ..sampling.denoising import Denoising
     from ..solution import Solution
     from ..solvers.base import Solver
     from .exit_codes import Interruption
@@ -105,6 +107,17 @@ def joint_record(joint: Joint) -> dict[str, Any]:
         "records": joint.records,
         "expected_ixy_bits": None if expected is None else bits(expected),
         "caution": joint.caution,
+        "denoised": None if joint.denoising is None else denoising_record(joint.denoising),
+    }
+
+
+def denoising_record(made: Denoising) -> dict[str, Any]:
+    """How the joint was denoised, and every number of groups that was tried."""
+    return {
+        "how": made.how,
+        "groups": made.groups,
+        "gain_nats": made.gain,
+        "curve": made.to_frame().to_dict("records"),
     }
 
 
@@ -120,11 +133,9 @@ def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
     }
 
 
-def run_records(frontier: Frontier, rows: list[int]) -> list[dict[str, Any]]:
-    """The frontier's frame as records, one per run, with the number of the run."""
-    frame = frontier.to_frame(rows)
-    frame.insert(0, "run", rows)
-    return [{str(name): value for name, value in record.items()} for record in frame.to_dict("records")]
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A frame of runs as records, each with the number of its run."""
+    return [{str(name): value for name, value in record.items()} for record in frame.reset_index().to_dict("records")]
 
 
 # -- files -------------------------------------------------------------------------------------------------------------

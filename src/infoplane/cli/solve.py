@@ -10,7 +10,7 @@ import click
 from ..certificate.certificate import Limits
 from ..datasets import paper_uniform
 from ..encoder.clusters import by_mass, predicted
-from ..formatting import counted, label_text, rounded
+from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..options import Seed
@@ -29,9 +29,6 @@ from .plugins import plugin
 
 if TYPE_CHECKING:
     from rich.table import Table
-
-LETTERS, OUTCOMES, CLUSTERS = 4, 3, 20
-"""How many letters of X and of Y are shown for each cluster, and how many clusters."""
 
 
 @click.command(epilog=options.LISTS)
@@ -268,11 +265,11 @@ def cluster_table(found: Solution) -> Table:
         died += "; as many as allowed, more may have a lower loss"
     order = ", largest first" if found.clusters > 1 else ""
     made = output.table(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
-    for one in by_mass(joint, found.encoder, LETTERS, CLUSTERS):
+    for one in by_mass(joint, found.encoder, 4, SHOWN_ROWS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         more = max(one.letters - len(shown), 0)
         text = "; ".join(shown) + (f"; {more:,} more" if more else "")
-        made.add_row(str(one.z), f"{one.mass:.4f}", predicted(one, joint.y_labels, OUTCOMES), text)
-    if found.clusters > CLUSTERS:
-        made.add_row("...", "", "", f"{found.clusters - CLUSTERS:,} smaller ones; --json and --out have all")
+        made.add_row(str(one.z), f"{one.mass:.4f}", predicted(one, joint.y_labels, 3), text)
+    if found.clusters > SHOWN_ROWS:
+        made.add_row("...", "", "", f"{found.clusters - SHOWN_ROWS:,} smaller ones; --json and --out have all")
     return made

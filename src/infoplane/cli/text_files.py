@@ -31,9 +31,6 @@ SEPARATORS = (",", ";", "\t")
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
 """A number as most of Europe writes it; with points between thousands as well it is none, since that might be read in two ways."""
 
-PIECE = 1 << 20
-"""Bytes that are decoded at once to see whether a file is UTF-8."""
-
 
 def kind_of(path: Any) -> str:
     """The ending that says what a file is, in small letters and without ``.gz``; standard input counts as .csv, a database has none."""
@@ -112,7 +109,7 @@ def encoding_of(raw: IO[Any]) -> str:
         piece = start
         while piece:
             decoder.decode(piece)
-            piece = raw.read(PIECE)
+            piece = raw.read(1 << 20)  # a megabyte at a time
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
         return "latin-1"

@@ -24,11 +24,10 @@ if TYPE_CHECKING:
     from ..joint.joint import Joint
 
 SEEN = 0.005
-"""A letter with p(z|x) below this is not counted as one of the cluster's."""
-
+"""A letter with p(z|x) below this is not counted as one of the cluster's: tables and pictures show two digits of it, 0.00."""
 
 NEGLIGIBLE = 1e-4
-"""Nats that a letter adds to a divergence: one that adds less is not typical."""
+"""Nats that a letter adds to a divergence: one that adds less is not typical. No digit that is shown of a divergence would change."""
 
 
 class Cluster(NamedTuple):

@@ -10,15 +10,14 @@ import reprlib
 
 import numpy as np
 
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidEncoderError
 from ..information import Array
 from ..joint.joint import Joint, check_joint
 
-SUM_TOLERANCE = 1e-9
-"""How far from 1 a column may sum."""
-
 SMALLEST_MASS = 1e-6
-"""p(z) above which a cluster counts."""
+"""p(z) above which a cluster counts: one record in a million. Runs that end before a cluster is quite empty leave less in it."""
+
 SAME_POSTERIOR = 1e-2
 """Total variation within which posteriors count as equal: far above what a stationarity of 1e-8 leaves between equal clusters, far below
 the distance of different ones."""
@@ -59,13 +58,13 @@ def check_encoder(joint: Joint, encoder: Array) -> Array:
 def distinct_clusters(W: Array, p_x: Array, smallest: float = SMALLEST_MASS) -> list[list[int]]:
     """The clusters of mass p(z) > ``smallest`` that differ, largest first, each followed by those that coincide with it.
 
-    No set of letters has masses under two posteriors that are farther apart than their total variation: some sets, drawn once, tell nearly
+    No set of letters has masses under two posteriors that are farther apart than their total variation: eight sets, drawn once, tell nearly
     all pairs apart, and only the others are looked at letter by letter.
     """
     p_z = W @ p_x
     alive = [int(z) for z in np.argsort(-p_z, kind="stable") if p_z[z] > smallest]
     posteriors = W * p_x / np.where(p_z > smallest, p_z, 1.0)[:, None]
-    masses = posteriors @ np.random.default_rng(0).integers(0, 2, (W.shape[1], SETS)).astype(float)
+    masses = posteriors @ np.random.default_rng(0).integers(0, 2, (W.shape[1], 8)).astype(float)
     groups: list[list[int]] = []
     for z in alive:
         heads = np.array([group[0] for group in groups], dtype=np.int64)
@@ -87,7 +86,3 @@ def compact(W: Array, p_x: Array) -> Array:
     merged[:, p_x == 0.0] = (p_z / p_z.sum())[:, None]
     merged /= merged.sum(axis=0)
     return merged
-
-
-SETS = 8
-"""Of letters, whose masses tell most posteriors apart."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import counted, rounded
+from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
@@ -26,10 +26,6 @@ if TYPE_CHECKING:
     from .knee import Suggestion
     from .reuse import BestAnswer
     from .transitions import Transition
-
-
-SHOWN_ROWS = 20
-"""How many parameters a notebook shows."""
 
 
 class Frontier:
@@ -55,6 +51,7 @@ class Frontier:
         """False if the sweep was interrupted: only the parameters that were finished are here."""
         self.provenance: dict[str, Any] = dict(provenance or {})
         """What was run, in plain JSON values: solver, options, seed, starts, grid, version, ...; {} if nobody said."""
+        self._answers: list[BestAnswer] | None = None
 
     def __len__(self) -> int:
         return len(self.runs)
@@ -94,6 +91,15 @@ class Frontier:
         clusters = " or ".join(counted(cap, "cluster") for cap in caps)
         return f"{where} the answer has {clusters}, the cap: more may have a lower loss."
 
+    @property
+    def reused(self) -> str | None:
+        """A sentence if the best encoder of some parameter was found at another."""
+        best = self.best_answers()
+        moved = sum(answer.is_moved for answer in best)
+        if not moved:
+            return None
+        return f"At {moved:,} of {counted(len(best), 'parameter')} the best encoder is one that was found at another parameter."
+
     def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
         chosen = range(len(self)) if rows is None else rows
@@ -119,7 +125,9 @@ class Frontier:
         """
         from .reuse import best_answers
 
-        return best_answers(self.runs, self.best_rows())
+        if self._answers is None:
+            self._answers = best_answers(self.runs, self.best_rows())
+        return list(self._answers)
 
     def best(self) -> pd.DataFrame:
         """The best encoder of each parameter, as a frame; the index is the row that `encoder` takes, ``found_at`` that run's parameter."""

@@ -33,8 +33,8 @@ class FrontierPoint:
 
 
 def vertices(frontier: Frontier) -> list[FrontierPoint]:
-    """The corners of the hull of the best runs of a frontier; the runs must be of one family."""
-    best = [frontier.runs[row] for row in frontier.best_rows()]
+    """The corners of the hull of the best encoders of a frontier; the runs must be of one family."""
+    best = [answer.run for answer in frontier.best_answers()]
     if not best:
         raise InvalidOptionError("a frontier without runs has no encoder at any target.")
     if len({siblings(run.problem).key for run in best}) > 1:

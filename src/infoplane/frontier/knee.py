@@ -26,9 +26,7 @@ from .transitions import Transition
 
 if TYPE_CHECKING:
     from .frontier import Frontier
-
-STRAIGHT = 1e-6
-"""A scaled distance to the chord below this counts as 0."""
+    from .reuse import BestAnswer
 
 
 @dataclass(frozen=True)
@@ -36,6 +34,7 @@ class Knee:
     """The best run that lies furthest from the chord between the ends of the curve."""
 
     row: int
+    """Of the run that found its encoder."""
     parameter: float
     ixz_bits: float
     iyz_bits: float
@@ -50,6 +49,7 @@ class ClusterChange:
     parameters: tuple[float, float]
     clusters: tuple[int, int]
     rows: tuple[int, int]
+    """Of the runs that found their encoders."""
     converged: bool
     """Whether both runs converged; if not, their numbers of clusters may still change."""
 
@@ -69,33 +69,33 @@ class Suggestion:
 
 def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     """Look along the best runs of a frontier; see `Frontier.suggest`."""
-    rows = frontier.best_rows()
-    family = named_family(frontier.runs[rows[0]].problem) if rows else lagrangian
+    best = frontier.best_answers()
+    family = named_family(best[0].run.problem) if best else lagrangian
     written = family.notation(notation)
-    knee, about_knee = _knee(frontier, rows, written)
-    counts = _counts(frontier, rows)
-    transitions = _transitions(frontier, rows, counts)
+    knee, about_knee = _knee(best, frontier.hides_y, written)
+    counts = [len(distinct_clusters(answer.run.encoder, frontier.joint.p_x)) for answer in best]
+    transitions = _transitions(best, counts)
     stretches = [
-        f"Between {written.symbol} = {written.of(frontier.runs[rows[first]].parameter):.4g} and "
-        f"{written.of(frontier.runs[rows[last]].parameter):.4g} the number of clusters changes with each of the {last - first} steps, from "
+        f"Between {written.symbol} = {written.of(best[first].run.parameter):.4g} and "
+        f"{written.of(best[last].run.parameter):.4g} the number of clusters changes with each of the {last - first} steps, from "
         f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
         for first, last in _stretches(counts)
     ]
-    return Suggestion(knee, transitions, (about_knee, *_about(transitions, stretches, len(rows), written)))
+    return Suggestion(knee, transitions, (about_knee, *_about(transitions, stretches, len(best), written)))
 
 
-def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee | None, str]:
-    curve = [rows[row] for row in pareto_rows([frontier.runs[row] for row in rows], frontier.hides_y)]
+def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:
+    curve = [best[at] for at in pareto_rows([answer.run for answer in best], hides_y)]
     if len(curve) < 3:
         return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
-    u = np.array([bits(frontier.runs[row].ixz) for row in curve])
-    v = np.array([bits(frontier.runs[row].iyz) for row in curve])
+    u = np.array([bits(answer.run.ixz) for answer in curve])
+    v = np.array([bits(answer.run.iyz) for answer in curve])
     away = np.abs((v - v[0]) / np.ptp(v) - (u - u[0]) / np.ptp(u)) / np.sqrt(2.0)
     at = int(away.argmax())
-    if away[at] < STRAIGHT:
+    if away[at] < 1e-6:  # rounding of runs that are stationary to 1e-8
         return None, "No knee: the curve of the best runs is straight."
-    row = curve[at]
-    knee = Knee(row, frontier.runs[row].parameter, float(u[at]), float(v[at]), float(away[at]))
+    row, run, _ = curve[at]
+    knee = Knee(row, run.parameter, float(u[at]), float(v[at]), float(away[at]))
     return knee, (
         f"Knee: {written.symbol} = {written.of(knee.parameter):.4g}, I(X;Z) = {knee.ixz_bits:.4f} bits, "
         f"I(Y;Z) = {knee.iyz_bits:.4f} bits (run {row}); "
@@ -104,24 +104,19 @@ def _knee(frontier: Frontier, rows: list[int], written: Notation) -> tuple[Knee 
     )
 
 
-def _counts(frontier: Frontier, rows: list[int]) -> list[int]:
-    """The number of clusters that differ, of each best run."""
-    return [len(distinct_clusters(frontier.runs[row].encoder, frontier.joint.p_x)) for row in rows]
-
-
-def _transitions(frontier: Frontier, rows: list[int], counts: list[int]) -> tuple[ClusterChange, ...]:
+def _transitions(best: list[BestAnswer], counts: list[int]) -> tuple[ClusterChange, ...]:
     ends = [None, *counts, None]
     holds = [
         count in (before, after) or None in (before, after)
         for before, count, after in zip(ends, counts, ends[2:], strict=False)
     ]
     found = []
-    for i in range(len(rows) - 1):
-        one, two = frontier.runs[rows[i]], frontier.runs[rows[i + 1]]
+    for i in range(len(best) - 1):
+        one, two = best[i].run, best[i + 1].run
         if counts[i] != counts[i + 1] and holds[i] and holds[i + 1]:
             both = one.status.converged and two.status.converged
             parameters, numbers = (one.parameter, two.parameter), (counts[i], counts[i + 1])
-            found.append(ClusterChange(parameters, numbers, (rows[i], rows[i + 1]), both))
+            found.append(ClusterChange(parameters, numbers, (best[i].row, best[i + 1].row), both))
     return tuple(found)
 
 

@@ -31,20 +31,9 @@ from ..solvers.shared.fallback import default_encoder
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
 
-HIDING = 0.2
-"""Share of the time in which the vertices of perfect privacy are gone through, if there are no more candidates than `MAX_BASES`."""
-
-SOLVING = 0.4
-"""Share of the time that this and solvers may take before the proof."""
-
-RUNS, STARTS = 4, 8
-"""Runs of the default solver for one cap, at most, and the starts of each."""
-
-SMALLEST_BETA, LARGEST_BETA = 1.05, 1e6
-"""Betas at which it runs,"""
-
-NEAR = 1.2
-"""and the ratio within which one run serves for two."""
+HIDING, SOLVING = 0.2, 0.4
+"""Shares of the time: the vertices of perfect privacy may take the first, if there are no more candidates than `MAX_BASES`; they and the
+solvers together the second. The proof has the larger part, since it improves the release, too."""
 
 
 def funnel_at_leakage(
@@ -137,12 +126,12 @@ def _seed(programme: Programme, support: Support, caps: Sequence[float], budget:
     """Clusters of the default solver at the betas of the caps, as columns, within a budget."""
     ran: list[float] = []
     for eps in caps:
-        for _ in range(RUNS):
+        for _ in range(4):  # the beta of the programme moves little after that
             if budget.over:
                 return
-            beta = min(max(programme.at_leakage(eps).beta, SMALLEST_BETA), LARGEST_BETA)
-            if any(1.0 / NEAR < beta / other < NEAR for other in ran):
+            beta = min(max(programme.at_leakage(eps).beta, 1.05), 1e6)  # below, nothing is hidden; above, all is
+            if any(1.0 / 1.2 < beta / other < 1.2 for other in ran):  # one run serves for both
                 break
             job = Job(support, funnel(beta), np.ones((1, 1, len(support.p_x))), budget=budget)
-            programme.add(posteriors(support, default_encoder(job, budget.seconds_left, patience=0.0, starts=STARTS)))
+            programme.add(posteriors(support, default_encoder(job, budget.seconds_left, patience=0.0, starts=8)))
             ran.append(beta)

@@ -21,9 +21,6 @@ from ..solvers.job import Job
 from ..solvers.shared.starts import make_starts, seed_sequence
 from .curve import KnownCurve
 
-FUNNEL_STARTS = 6
-"""Starts of the default solver at a slope of the funnel."""
-
 
 def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None = None) -> Solution:
     """The best encoder found at a slope; from ``init``, if given."""
@@ -50,5 +47,6 @@ def _known_below(curve: KnownCurve, slope: float) -> Array | None:
 
 
 def _funnel(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None) -> Solution:
-    starts = {"starts": FUNNEL_STARTS, "rng": 0} if init is None else {"init": init}
+    # Few starts: one that misses the optimum is mended by its neighbours, since all slopes share one hull.
+    starts = {"starts": 6, "rng": 0} if init is None else {"init": init}
     return solve(curve.joint, curve.problem(slope), max_iter=options.max_iter, tol=options.tol, **starts)

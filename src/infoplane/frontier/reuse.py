@@ -7,7 +7,7 @@ below the best of a parameter's own, that encoder is the better answer there. St
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -17,6 +17,9 @@ from ..problem import siblings
 from ..solution import TIE, Solution
 from ..status import STATIONARY_TOL, Residuals, Status, judge
 
+if TYPE_CHECKING:
+    from .frontier import Frontier
+
 
 class BestAnswer(NamedTuple):
     """The best encoder at a parameter: the row of the run that found it, and that run as an answer here."""
@@ -25,6 +28,11 @@ class BestAnswer(NamedTuple):
     run: Solution
     found_at: float
     """The parameter of the run that found it."""
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether a run of another parameter found it."""
+        return self.found_at != self.run.parameter and not (np.isnan(self.found_at) and np.isnan(self.run.parameter))
 
 
 def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswer]:
@@ -43,6 +51,26 @@ def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswe
     return found
 
 
+def as_read(frontier: Frontier) -> tuple[Frontier, list[int], list[int]]:
+    """A frontier whose runs include the answers from elsewhere, for those who show runs: they follow the stored ones, each as a run here.
+
+    Also the number of the run that found each encoder, and where the best answer of each parameter stands.
+    """
+    moved = [answer for answer in frontier.best_answers() if answer.is_moved]
+    stored = len(frontier)
+    places = iter(range(stored, stored + len(moved)))
+    best = [next(places) if answer.is_moved else answer.row for answer in frontier.best_answers()]
+    if not moved:
+        return frontier, list(range(stored)), best
+    runs = [*frontier.runs, *(answer.run for answer in moved)]
+    numbers = [*range(stored), *(answer.row for answer in moved)]
+    return (
+        type(frontier)(frontier.joint, runs, complete=frontier.complete, provenance=frontier.provenance),
+        numbers,
+        best,
+    )
+
+
 class _Lines:
     """The numbers of all runs from which their losses follow elsewhere."""
 
@@ -51,7 +79,11 @@ class _Lines:
         self.ixz = np.array([run.ixz for run in runs])
         self.iyz = np.array([run.iyz for run in runs])
         self.clusters = np.array([run.clusters for run in runs])
-        self.keys = [siblings(run.problem).key for run in runs]
+        families: dict[tuple[object, ...], int] = {}
+        self.family = np.array(
+            [families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int
+        )
+        self.families = families
         total = rho.sum(axis=1)
         rest = np.array([run.loss for run in runs]) + rho[:, 1] * self.ixz + rho[:, 2] * self.iyz
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -59,10 +91,10 @@ class _Lines:
 
     def below(self, run: Solution) -> list[int]:
         """The runs of the family whose encoders are better at a run's problem by more than `TIE`, within its cap on |Z|; lowest first."""
-        rho, key = np.array(run.problem.rho), siblings(run.problem).key
+        rho = np.array(run.problem.rho)
         total = float(rho.sum()) if abs(rho.sum()) > 1e-12 else 0.0
         losses = -rho[1] * self.ixz - rho[2] * self.iyz + (total * self.h_z if total else 0.0)
-        allowed = np.array([other == key for other in self.keys])
+        allowed = self.family == self.families[siblings(run.problem).key]
         if run.cluster_cap is not None:
             allowed &= self.clusters <= run.cluster_cap
         lower = np.flatnonzero(allowed & (losses < run.loss - TIE))

@@ -41,21 +41,14 @@ MET = 1e-6 * NATS_PER_BIT
 STRAIGHT = 1e-8
 """A gain over the chord below this share of parameter x length counts as 0. A smooth piece has more, until it is shorter than `MET`."""
 
-ROUNDING = 1e-13
-"""A difference of losses, in nats, below this counts as 0."""
-
 JUMP = 1e-10
 """Relative difference within which two parameters count as equal: between their encoders there is a jump."""
 
 ROUNDS = 60
+"""Most parameters that are solved on the way to a target: a bracket that is halved so often is narrower than rounding."""
 
 MAX_SECONDS = 20.0
 """How long parameters are refined before the time sharing of the nearest two runs is returned."""
-
-"""Most parameters that are solved on the way to a target."""
-
-BLEND = 0.01
-"""Share of the uniform encoder that is added to starts, so that empty clusters can gain mass again."""
 
 
 def at(
@@ -140,14 +133,15 @@ class TargetSearch:
             theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
-            nothing = max(ROUNDING, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
+            # Losses differ by rounding, some 1e-13 nats, even where nothing is gained.
+            nothing = max(1e-13, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
             c = self.solved(problem, a, b, mixed=number == 0)
             if c.run.status is Status.INTERRUPTED:
                 break
             if chord is not None and min(here) - c.run.loss <= nothing:
                 c = self.solved(problem, a, b, mixed=True)
             gain = min(here) - c.run.loss
-            if self.met(c) and gain >= -ROUNDING:
+            if self.met(c) and gain >= -1e-13:
                 return replace(c.run, solver=f"{c.run.solver} (refined)")
             if chord is not None and gain <= nothing:
                 break
@@ -204,7 +198,8 @@ class TargetSearch:
             starts = [compact(mixed_encoder(a, b, self.axis, self.target)[1], self.joint.p_x), *starts]
         rows = max(len(W) for W in starts)
         padded = [np.vstack([W, np.zeros((rows - len(W), letters))]) for W in starts]
-        blended = [(1.0 - BLEND) * W + BLEND / rows for W in padded[:-1]]
+        # A hundredth of the uniform encoder, so that empty clusters can gain mass again.
+        blended = [0.99 * W + 0.01 / rows for W in padded[:-1]]
         run = solve(
             self.joint,
             problem,
@@ -223,8 +218,8 @@ def proven_bound(frontier: Frontier, found: Solution) -> float | None:
     same = siblings(found.problem)
     proven = sorted(
         (run.parameter, run.lower_bound)
-        for row in frontier.best_rows()
-        if (run := frontier.runs[row]).lower_bound is not None and siblings(run.problem).key == same.key
+        for run in (answer.run for answer in frontier.best_answers())
+        if run.lower_bound is not None and siblings(run.problem).key == same.key
     )
     below = [(p, bound) for p, bound in proven if p <= found.parameter]
     above = [(p, bound) for p, bound in proven if p >= found.parameter]

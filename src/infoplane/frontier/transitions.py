@@ -37,12 +37,9 @@ from ..status import Status
 if TYPE_CHECKING:
     from ..joint.joint import Joint
 
-SMALLEST_SHARE = 0.05
-"""The grid begins at this share of the critical gamma unless told otherwise."""
-
-
 MOST_POINTS = 100_000
-"""Points of the grid, at most: each is an optimum that has to be certified, which takes a millisecond or more."""
+"""Points of the grid, at most: each is an optimum that has to be certified, which takes a millisecond or more:
+minutes for so many."""
 
 
 @dataclass(frozen=True)
@@ -171,7 +168,7 @@ def transitions(
     """
     check_joint(joint)
     critical = critical_gamma(joint)
-    low = SMALLEST_SHARE * critical if low is None else positive_number("low", low)
+    low = 0.05 * critical if low is None else positive_number("low", low)
     high, points, width = positive_number("high", high), whole_number("points", points), positive_number("width", width)
     if not 0.0 < low < high <= 1.0:
         raise InvalidOptionError(f"expected 0 < low < high <= 1, found low = {low!r}, high = {high!r}.")

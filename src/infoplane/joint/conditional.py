@@ -12,12 +12,11 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError
 from ..information import Array
 from .labels import aligned, checked_labels, own_labels
 from .tables import Table, check_amounts, checked_table
-
-SUM_TOLERANCE = 1e-9
 
 AXES = ("xy", "yx")
 """Which axis of a conditional is which: a row for each x, or a row for each y as in `Joint.p_y_given_x`."""

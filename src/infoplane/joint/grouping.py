@@ -16,12 +16,6 @@ import numpy as np
 from ..information import Array, IntArray
 from .support import Support
 
-POWER_STEPS = 20
-"""Power iterations for a leading direction; it may be rough, since letters are moved afterwards."""
-
-MOVES = 5
-"""Rounds in which letters choose their half."""
-
 
 def grouped(support: Support, groups: int) -> IntArray:
     """The group 0, ..., groups - 1 of every letter of positive mass; fewer groups if within each of them p(y|x) is the same."""
@@ -61,7 +55,7 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
     if not direction.any():  # it says what all say together: begin with the one that differs most
         first_letter = int(((rows * rows) @ (scale * scale) / p_x - p_x).argmax())
         direction = scale * (_sums(rows[[first_letter]], 0) / p_x[first_letter] - mean)
-    for _ in range(POWER_STEPS):
+    for _ in range(20):  # of the power iteration; the direction may be rough, since letters are moved afterwards
         projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
         direction = scale * (rows.T @ projection - mean * float(p_x @ projection))
         norm = float(np.linalg.norm(direction))
@@ -70,7 +64,7 @@ def _cut(rows: Any) -> np.ndarray[tuple[int, ...], np.dtype[np.bool_]]:
         direction /= norm
     projection = (rows @ (scale * direction)) / p_x - float(mean @ (scale * direction))
     second = np.asarray(projection > float(p_x @ projection) / p_x.sum())
-    for _ in range(MOVES):
+    for _ in range(5):  # rounds in which letters choose their half; later ones move hardly any
         halves = [_sums(rows[half], 0) for half in (~second, second)]
         if min(half.sum() for half in halves) == 0.0:
             break

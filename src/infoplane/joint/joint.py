@@ -18,28 +18,30 @@ from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
 from .. import markup
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, rounded
 from ..information import Array, IntArray, bits, entropy, mutual_information
 from .binning import bins_of
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
+from .mixing import MIXED, Target, shares, stacked, targets_of
 from .sampling import expected_information, largest_expected_information
-from .tables import checked_table, conditional, sealed, smoothed, total, whole_margins
+from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
 
+    from ..sampling.denoising import Denoising
     from .binning import BinRule
 
     Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
     Labels: TypeAlias = Iterable[Hashable] | None
     Names: TypeAlias = str | Sequence[str] | None
 
-SUM_TOLERANCE = 1e-9
-
 MOSTLY_SAMPLING = 0.5
-"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so."""
+"""Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
+on there is more noise in it than anything else."""
 
 
 class Joint:
@@ -52,6 +54,11 @@ class Joint:
     ----------
     p_xy : array or csr_array
         P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    counts : array or csr_array of int64, or None
+        N[x, y], how many records have this x and this y, read-only and without what ``smoothing`` added; None unless the joint was made
+        from samples, rows or whole-number counts.
+    denoising : Denoising or None
+        How `denoised` made it; None of any other joint.
     x_labels, y_labels : tuple
         What the rows and the columns stand for; 0, 1, 2, ... unless given.
     x_names, y_names : tuple of str
@@ -66,6 +73,8 @@ class Joint:
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
     p_xy: Any
+    counts: Any
+    denoising: Denoising | None
     x_labels: tuple[Hashable, ...]
     y_labels: tuple[Hashable, ...]
     x_names: tuple[str, ...]
@@ -90,7 +99,7 @@ class Joint:
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
         self.__dict__["p_xy"] = sealed(table)
-        self.__dict__["_margins"] = None
+        self.__dict__["counts"], self.__dict__["denoising"] = None, None
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -149,7 +158,7 @@ class Joint:
         with np.errstate(under="ignore"):  # the smallest counts may become 0, whatever the caller's np.seterr says
             shares = table / total(table)
         made = cls(shares, *table_labels(N, x_labels, y_labels, x_names, y_names))
-        made.__dict__["_margins"] = whole_margins(counts)
+        made.__dict__["counts"] = whole_counts(counts)
         return made
 
     @classmethod
@@ -262,6 +271,33 @@ class Joint:
         labels = None if labels is None else listed(labels, "x_labels")
         return cls(joint_table(prior, turned, axes, labels), labels, *others)
 
+    @classmethod
+    def mixed(cls, targets: Iterable[tuple[float, Joint]]) -> Self:
+        """Several targets of the same x as one, S' = (j, s_j) with weights theta_j: I(S';Z) = sum_j theta_j I(S_j;Z), exactly.
+
+        Several tasks in one bottleneck (views of relevance), or several secrets in one funnel (sources of privacy), certificates
+        included. A cap r on I(S';Z) bounds the weighted average, so that a single target may have up to r / theta_j. The joint is no table
+        of records (`records` is None). ``Solution.by_target`` has the information about each, by name.
+
+        Parameters
+        ----------
+        targets
+            Pairs (weight, joint), each joint of the same x and p(x), with its own y; weights are positive, and normalised. A target is
+            named by the y columns of its joint.
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> df = pd.DataFrame({"town": ["a", "a", "b", "b"], "sex": ["f", "m", "m", "m"], "ill": [0, 1, 1, 1]})
+        >>> both = Joint.mixed([(2, Joint.from_frame(df, "town", "sex")), (1, Joint.from_frame(df, "town", "ill"))])
+        >>> both.y_labels, [(one.name, round(one.weight, 3)) for one in both.targets]
+        ((('sex', 'f'), ('sex', 'm'), ('ill', 0), ('ill', 1)), [('sex', 0.667), ('ill', 0.333)])
+        """
+        parts = shares(targets, check_joint)
+        table, labels = stacked(parts)
+        first = parts[0][2]
+        return cls(table, first.x_labels, labels, first.x_names, MIXED)
+
     def with_prior(self, prior: ArrayLike | Mapping[Any, float] | Literal["uniform"]) -> Self:
         """The joint with the same p(y|x) and another p(x); it is no table of records any more.
 
@@ -281,6 +317,11 @@ class Joint:
         """(|X|, |Y|)."""
         n_x, n_y = self.p_xy.shape
         return n_x, n_y
+
+    @cached_property
+    def targets(self) -> tuple[Target, ...]:
+        """The targets that `mixed` has put together, each with its name, weight and columns; one, the whole of Y, for any other joint."""
+        return targets_of(self)
 
     @property
     def bins(self) -> dict[str, str | tuple[Any, ...]]:
@@ -343,7 +384,7 @@ class Joint:
     @property
     def records(self) -> int | None:
         """Of how many records the joint is the table; None if it was not made from samples, rows or whole-number counts."""
-        return None if self._margins is None else int(self._margins[0].sum())
+        return None if self.counts is None else int(self.counts.sum())
 
     @cached_property
     def expected_information(self) -> float | None:
@@ -356,7 +397,7 @@ class Joint:
     @cached_property
     def caution(self) -> str | None:
         """A sentence, if half of I(X;Y) or more is what independent x and y would show at this sample size; else None."""
-        if self._margins is None or self.mutual_information <= 0.0:
+        if self._margins is None or self.denoising is not None or self.mutual_information <= 0.0:
             return None
         least = MOSTLY_SAMPLING * self.mutual_information
         # The bound is a formula, the expectation a sum over all pairs of counts.
@@ -370,10 +411,36 @@ class Joint:
             f"would show if they were independent ({self.records:,} records): group letters or bin numbers"
         )
 
-    if TYPE_CHECKING:
+    @cached_property
+    def _margins(self) -> tuple[IntArray, IntArray] | None:
+        return None if self.counts is None else margins(self.counts)
 
-        @property
-        def _margins(self) -> tuple[IntArray, IntArray] | None: ...
+    def denoised(self, *, groups: int | None = None) -> Self:
+        """The joint that the records support: p~(y|x) of every letter pooled with letters like it, as far as its records are few.
+
+        (n_x / n) sum_z p(z|x) q_z(y),  p(z|x) ~ p(z) exp(sum_y n_xy log q_z(y)): the bottleneck's equation with beta = n_x for each letter
+        (`infoplane.sampling.mixture`). A table of up to 32 letters keeps them all, shrunk. If the records support no difference between
+        letters, I(X;Y) is 0. `counts` and `records` stay, what ``smoothing`` added goes, and `denoising` says how it was made.
+
+        Parameters
+        ----------
+        groups
+            How many groups z; by default chosen by AIC, one if BIC prefers that (`infoplane.sampling.denoising`).
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> rng = np.random.default_rng(0)
+        >>> noise = Joint.from_samples(rng.integers(0, 500, 2000), rng.integers(0, 3, 2000))  # x says nothing about y
+        >>> round(noise.mutual_information, 3), abs(round(noise.denoised().mutual_information, 12))
+        (0.295, 0.0)
+        >>> str(noise.denoised().denoising)
+        'one group: the records support no difference between letters; held-out gain 0 millinats a record'
+        """
+        from ..sampling.denoising import denoised
+
+        made: Self = denoised(self, groups)  # type: ignore[assignment]
+        return made
 
     def support(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Two masks: the x with p(x) > 0, the y with p(y) > 0."""
@@ -396,6 +463,7 @@ class Joint:
         h_x, h_y, i_xy = (bits(v) for v in (self.entropy_x, self.entropy_y, self.mutual_information))
         expected = "" if self.caution is None else f" (if independent, {bits(self.expected_information or 0.0):.3g})"
         records = "" if self.records is None else f", {counted(self.records, 'record')}"
+        records += "" if self.denoising is None else f", denoised ({self.denoising.summary})"
         return (
             f"Joint({n_x} x {n_y}{' sparse' if self.is_sparse else ''}, {zeros} zero cell{'s' if zeros != 1 else ''}, "
             f"H(X) = {h_x:.6g}, H(Y) = {h_y:.6g}, I(X;Y) = {i_xy:.6g} bits{expected}{records})"
@@ -411,6 +479,7 @@ class Joint:
             ("H(Y)", f"{rounded(bits(self.entropy_y))} bits"),
             ("I(X;Y)", f"{rounded(bits(self.mutual_information))} bits"),
             *([] if self.records is None else [("records", f"{self.records:,}")]),
+            *([] if self.denoising is None else [("denoised", str(self.denoising))]),
         ]
         said = "" if self.caution is None else markup.note(f"Caution: {self.caution}.")
         return markup.page(f"Joint, {self.shape[0]:,} x {self.shape[1]:,}", markup.facts(rows), said)
@@ -433,15 +502,38 @@ class Joint:
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Unpickled arrays are writable: the constructor makes them read-only again.
-        return type(self), (self.p_xy, *self._labelling()), self._margins
+        return type(self), (self.p_xy, *self._labelling()), {"counts": self.counts, "denoising": self.denoising}
 
-    def __setstate__(self, margins: tuple[IntArray, IntArray] | None) -> None:
-        self.__dict__["_margins"] = margins
+    def __setstate__(self, sample: Mapping[str, Any]) -> None:
+        counts = sample["counts"]
+        self.__dict__["counts"] = None if counts is None else sealed(counts)
+        self.__dict__["denoising"] = sample["denoising"]
 
-    def with_margins(self, margins: tuple[IntArray, IntArray] | None) -> Self:
-        """The same joint as the table of records with these counts of each x and of each y; for files that keep both."""
-        made = type(self)(self.p_xy, *self._labelling())
-        made.__dict__["_margins"] = margins
+    def with_counts(self, counts: Matrix) -> Self:
+        """The same probabilities, as what is said of a population from which these records were drawn.
+
+        Parameters
+        ----------
+        counts
+            N[x, y], whole numbers, dense or ``scipy.sparse``, in the shape of the joint.
+
+        Examples
+        --------
+        >>> Joint.from_matrix([[0.5, 0.0], [0.1, 0.4]]).with_counts([[5, 0], [1, 4]]).records
+        10
+        """
+        table = checked_table(counts, "counts")
+        if table.shape != self.shape:
+            raise InvalidJointError(f"counts must have the joint's shape {self.shape}; found {table.shape}.")
+        whole = whole_counts(table)
+        if whole is None:
+            raise InvalidJointError("counts of records must be whole numbers, at most 2^53 together; found others.")
+        return self._drawn(self.p_xy, whole, self.denoising)
+
+    def _drawn(self, P: Matrix, counts: Any, denoising: Denoising | None) -> Self:
+        """A joint over the same letters, with its records and how it was made of them."""
+        made = type(self)(P, *self._labelling())
+        made.__dict__["counts"], made.__dict__["denoising"] = counts, denoising
         return made
 
 

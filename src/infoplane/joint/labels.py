@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from ..errors import InvalidJointError
+from .tables import SPARSE_CELLS, SPARSE_SHARE
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     Cells: TypeAlias = Mapping[tuple[Hashable, Hashable], float]
 
 # Tables of samples are stored sparse when they are both this large and this empty.
-SPARSE_CELLS, SPARSE_DENSITY = 1_000_000, 0.1
-
 MISSING = "missing"
 """The label of a value that is not there, where missing values are a category; it comes after all others."""
 
@@ -127,10 +126,6 @@ def _kind(value: object) -> object:
     return next((kind for kind, members in kinds if isinstance(value, members)), type(value))
 
 
-NAMED = 5
-"""Labels that an error lists before it says how many more there are."""
-
-
 def own_labels(given: Any) -> Labels | None:
     """The labels that a thing brings: the keys of a mapping, or a pandas index; None for one without, or whose index only counts rows."""
     if isinstance(given, Mapping):
@@ -158,8 +153,8 @@ def aligned(given: Labels, wanted: Labels, what: str) -> list[int]:
 
 
 def _some(labels: list[Hashable]) -> str:
-    more = f" and {len(labels) - NAMED} more" if len(labels) > NAMED else ""
-    return ", ".join(repr(label) for label in labels[:NAMED]) + more
+    more = f" and {len(labels) - 5} more" if len(labels) > 5 else ""
+    return ", ".join(repr(label) for label in labels[:5]) + more
 
 
 def sample_cells(x: Any, y: Any) -> Cells:
@@ -187,7 +182,7 @@ def tabulated(cells: Cells) -> tuple[Table, Labels, Labels]:
     at = [rows[x] for x, _ in cells], [columns[y] for _, y in cells]
     table = sparse.csr_array((amounts, at), shape=(len(rows), len(columns)))
     size = math.prod(table.shape)
-    large_and_empty = size > SPARSE_CELLS and len(cells) < SPARSE_DENSITY * size
+    large_and_empty = size > SPARSE_CELLS and len(cells) < SPARSE_SHARE * size
     return table if large_and_empty else table.toarray(), x_labels, y_labels
 
 

@@ -12,12 +12,7 @@ from scipy import sparse
 from ..errors import InvalidJointError
 from ..information import BLOCK, Array, IntArray, entropy
 from .joint import Joint
-
-LARGEST_TABLE = 50_000_000
-"""Cells of the dense |X| x |Y| table that solvers without a sparse path may make of a sparse joint."""
-
-SPARSE_CELLS, SPARSE_SHARE = 1_000_000, 0.1
-"""A sparse joint stays sparse if it has at least so many cells and at most this share of them is not 0; else dense BLAS is faster."""
+from .tables import LARGEST_TABLE, SPARSE_CELLS, SPARSE_SHARE
 
 
 class Rows(NamedTuple):

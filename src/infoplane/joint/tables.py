@@ -16,7 +16,12 @@ from ..information import Array, IntArray
 
 # A float64 array or csr_array; the stubs cannot say what operators that both have return.
 Table: TypeAlias = Any
-MAX_FILLED_CELLS = 50_000_000
+
+LARGEST_TABLE = 50_000_000
+"""Cells of a dense |X| x |Y| table that is made of a sparse one, or filled by smoothing: 400 MB, of which a solve needs several."""
+
+SPARSE_CELLS, SPARSE_SHARE = 1_000_000, 0.1
+"""A table is sparse if it has at least so many cells and at most this share of them is not 0; else dense BLAS is faster."""
 
 
 def checked_table(P: Any, what: str) -> Table:
@@ -93,11 +98,16 @@ def exact_sum(amounts: Iterable[float]) -> float:
         raise InvalidJointError("the sum must be finite; found one beyond 1.8e308. Scale the values down.") from None
 
 
-def whole_margins(counts: Table) -> tuple[IntArray, IntArray] | None:
-    """How often each x and each y was seen, if all entries are whole numbers; else None."""
-    values = _values(counts)
-    if not (values == np.floor(values)).all() or total(counts) > 2.0**53:
+def whole_counts(table: Table) -> Table | None:
+    """How often each (x, y) was seen, as read-only int64, dense or sparse as the table is, if all entries are whole numbers; else None."""
+    values = _values(table)
+    if not (values == np.floor(values)).all() or total(table) > 2.0**53:
         return None
+    return sealed(table.astype(np.int64))
+
+
+def margins(counts: Table) -> tuple[IntArray, IntArray]:
+    """How often each x and each y was seen, read-only."""
     rows, columns = (np.asarray(counts.sum(axis=axis)).astype(np.int64) for axis in (1, 0))
     return sealed(rows), sealed(columns)
 
@@ -141,8 +151,8 @@ def _unmasked(P: Any) -> Any:
 
 
 def _check_fits(cells: int, what: str, advice: str) -> None:
-    if cells > MAX_FILLED_CELLS:
-        raise InvalidJointError(f"{what} may fill at most {MAX_FILLED_CELLS:,} cells; found {cells:,}. {advice}")
+    if cells > LARGEST_TABLE:
+        raise InvalidJointError(f"{what} may fill at most {LARGEST_TABLE:,} cells; found {cells:,}. {advice}")
 
 
 def _place(row: int, column: int) -> str:

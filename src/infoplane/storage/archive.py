@@ -19,6 +19,7 @@ from ..frontier.frontier import Frontier
 from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
+from ..sampling.denoising import CONSTANT, MIXTURE, SHRINKAGE, Candidate, Denoising
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from .files import path_of, to_json, write_whole
@@ -27,7 +28,7 @@ from .npz import Expected, read_npz
 
 MEMBERS = {
     "meta": Expected("U", ()),
-    **dict.fromkeys(("p_row", "p_column", "x_counts", "y_counts"), Expected("i", (None,))),
+    **dict.fromkeys(("p_row", "p_column", "n_row", "n_column", "n_value"), Expected("i", (None,))),
     "p_value": Expected("f", (None,)),
     "rho": Expected("f", (None, 3)),
     "numbers": Expected("f", (None, 5)),
@@ -51,7 +52,7 @@ LARGEST_DENSE = 2**28
 FORMAT = 1
 """Of what a file holds; others are refused."""
 
-OPTIONAL = {"x_counts", "y_counts"}
+OPTIONAL = {"n_row", "n_column", "n_value"}
 """What a file may be without: a joint that was not made of records has no counts."""
 
 
@@ -83,14 +84,19 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
         "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
+        **({} if joint.denoising is None else {"denoising": _denoising_meta(joint.denoising)}),
     }
 
 
 def joint_arrays(joint: Joint) -> dict[str, Any]:
-    """The cells of a joint that hold mass; and, if it was made of records, how often each x and each y was seen."""
-    P = scipy.sparse.coo_array(joint.p_xy)
-    counts = {} if joint._margins is None else dict(zip(("x_counts", "y_counts"), joint._margins, strict=True))
-    return {"p_row": P.row.astype(np.int64), "p_column": P.col.astype(np.int64), "p_value": P.data, **counts}
+    """The cells of a joint that hold mass; and, if it was made of records, those in which any fell."""
+    tables = {"p": joint.p_xy} if joint.counts is None else {"p": joint.p_xy, "n": joint.counts}
+    arrays: dict[str, Any] = {}
+    for name, table in tables.items():
+        cells = scipy.sparse.coo_array(table)
+        places = {f"{name}_row": cells.row.astype(np.int64), f"{name}_column": cells.col.astype(np.int64)}
+        arrays |= {**places, f"{name}_value": cells.data}
+    return arrays
 
 
 def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
@@ -100,18 +106,53 @@ def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
         raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
     if not meta["sparse"] and math.prod(shape) > LARGEST_DENSE:
         raise ValueError(f"its joint of shape {shape} is too large for a dense table")
-    for name, length in (("x_counts", shape[0]), ("y_counts", shape[1])):
-        if name in arrays and (arrays[name].shape != (length,) or (arrays[name] < 0).any()):
-            raise ValueError(f"its {name} do not fit its joint")
-    P = scipy.sparse.coo_array((arrays["p_value"], (arrays["p_row"], arrays["p_column"])), shape=shape)
     joint = Joint.from_matrix(
-        P.tocsr() if meta["sparse"] else P.toarray(),
+        _table("p", arrays, shape, meta["sparse"]),
         x_labels=_labels(meta["x_labels"]),
         y_labels=_labels(meta["y_labels"]),
         x_names=meta["x_names"],
         y_names=meta["y_names"],
     )
-    return joint.with_margins((arrays["x_counts"], arrays["y_counts"])) if "x_counts" in arrays else joint
+    if not OPTIONAL & arrays.keys():
+        return joint
+    drawn = joint.with_counts(_table("n", arrays, shape, meta["sparse"]))
+    made = meta.get("denoising")
+    return drawn if made is None else drawn._drawn(drawn.p_xy, drawn.counts, _denoising(made, shape[1]))
+
+
+def _denoising_meta(made: Denoising) -> dict[str, Any]:
+    return {**to_json(vars(made)), "curve": [list(candidate) for candidate in made.curve]}
+
+
+def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:
+    """How a joint was denoised; ValueError unless its arrays fit each other and the joint's letters of Y."""
+    seen = np.array(meta["seen"], dtype=bool)
+    outcomes = int(seen.sum())
+    arrays = {name: np.array(meta[name], dtype=float) for name in ("prior", "weights", "concentration")}
+    centres = np.array(meta["centres"], dtype=float).reshape(-1, outcomes)
+    curve = tuple(Candidate(int(groups), *map(float, rest)) for groups, *rest in meta["curve"])
+    fits = seen.shape == (letters,) and len(centres) == len(arrays["weights"])
+    fits &= arrays["prior"].shape == arrays["concentration"].shape == (outcomes,)
+    finite = all(np.isfinite(one).all() and (one > 0.0).all() for one in (*arrays.values(), centres))
+    if not (fits and finite and meta["how"] in (MIXTURE, SHRINKAGE, CONSTANT) and math.isfinite(meta["gain"])):
+        raise ValueError("its denoising does not fit its joint")
+    return Denoising(
+        how=meta["how"],
+        groups=int(meta["groups"]),
+        gain=float(meta["gain"]),
+        chosen=meta["chosen"] is True,
+        centres=centres,
+        seen=seen,
+        curve=curve,
+        **arrays,
+    )
+
+
+def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_sparse: bool) -> Any:
+    cells = scipy.sparse.coo_array(
+        (arrays[f"{name}_value"], (arrays[f"{name}_row"], arrays[f"{name}_column"])), shape=shape
+    )
+    return cells.tocsr() if is_sparse else cells.toarray()
 
 
 def _to_arrays(frontier: Frontier) -> dict[str, Any]:

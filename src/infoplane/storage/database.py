@@ -60,15 +60,6 @@ CREATE = {
 }
 """How tables are made, and what SQLite says of them ever after."""
 
-HEADER = 100
-"""Bytes of a SQLite file's header."""
-
-BUSY_SECONDS = 30.0
-"""How long a connection waits for another one's lock within SQLite, which is held for the moment of a commit."""
-
-LOCK_TRIES = 20
-"""Tries to become the writer, 50 ms apart: `is_being_written` holds the lock for a moment, a writer for as long as it writes."""
-
 T = TypeVar("T")
 
 
@@ -80,11 +71,11 @@ def _check_header(path: Path) -> None:
     try:
         check_regular(path)
         with path.open("rb") as file:
-            header = file.read(HEADER)
+            header = file.read(100)  # SQLite's own
             size = os.fstat(file.fileno()).st_size
     except OSError as error:
         raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
-    if len(header) < HEADER or not header.startswith(b"SQLite format 3\0") or _number(header, 68) != APPLICATION_ID:
+    if len(header) < 100 or not header.startswith(b"SQLite format 3\0") or _number(header, 68) != APPLICATION_ID:
         raise StoreError(f"{path} is not a store of infoplane; it was left as it is. Name another file.")
     if _number(header, 60) != SCHEMA:
         raise StoreError(
@@ -203,7 +194,8 @@ def _beside(path: Path, ending: str) -> Path:
 
 def _connect(path: Path, how: str) -> sqlite3.Connection:
     uri = f"file:{quote(os.fspath(path.absolute()))}?{how}"
-    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=BUSY_SECONDS)
+    # Half a minute for another one's lock within SQLite, which is held for the moment of a commit.
+    connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
     for pragma in ("trusted_schema = OFF", "cell_size_check = ON"):
         connection.execute(f"PRAGMA {pragma}")
     return connection
@@ -313,7 +305,8 @@ def _exclusive_lock(path: Path) -> Iterator[None]:
 
 def _locked(path: Path, beside: Path) -> int:
     """The lock, open; a StoreError if another has it, or if what is there is no lock."""
-    for _ in range(LOCK_TRIES):
+    # A second of tries, 50 ms apart: `is_being_written` holds the lock for a moment, a writer for as long as it writes.
+    for _ in range(20):
         if beside.exists():
             check_regular(beside)
         handle = os.open(beside, os.O_RDWR | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o666)

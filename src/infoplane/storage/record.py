@@ -9,7 +9,8 @@ from ..solution import Run, Trace, contenders
 from ..status import Status
 
 LONGEST_TRACE = 2000
-"""Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them."""
+"""Iterations of a trace that a sweep keeps; of a longer one so many, spaced evenly, and `Trace.iteration` numbers them:
+more points than a chart has pixels, in 100 kB."""
 
 
 Key = tuple[int, int, int]

@@ -34,6 +34,7 @@ from .plan import Chunk, Plan, Problems, Unit
 from .worker import BUDGETS, ChunkResult, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
+"""Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""
 
 WAITING_SECONDS = 1.0
 """Between two looks at chunks that take long, such as a path of many large encoders; and until Ctrl-C is heard, at the latest."""
@@ -42,7 +43,7 @@ AHEAD = 2
 """Chunks per worker: one that it runs, one that waits, so that it is never idle while the results of another are written down."""
 
 SMALLEST = 0.1
-"""Share of a chunk's seconds below which none is cut, even at the end."""
+"""Share of a chunk's seconds below which none is cut, even at the end: smaller ones cost more to send than they spread the work."""
 
 WORKERLESS_SECONDS = 60.0
 """Without any worker, until a sweep ends: about what a batch system that has room takes to start one."""

@@ -26,9 +26,6 @@ from .given import one_system
 if TYPE_CHECKING:
     import pandas as pd
 
-FLOOR = 1e-300
-"""Where a probability of 0 stands in a logarithm: its letter or word is multiplied by 0 anyway."""
-
 
 @dataclass(frozen=True, eq=False)
 class Capacity(Result):
@@ -170,7 +167,9 @@ class _At:
     def __init__(self, W: Array, log_p: Array) -> None:
         self.log_p, self.p = log_p, np.exp(log_p)
         p_z = W @ self.p
-        self.D: Array = -entr(W).sum(axis=0) - W.T @ np.log(np.maximum(p_z, FLOOR))
+        self.D: Array = -entr(W).sum(axis=0) - W.T @ np.log(
+            np.maximum(p_z, 1e-300)
+        )  # a word of probability 0 is multiplied by 0
         self.value, self.most = max(float(self.p @ self.D), 0.0), float(self.D.max())
 
     @property

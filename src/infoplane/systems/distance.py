@@ -17,9 +17,6 @@ from ..information import Array, mutual_information
 from ..joint.joint import Joint, check_joint
 from .given import one_of
 
-NOTHING = 1e-12
-"""Nats below which an encoder says nothing of itself: two of those are alike."""
-
 
 def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None) -> float:
     """gNID of two encoders: 0 if they say the same of X whatever their z are called, near 1 if they have nothing in common.
@@ -44,7 +41,7 @@ def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["z
     check_joint(joint)
     W, V = (one_of(joint, given, name, counts, axes).encoder for given, name in ((W, "W"), (V, "V")))
     own = max(_shared(joint, W, W), _shared(joint, V, V))
-    if own <= NOTHING:
+    if own <= 1e-12:  # rounding: neither says anything, and two of those are alike
         return 0.0
     return float(np.clip(1.0 - _shared(joint, W, V) / own, 0.0, 1.0))
 

@@ -40,20 +40,17 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_SOLVES = 30
-"""Most slopes that are solved for one encoder."""
+"""Most slopes that are solved for one encoder: two and a half times what any took in docs/benchmarks/efficiency.md."""
 
 TOL = 1e-7
-"""Nats between the two sides of epsilon at which to stop."""
+"""Nats between the two sides of epsilon at which to stop: seven digits of it, more than are shown."""
 
 ENOUGH = RunOptions(tol=1e-7, max_iter=4000)
 """What an optimum needs: its loss is then exact to far less than `TOL`, also beside a transition, where the last digits of the encoder
 take tens of thousands of iterations."""
 
-SLOW = 0.2
-"""Share of the gap that may be left after a solve; with more, the next slope is found another way."""
-
-ROUNDING = 1e-9
-"""Nats by which an encoder may lie above all that is known and still be said to lie on it."""
+ON_THE_CURVE = 1e-9
+"""Nats by which an encoder may lie above all that is known and still be said to lie on it: less than `ENOUGH` resolves."""
 
 
 @dataclass(frozen=True)
@@ -224,8 +221,8 @@ def known(frontier: Frontier) -> KnownCurve:
     if siblings(first).make is None:
         raise UnsupportedProblemError("efficiency needs a frontier of infoplane.bottleneck or infoplane.funnel.")
     curve = KnownCurve(frontier.joint, checked(family_of(first)))
-    for row in frontier.best_rows():
-        curve.add(curve.slope(frontier.runs[row].parameter), frontier.solution(row))
+    for answer in frontier.best_answers():
+        curve.add(curve.slope(answer.run.parameter), answer.run)
     return curve
 
 
@@ -278,13 +275,14 @@ class Search:
         way = 0
         while self.solves < self.max_solves:
             excess = curve.nearest(line)[1]
-            if excess < -ROUNDING:
+            if excess < -ON_THE_CURVE:
                 self._from(system, line)
                 continue
             gap = excess - (curve.height(line.u) - line.w)
             if gap <= self.tol:
                 return
-            way = 0 if gap <= SLOW * before else (way + 1) % len(ways)
+            # A solve that leaves more than a fifth of the gap was slow: the next slope is found another way.
+            way = 0 if gap <= 0.2 * before else (way + 1) % len(ways)
             slope = ways[way](line.u)
             if slope in curve.solved:
                 return
@@ -318,7 +316,7 @@ class Search:
         best = min(curve.optimal_at(slope), key=lambda run: abs(run.ixz - line.u))
         low, high = sorted(curve.parameter(one) for one in curve.slopes_around(line.u))
         achieved = max(curve.height(line.u) - line.w, 0.0)  # it achieves itself
-        if excess < -ROUNDING:
+        if excess < -ON_THE_CURVE:
             warnings.warn(
                 f"system {system.name!r} lies {-excess:.1e} nats beyond every optimum that was found: the frontier is not optimal there. "
                 "Raise max_solves, or certify.",

@@ -15,8 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks import check_flag, check_one_of
-from ..encoder.encoder import SUM_TOLERANCE
+from ..checks import SUM_TOLERANCE, check_flag, check_one_of
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array
 from ..joint.joint import Joint

@@ -26,11 +26,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 ROWS = "ABCDEFGHIJ"
-GAP = 1
-"""Empty columns between the greys and the hues."""
-WIDTH = 40 + 1 + GAP
-EMPTY = -1
-"""What stands in the chart where no chip is."""
+WIDTH = 42
+"""Columns of the chart: the greys, one that is empty, and forty hues."""
 
 
 def plot_chart(system: Any = None, ax: Axes | None = None, *, title: str | None = None, counts: bool = False) -> Axes:
@@ -66,7 +63,7 @@ def plot_chart(system: Any = None, ax: Axes | None = None, *, title: str | None 
     picture[place >= 0] = shades[place[place >= 0]]
     ax.imshow(picture, interpolation="nearest", aspect="auto", extent=(0.0, WIDTH, len(ROWS), 0.0))
     if system is not None:
-        for x, y in _borders(np.where(place >= 0, modal[place], EMPTY)):
+        for x, y in _borders(np.where(place >= 0, modal[place], -1)):
             ax.plot(x, y, color=INK, linewidth=0.5, solid_capstyle="butt")
     _letter(ax)
     if title is not None:
@@ -94,10 +91,10 @@ def plot_charts(
 
 
 def _places() -> IntArray:
-    """The chip of each cell of the chart, row by row; `EMPTY` where there is none."""
-    place = np.full((len(ROWS), WIDTH), EMPTY)
+    """The chip of each cell of the chart, row by row; -1 where there is none."""
+    place = np.full((len(ROWS), WIDTH), -1)
     for number, chip in enumerate(chips()):
-        place[ROWS.index(chip.row), chip.column + (GAP if chip.column else 0)] = number
+        place[ROWS.index(chip.row), chip.column + (chip.column > 0)] = number
     return place
 
 
@@ -123,6 +120,6 @@ def _letter(ax: Axes) -> None:
     """Rows by letter, every fifth column by number."""
     ax.set_yticks(np.arange(len(ROWS)) + 0.5, list(ROWS))
     hues = [1, *range(5, 41, 5)]
-    ax.set_xticks([0.5, *(hue + GAP + 0.5 for hue in hues)], ["0", *map(str, hues)])
+    ax.set_xticks([0.5, *(hue + 1.5 for hue in hues)], ["0", *map(str, hues)])
     ax.tick_params(length=0, labelsize="x-small", pad=1, colors=INK)
     ax.spines[:].set_visible(False)

@@ -22,9 +22,6 @@ if TYPE_CHECKING:
 
     from ..posterior.merge_path import MergePath
 
-LINE = 0.17
-"""Inches that a leaf and its label take: a line of small letters."""
-
 LEAVES = 60
 """Leaves up to which every letter is drawn: a picture of about ten inches."""
 
@@ -51,7 +48,8 @@ def plot_merges(path: MergePath, ax: Axes | None = None, *, leaves: int = LEAVES
         raise InvalidOptionError("a path of one letter has no merge to draw.")
     shown = min(n, leaves)
     if ax is None:
-        ax = new_axes(6.4, 1.0 + LINE * shown)
+        # Inches; a leaf and its label take 0.17, a line of small letters.
+        ax = new_axes(6.4, 1.0 + 0.17 * shown)
     rows[:, 2] /= NATS_PER_BIT
     names = _names(path, n - shown)
     dendrogram(

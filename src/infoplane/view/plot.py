@@ -46,11 +46,8 @@ GIVEN_COLOUR = COLOURS[1]
 SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
 """Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
-NAMED = 40
-"""Systems up to which each is called by its name."""
-
 MARKED = 12
-"""Phase transitions up to which each has its letters."""
+"""Phase transitions up to which each has its letters: more texts than that would hide the curve."""
 
 MANY = 200
 """Parameters from which the best runs are drawn as a line, since their markers would hide each other."""
@@ -176,7 +173,7 @@ def plot_plane(
         ax.tick_params(labelsize="small")
         ax.xaxis.label.set_fontsize("small")
         ax.yaxis.label.set_fontsize("small")
-    if systems is not None and len(systems) <= NAMED:
+    if systems is not None and len(systems) <= 40:  # more names than that would hide the plane
         # Last, since where there is room depends on all else.
         xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
         name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], 8.0 * math.sqrt(scale))
@@ -198,7 +195,7 @@ def _draw_runs(
     for index, (solver, rows) in enumerate(by_solver.items()):
         colour, marker = palette[solver], MARKERS[index % len(MARKERS)]
         own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-        best = [rows[row] for row in own.best_rows()]
+        best = [rows[answer.row] for answer in own.best_answers()]
         bests += len(best)
         label = called.get(solver, solver)
         if alone:

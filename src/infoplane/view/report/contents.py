@@ -17,6 +17,7 @@ from ...errors import InfoplaneError
 from ...formatting import counted, label_text, shortened
 from ...frontier.enclosure import Enclosure, is_enclosed
 from ...frontier.frontier import Frontier
+from ...frontier.reuse import as_read
 from ...information import Array, bits
 from ...joint.joint import Joint
 from ...problem import FAMILIES, named_family
@@ -49,22 +50,24 @@ def contents(
     frontier: Frontier, title: str, traces: bool, allowance: Allowance, notation: str = "gamma"
 ) -> dict[str, Any]:
     """The page of a frontier, with the traces of its runs or without."""
-    joint, best = frontier.joint, _best_of_each_solver(frontier)
-    rows = _thinned_rows(frontier, best, allowance.runs)
+    stored = frontier
+    frontier, numbers, answers = as_read(stored)
+    joint, best = frontier.joint, _best_of_each_solver(stored, answers)
+    rows = _thinned_rows(frontier, answers, best, allowance.runs)
     at = {row: index for index, row in enumerate(rows)}
     outcomes = largest(joint.p_y, allowance.outcomes)
-    encoders, letters = _encoders(frontier, best, outcomes, allowance)
+    encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
-    suggestion, drawn_as = frontier.suggest(notation), groups(frontier)
+    suggestion, drawn_as = stored.suggest(notation), groups(frontier)
     written = named_family(frontier.runs[0].problem).notation(notation)
-    enclosure = frontier.enclosure() if is_enclosed(frontier.runs) else None
+    enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
     return {
         "title": title,
         "symbol": written.symbol,
         "inverse": written.inverse,
-        "sentences": {at[row]: _sentence(frontier, row) for row in frontier.best_rows()},
-        "cautions": _cautions(frontier),
-        "summary": _summary(frontier) + ("" if enclosure is None else f" Proven: {enclosure}."),
+        "sentences": {at[row]: _sentence(frontier, row) for row in answers},
+        "cautions": _cautions(stored),
+        "summary": _summary(stored) + ("" if enclosure is None else f" Proven: {enclosure}."),
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
             "y": _axis(joint.y_names, joint.y_labels, joint.p_y, outcomes),
@@ -72,21 +75,24 @@ def contents(
         },
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
-        "table": _table(frontier, rows),
+        "table": _table(frontier, rows, numbers),
         "groups": _column([drawn_as[row] for row in rows]),
         "systems": _systems(frontier, at, written.name),
         "residuals": to_json([frontier.runs[row].residuals for row in rows]),
-        "best": [at[row] for row in frontier.best_rows()],
+        "best": [at[row] for row in answers],
         "best_of_solver": [at[row] for row in best],
         "enclosure": [] if enclosure is None else _band(enclosure),
-        "pareto": [at[row] for row in frontier.pareto_rows() if row in at],
+        "pareto": [at[row] for row in stored.pareto_rows() if row in at],
         "encoders": {at[row]: encoder for row, encoder in encoders.items()},
         "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
-        "knee": None if suggestion.knee is None else at.get(suggestion.knee.row),
+        "knee": None if suggestion.knee is None else _at(frontier, answers, at, suggestion.knee.parameter),
         "suggestion": list(suggestion.sentences),
         "provenance": {"joint": _identity(joint), **_shown_provenance(frontier.provenance)},
         "notes": [
-            *_omissions(frontier, rows, best, encoders, letters, outcomes, allowance),
+            *([] if stored.reused is None else [stored.reused]),
+            *_omissions(
+                stored, [row for row in rows if row < len(stored)], best, encoders, letters, outcomes, allowance
+            ),
             *(_trace_notes(best, recorded) if traces else ()),
         ],
     }
@@ -157,22 +163,27 @@ def _band(enclosure: Enclosure) -> list[dict[str, float]]:
 # -- runs --------------------------------------------------------------------------------------------------------------
 
 
-def _best_of_each_solver(frontier: Frontier) -> list[int]:
-    """The best rows, and beside them those of every solver on its own."""
+def _at(frontier: Frontier, answers: list[int], at: dict[int, int], parameter: float) -> int:
+    """Where the best answer of a parameter stands on the page."""
+    return next(at[row] for row in answers if frontier.runs[row].parameter == parameter)
+
+
+def _best_of_each_solver(frontier: Frontier, answers: list[int]) -> list[int]:
+    """The best answers, and beside them those of every solver on its own."""
     by_solver: dict[str, list[int]] = {}
     for row, run in enumerate(frontier.runs):
         by_solver.setdefault(run.solver, []).append(row)
-    best = list(frontier.best_rows())
+    best = list(answers)
     if len(by_solver) > 1:
         for rows in by_solver.values():
             own = Frontier(frontier.joint, [frontier.runs[row] for row in rows])
-            best += [rows[row] for row in own.best_rows()]
+            best += [rows[answer.row] for answer in own.best_answers()]
     return list(dict.fromkeys(best))
 
 
-def _thinned_rows(frontier: Frontier, best: list[int], most: int) -> list[int]:
+def _thinned_rows(frontier: Frontier, answers: list[int], best: list[int], most: int) -> list[int]:
     """The best, the Pareto set, and as many of the others as there is room for, evenly through the rows."""
-    chosen = dict.fromkeys(frontier.best_rows())
+    chosen = dict.fromkeys(answers)
     for more in (best, frontier.pareto_rows(), range(len(frontier))):
         others = [row for row in more if row not in chosen]
         chosen.update(dict.fromkeys(_evenly(others, most - len(chosen))))
@@ -188,9 +199,15 @@ def _evenly(items: Sequence[int], most: int) -> list[int]:
     return [items[index] for index in np.unique(np.linspace(0, len(items) - 1, most).round().astype(int))]
 
 
-def _table(frontier: Frontier, rows: list[int]) -> dict[str, Any]:
-    """The frame of these rows by columns, every digit kept; a column of texts as numbers into the list of its values."""
+def _table(frontier: Frontier, rows: list[int], numbers: list[int]) -> dict[str, Any]:
+    """The frame of these rows by columns, every digit kept; a column of texts as numbers into the list of its values.
+
+    An answer from elsewhere has the number of the run that found it, and then all rows say where theirs was found.
+    """
     frame = frontier.to_frame(rows).reset_index()
+    if len(numbers) > len(set(numbers)):
+        frame["run"] = [numbers[row] for row in rows]
+        frame["found_at"] = [frontier.runs[numbers[row]].parameter for row in rows]
     columns: dict[str, Any] = {}
     for name in frame.columns:
         values = frame[name].tolist()
@@ -247,16 +264,15 @@ def _trace(trace: Trace, most: int) -> dict[str, Any]:
 
 
 def _encoders(
-    frontier: Frontier, best: list[int], outcomes: Array, allowance: Allowance
+    frontier: Frontier, answers: list[int], best: list[int], outcomes: Array, allowance: Allowance
 ) -> tuple[dict[int, dict[str, Any]], Array]:
     """Encoders by row: of the best runs, then of each solver's own best where they were kept, as many as there is room for.
 
     And the letters that they show: all, or, if there are too many, for each encoder those that are typical of its clusters; its ``rows``
     are then the places of its letters among all that are shown.
     """
-    first = frontier.best_rows()
-    rows = _evenly(first, allowance.encoders)
-    rows += _evenly([row for row in best if row not in set(first)], allowance.encoders - len(rows))
+    rows = _evenly(answers, allowance.encoders)
+    rows += _evenly([row for row in best if row not in set(answers)], allowance.encoders - len(rows))
     everything = frontier.joint.shape[0] <= allowance.letters
     found: dict[int, dict[str, Any]] = {}
     pool: dict[int, int] = {x: x for x in range(frontier.joint.shape[0])} if everything else {}

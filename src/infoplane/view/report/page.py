@@ -27,7 +27,7 @@ from ..groups import groups
 from .contents import Allowance, contents
 
 LARGEST_PAGE = 1_500_000
-"""Bytes."""
+"""Bytes: what a mail server takes, and a browser opens at once; of larger frontiers fewer rows and encoders are shown."""
 
 
 def write_report(
