@@ -70,6 +70,7 @@ from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
+from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .version import __version__
 
@@ -92,6 +93,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -139,6 +141,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "evaluate",
     "fit_exponent",
     "fit_rate",
     "funnel",
