@@ -30,6 +30,7 @@ from .errors import (
 )
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
+from .frontier.release import Release, release_mechanism
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
@@ -116,6 +117,7 @@ __all__ = [
     "Portfolio",
     "Progress",
     "Rate",
+    "Release",
     "Residuals",
     "Run",
     "RunCheck",
@@ -156,6 +158,7 @@ __all__ = [
     "penalty_threshold",
     "perfect_privacy",
     "register",
+    "release_mechanism",
     "resume",
     "solve",
     "sweep",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel import generation, privacy
+from infoplane.certificate.funnel import free, privacy
 from infoplane.certificate.funnel import leakage as certificate
 from infoplane.certificate.funnel.privacy import perfect_privacy, private_encoder
 from infoplane.frontier import leakage
@@ -34,6 +34,7 @@ def heart_curve():
 
 def test_heart_is_certified_at_every_cap(heart_curve):
     joint, curve = heart_curve
+    assert len(curve) == 4
     for found in curve:
         assert found.certified
         assert found.gap <= 1e-5
@@ -239,7 +240,7 @@ def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     if where == "solver":
         monkeypatch.setattr(leakage, "default_encoder", pressed(leakage.default_encoder))
     else:
-        monkeypatch.setattr(generation.Pricing, "advance", pressed(generation.Pricing.advance))
+        monkeypatch.setattr(free.Pricing, "advance", pressed(free.Pricing.advance))
     for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
         assert found.iyz <= cap
         assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound

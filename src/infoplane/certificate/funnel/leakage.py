@@ -28,6 +28,7 @@ from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits
 from .constrained import ConstrainedFunnel
+from .free import FreePosteriors
 from .gap import simple_bound
 from .generation import Outcome, cut_short, generate
 
@@ -132,7 +133,9 @@ def _capped(
     """
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
-    outcome = generate(programme, lambda: programme.at_leakage(eps), tol, budget, H_x - known)
+    outcome = generate(
+        programme, FreePosteriors(programme), lambda: programme.at_leakage(eps), tol, budget, H_x - known
+    )
     W = _within(support, outcome.point.encoder, eps, private)
     lines.append(_line(support, programme, outcome, eps))
     upper = min(_lowest(lines, eps).at(eps), H_x - outcome.lower)
