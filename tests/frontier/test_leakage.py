@@ -160,7 +160,7 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-20, 1e-15, 1e-11, 1e-8])
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-15, 1e-8])
 def test_no_cap_is_worse_than_perfect_privacy(eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
     joint = ip.datasets.heart()
@@ -177,12 +177,12 @@ def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
     support = Support(joint)
     private = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
     cap = 0.25 * joint.mutual_information
-    W = certificate._within(support, np.eye(4), cap, private)
+    W = certificate.within(support, np.eye(4), cap, private)
     point = plane_point(joint, W)
     assert cap * (1.0 - 1e-9) < point.iyz <= cap
     assert point.ixz == pytest.approx(0.25 * 2.0 * BIT + 0.75 * BIT, abs=1e-9)
-    assert certificate._within(support, np.eye(4), 2.0, private) is not private
-    np.testing.assert_array_equal(certificate._within(support, np.ones((1, 4)), 0.0, private), private)
+    assert certificate.within(support, np.eye(4), 2.0, private) is not private
+    np.testing.assert_array_equal(certificate.within(support, np.ones((1, 4)), 0.0, private), private)
 
 
 def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
@@ -210,7 +210,7 @@ def test_limits_leave_a_bound_that_holds():
     assert short.upper_bound >= full.solution.ixz
     assert short.solution.iyz <= 0.05
     assert "not certified" in str(short)
-    assert str(full).startswith("certified")
+    assert "\ncertified: " in str(full)
 
 
 def test_without_time_for_a_proof_it_is_no_worse_than_the_solvers_runs_and_their_time_sharing():
