@@ -30,8 +30,8 @@ MIRROR_STEPS = 10
 """Majorise-minimise steps per argmin where the encoder block has no dual (pf-1, pf-2); one suffices elsewhere."""
 
 EXACT_STEPS, EXACT_TOL = 10_000, 1e-12
-"""Of ``step="exact"``: majorise-minimise steps per argmin, at most, and how little W may move in the last. Mirror steps contract by a factor of
-0.5 to 0.99 on the paper's data, so that the point reached is within 1e-10 of the stationary one."""
+"""Of ``step="exact"``: majorise-minimise steps per argmin, at most, and how little W may move in the last of them. Where they contract
+by 0.99 or less, the point reached is within 1e-10 of the stationary one."""
 
 GOLDEN = 1.618
 
