@@ -67,9 +67,10 @@ from .solvers.splitting.block import Block
 from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.penalty import Threshold, penalty_threshold
+from .solvers.splitting.penalty import penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
+from .solvers.splitting.thresholds import Threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio

@@ -46,7 +46,7 @@ class MissingExtraError(InfoplaneError, ImportError):
 
 
 class PenaltyWarning(UserWarning):
-    """The chosen penalty or relaxation lies outside what the theorems of the paper cover."""
+    """The chosen penalty or relaxation lies outside what is proven, or a threshold was asked for that is false as the paper prints it."""
 
 
 class FarSideWarning(UserWarning):

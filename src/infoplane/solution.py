@@ -418,6 +418,7 @@ class Solution(Result, EncoderView):
 
     def bounded(self, lower_bound: float | None, tol: float, multipliers: Array | None = None) -> Solution:
         """The same solution with a proven lower bound, and what it follows from; CERTIFIED if, and only if, the gap is at most ``tol``."""
+        lower_bound = beneath(lower_bound, self.loss)
         gap = None if lower_bound is None else self.loss - lower_bound
         status = proven(gap, tol, self.residuals, self.status)
         return replace(self, lower_bound=lower_bound, multipliers=multipliers, status=status)
@@ -552,6 +553,17 @@ class Solution(Result, EncoderView):
         return markup.table(header, listed, left=header[2:]) + said
 
 
+ROUNDING = 1e-12
+"""Nats by which a loss may lie below a proven bound because either is rounded; the certificates' own margins are of this size."""
+
+
+def beneath(bound: float | None, loss: float) -> float | None:
+    """A lower bound, lowered to the loss where rounding alone put it above; never -0.0."""
+    if bound is None:
+        return None
+    return (loss if loss < bound <= loss + ROUNDING else bound) + 0.0
+
+
 def finished(
     support: Support,
     problem: MarkovLagrangian,
@@ -565,7 +577,7 @@ def finished(
 ) -> Solution:
     """The solution of a run, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
     parameter = problem.parameter if parameter is None else parameter
-    return Solution(
+    found = Solution(
         joint=support.joint,
         problem=problem,
         encoder=sealed(support.lift(run.encoder)),  # its own already, and large: not to be copied
@@ -584,6 +596,7 @@ def finished(
         advice=run.advice,
         cluster_cap=cluster_cap,
     )
+    return found if run.lower_bound is None else replace(found, lower_bound=beneath(run.lower_bound, found.loss))
 
 
 class StartSummary(NamedTuple):
