@@ -22,6 +22,7 @@ ROOMS = (
     ("version", "errors", "checks", "information", "results", "formatting", "markup"),
     ("runtime",),
     ("joint", "encoder"),
+    ("sampling",),
     ("datasets",),
     ("problem",),
     ("status", "solution", "options", "gaussian"),
@@ -46,9 +47,12 @@ ALLOWED = {
         "frontier.frontier",
         "view",
     ): "Frontier.plot and Frontier.report are views of it; matplotlib and altair are extras",
+    ("joint.joint", "sampling"): "Joint.denoised makes a joint of a joint; its record is an attribute",
     ("solution", "view"): "Solution.plot_trace is a view of it",
+    ("solution", "frontier"): "Solution.interval solves the problem again, without a part of the records each time",
     ("posterior.merge_path", "view"): "MergePath.plot: a picture is a view of it",
     ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
+    ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, room) whose import against the order is wanted, and why."""
@@ -175,15 +179,15 @@ def test_lazy_imports_have_a_reason():
 
 LAZY = {
     "posterior.merge_path": "matplotlib is an extra",
-    "frontier.frontier": "views of a frontier (targets, knee, archive, plot, report) load when they are asked for",
-    "joint.joint": "frames load when a frame is brought",
+    "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
+    "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
     "cli.efficiency": "matplotlib is an extra",
     "cli.exit_codes": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "cli.output": "matplotlib is an extra",
-    "solution": "matplotlib is an extra",
+    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
     "view.report.page": "altair is an extra",
 }
 

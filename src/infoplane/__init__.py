@@ -36,6 +36,8 @@ from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .sampling.denoising import Denoising
+from .sampling.leakage import LeakageBound, leakage_bound
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -67,6 +69,7 @@ from .sweep.sweep import SweepProgress, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency
+from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .version import __version__
 
@@ -81,6 +84,7 @@ __all__ = [
     "CheckVerdict",
     "Columns",
     "ContradictionWarning",
+    "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
     "Envelope",
@@ -88,6 +92,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
     "InvalidEncoderError",
@@ -96,6 +101,7 @@ __all__ = [
     "Iteration",
     "Job",
     "Joint",
+    "LeakageBound",
     "MarkovLagrangian",
     "MergePath",
     "Merging",
@@ -134,6 +140,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "evaluate",
     "fit_exponent",
     "fit_rate",
     "funnel",
@@ -143,6 +150,7 @@ __all__ = [
     "generalised_bottleneck",
     "gnid",
     "iterates",
+    "leakage_bound",
     "merge_two",
     "penalty_threshold",
     "perfect_privacy",

@@ -33,8 +33,8 @@ from .information import Array, Entropies, IntArray, encoder_entropies
 if TYPE_CHECKING:
     from .joint.joint import Joint
 
-ENTRIES = 2_000_000
-"""Entries of an encoder that are looked at together, 16 MB: a large one would need its own size several times over."""
+ENTRIES = 50_000
+"""Entries of an encoder that are looked at together, 0.4 MB: a large one would need its own size several times over."""
 
 CANCELS = 1e-14
 """Logarithms of 0 whose coefficients add up to this share of the largest |rho|, or less, cancel: rounding of

@@ -19,6 +19,7 @@ from .options import RunOptions, Seed, takes
 from .problem import check_problem
 from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
+from .sampling.denoising import sampled
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Callback, together
@@ -54,6 +55,7 @@ def solve(
     max_cells: int | None = None,
     max_seconds: float | None = None,
     callback: Callback | None = None,
+    sample: str = "table",
 ) -> Solution:
     """Minimise rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y) over encoders p(z|x).
 
@@ -67,6 +69,8 @@ def solve(
     {ProofOptions}
     callback
         Called with a `Progress` at least every 200 iterations; a true result stops the run, as Ctrl-C does: the best so far is returned.
+    sample
+        ``"table"`` takes the joint as it is; ``"denoised"`` takes what its records support, `Joint.denoised`.
 
     Returns
     -------
@@ -82,6 +86,7 @@ def solve(
     """
     began = time.perf_counter()
     check_joint(joint)
+    joint = sampled(joint, sample)
     check_problem(problem)
     if callback is not None:
         check_callable("callback", callback)
@@ -146,8 +151,10 @@ def parts_of(solver: Solver, job: Job) -> list[Job]:
     A path solver needs all its starts together; and large encoders stay together, since every part has tables of its own.
     """
     W = job.starts
+    if is_path(solver) or len(W) == 1:
+        return [job]
     count = max(cores(), W.size // BATCH_ENTRIES if W.size <= MOST_ENTRIES else 0)
-    return [job.but(starts=part) for part in np.array_split(W, 1 if is_path(solver) else min(len(W), count))]
+    return [job.but(starts=part) for part in np.array_split(W, min(len(W), count))]
 
 
 def best_solution(job: Job, runs: list[Run], seconds: float, cap: int | None = None) -> Solution:

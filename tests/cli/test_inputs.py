@@ -338,3 +338,21 @@ def test_a_good_sample_has_no_warning(run, write):
     said = run("solve", path, "--x", "x", "--y", "y", "--count", "n", *OPTIONS)
     assert "independent" not in said.err
     assert (said.json["records"], said.json["caution"]) == (800, None)
+
+
+def test_denoise(run, tmp_path):
+    """--denoise solves what the records support, says so on stderr and in the object, and needs whole-number counts."""
+    counts = np.array([[30, 3], [3, 30], [1, 2]])
+    path = tmp_path / "counts.csv"
+    pd.DataFrame([(x, y, counts[x, y]) for x in range(3) for y in range(2)], columns=["x", "y", "n"]).to_csv(path)
+    asked = ("solve", path, "--x", "x", "--y", "y", "--count", "n", "--denoise", *OPTIONS)
+    found = run(*asked)
+    made = ip.Joint.from_counts(counts).denoised()
+    assert found.json["ixy_bits"] == pytest.approx(made.mutual_information / np.log(2), rel=1e-12)
+    assert found.json["denoised"]["how"] == "shrinkage"
+    assert found.json["denoised"]["gain_nats"] == pytest.approx(made.denoising.gain, rel=1e-12)
+    assert "denoised: 3 letters, each shrunk towards p(y)" in found.err
+    path.write_text(path.read_text().replace(",30", ",30.5"))
+    refused = run(*asked)
+    assert refused.code == 3
+    assert "denoising needs counts of records" in refused.err

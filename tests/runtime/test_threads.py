@@ -156,6 +156,19 @@ def test_reports_reach_the_callback_in_the_callers_thread_and_it_may_stop_the_wo
     assert seen == [(threading.get_ident(), number) for number in (1, 2, 3)]
 
 
+def test_a_report_is_heard_though_another_thread_ended_since_they_were_counted():
+    """Two work, one reports, the other ends without a word: the next look, with nothing new, lets the first go on."""
+    heard, said = threading.Event(), []
+    watch, budget = threads.Watch(said.append, sum), Budget()
+    watch.reports.put((1, 7, heard))
+    watch.attend(budget, 2)
+    watch.wake(None)
+    watch.attend(budget, 2)  # counted before the other had ended
+    assert (said, heard.is_set()) == ([], False)
+    watch.attend(budget, 1)
+    assert (said, heard.is_set()) == ([7], True)
+
+
 def test_an_error_in_the_callback_ends_the_work_and_is_raised():
     def callback(_report):
         raise ZeroDivisionError("mine")

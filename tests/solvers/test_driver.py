@@ -17,7 +17,10 @@ HEART = ip.datasets.heart()
     [(1e-9, [1, 4, 16, 64, LONGEST_BLOCK, LONGEST_BLOCK]), (10.0, [1] * 6), (PAUSE / 10.0, [1, 4, 10, 10, 10, 10])],
 )
 def test_steps_between_pauses_follow_the_clock(seconds, asked):
-    pace, steps = BlockPace(), []
+    pace, steps = (
+        BlockPace(job_of(HEART, ip.bottleneck(0.1), starts_of(HEART, 3000))),
+        [],
+    )  # a step of all of them is a block's work
     for _ in asked:
         steps.append(pace.steps)
         pace.learn(seconds * pace.steps)

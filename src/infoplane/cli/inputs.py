@@ -17,6 +17,7 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError
+from ..information import bits
 from ..joint.binning import CALENDAR
 from ..joint.joint import Joint
 from ..joint.labels import MISSING_RULES
@@ -45,6 +46,7 @@ class Source:
     bins: tuple[tuple[str, int | str], ...] = ()
     missing: Literal["error", "category", "drop"] | None = None
     prior: str | None = None
+    denoise: bool = False
 
     @property
     def title(self) -> str:
@@ -54,7 +56,7 @@ class Source:
         return "standard input" if self.name == STDIN else located(self.name).name.split(".")[0] or self.name
 
     def load(self) -> Joint:
-        """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad.
+        """The joint; a usage error if options and JOINT do not go together, InvalidJointError if the data is bad or cannot be denoised.
 
         If most of I(X;Y) is what independence would show at this sample size, a line on stderr says so.
         """
@@ -62,7 +64,16 @@ class Source:
         if joint.caution is not None:
             numbers = len(self.x) == 1 and all(isinstance(label, Real) for label in joint.x_labels)
             note(f"Warning: {joint.caution}{f', e.g. --bin {self.x[0]}:5' if numbers else ''}.")
-        return self._with_prior(joint)
+        return self._with_prior(self._denoised(joint))
+
+    def _denoised(self, joint: Joint) -> Joint:
+        if not self.denoise:
+            return joint
+        made = joint.denoised()
+        note(
+            f"denoised: {made.denoising}; I(X;Y) {bits(joint.mutual_information):.4f} -> {bits(made.mutual_information):.4f} bits"
+        )
+        return made
 
     def _with_prior(self, joint: Joint) -> Joint:
         if self.prior is None:
@@ -176,7 +187,7 @@ class Source:
                 ) from None
 
 
-FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing", "prior")
+FIELDS = ("x", "y", "count", "smoothing", "matrix", "counts", "wide", "bins", "missing", "prior", "denoise")
 
 UNIFORM, CAPACITY = "uniform", "capacity"
 """Words that ``--prior`` takes, besides files."""
@@ -238,6 +249,11 @@ def joint_options(command: F) -> F:
                 metavar="uniform|capacity|FILE",
                 help="Another p(x), with the same p(y|x): uniform; that of a table with the labels of x and their probabilities, one row "
                 "each; or, for efficiency, the mean of the systems' capacity-achieving ones.  [default: that of JOINT]",
+            ),
+            click.option(
+                "--denoise",
+                is_flag=True,
+                help="Take what the records support in place of their table: letters pooled as far as they have few records.",
             ),
             click.option("--counts", is_flag=True, help="With --matrix: it holds counts, which are normalised."),
         )

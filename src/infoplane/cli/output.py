@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
     from ..joint.joint import Joint
     from ..problem import MarkovLagrangian
+    from ..sampling.denoising import Denoising
     from ..solution import Solution
     from ..solvers.base import Solver
     from .exit_codes import Interruption
@@ -106,6 +107,17 @@ def joint_record(joint: Joint) -> dict[str, Any]:
         "records": joint.records,
         "expected_ixy_bits": None if expected is None else bits(expected),
         "caution": joint.caution,
+        "denoised": None if joint.denoising is None else denoising_record(joint.denoising),
+    }
+
+
+def denoising_record(made: Denoising) -> dict[str, Any]:
+    """How the joint was denoised, and every number of groups that was tried."""
+    return {
+        "how": made.how,
+        "groups": made.groups,
+        "gain_nats": made.gain,
+        "curve": made.to_frame().to_dict("records"),
     }
 
 

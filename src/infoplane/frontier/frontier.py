@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..solvers.base import Solver
+    from ..sweep.bands import Bands
     from .enclosure import Enclosure
     from .knee import Suggestion
     from .reuse import BestAnswer
@@ -160,7 +161,7 @@ class Frontier:
         ``transitions``, as `infoplane.transitions` returns them, are marked with their gammas; ``"grid"`` marks where the number of
         clusters changes between neighbouring parameters. Where runs have proven bounds, a band
         shows between which curves the frontier lies (`enclosure`). ``options`` are those of `plot_plane`: ``labels``, ``colours``,
-        ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``. In a notebook the Axes is shown as its picture.
+        ``legend="outside"``, ``title``, ``size="column"``, ``enclosure=False``, ``bands``. In a notebook the Axes is shown as its picture.
         """
         from ..view.plot import plot_plane
 
@@ -264,6 +265,42 @@ class Frontier:
         from .enclosure import enclosure
 
         return enclosure(self)
+
+    def bands(
+        self,
+        *,
+        confidence: float = 0.95,
+        rng: int = 0,
+        store: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Bands:
+        """Between which values the *population's* frontier lies, as the joint's records tell; `enclosure` is about their table.
+
+        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/bands.py`). For bottlenecks of joints made
+        of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
+
+        Parameters
+        ----------
+        confidence
+            At each rate by itself, between 0.5 and 1.
+        rng
+            Seed of the groups, and of the sweeps.
+        store
+            A folder, with the store of each of the ten sweeps: the same call goes on where an earlier one ended.
+        options
+            Those of `sweep`: ``executor``, ``engine``, ``starts``, ``max_seconds``, ``progress``, ...
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.1, 0.2, 0.3])
+        >>> found = f.bands()
+        >>> bool((found.low_bits < found.high_bits).all()), list(found.to_frame())
+        (True, ['ixz_bits', 'iyz_bits', 'iyz_centre_bits', 'iyz_low_bits', 'iyz_high_bits'])
+        """
+        from ..sweep.bands import bands
+
+        return bands(self, confidence=confidence, rng=rng, store=store, **options)
 
     def place(
         self,

@@ -78,7 +78,7 @@ class Budget:
     @property
     def over(self) -> bool:
         """Whether the user has asked for an end, or the time is up."""
-        return self.stopped or self.seconds_spent >= self.seconds
+        return self.stopped or (self.seconds < math.inf and self.seconds_spent >= self.seconds)
 
     def look(self) -> None:
         """Raise `Stopped` if the user has asked for an end, or the time is up."""

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -211,12 +211,9 @@ class Watch(Generic[Report]):
 
     def attend(self, budget: Budget, working: int) -> None:
         """From the thread that attends: call the callback once all threads that work have reported; a true result stops the budget."""
-        try:
-            told = self.reports.get(timeout=LOOK)
-        except Empty:
-            return
-        if told is not None:
-            self.waiting.append(told)
+        with suppress(Empty):  # then who reported before may be all that still work, since another has just ended
+            if (told := self.reports.get(timeout=LOOK)) is not None:
+                self.waiting.append(told)
         if not self.waiting or len(self.waiting) < working:
             return
         self.latest.update({thread: report for thread, report, _ in self.waiting if report is not None})

@@ -3,9 +3,6 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-On a large table Newton's method (`self_consistent`) goes first, and the accelerated map goes on from there, which takes it a few iterations
-if that is stationary. On small ones it runs alone.
-
 Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
 every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
 letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
@@ -32,9 +29,8 @@ from ..runtime.compiling import own_clock
 from ..solution import Run
 from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
-from .job import Job, work_of
+from .job import Job
 from .shared.growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
-from .shared.self_consistent import newton_for
 
 
 @dataclass(frozen=True)
@@ -79,7 +75,7 @@ class Annealing(PathSolver):
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """Upwards in gamma, whatever the order asked for; the whole path is looked over before its first run is shown."""
         order = sorted(range(len(problems)), key=lambda place: gamma_of(problems[place]))
-        clusters, path, clock = job.starts.shape[1], _Path(job), _Clock(len(problems))
+        clusters, clock = job.starts.shape[1], _Clock(len(problems))
         dual = DualClimbs(job.support) if asks_the_dual(job.support, job.most) else None
         lowest = job.but(problem=problems[order[0]])
         W = self._approached(lowest, job.starts[0]) if dual is None else _better(lowest, job.starts[0])
@@ -90,16 +86,16 @@ class Annealing(PathSolver):
                 W, spent = grown(at, W, job.most, dual)
             elif clusters < job.most and not found:  # above the lowest gamma clusters only merge
                 W, spent = _split(at, W)
-            run = path.solved(at, W)
+            run = settled(at, W)
             if dual is not None and (len(found) % ASKED == 0 or len(found) == len(order) - 1):
-                run = _completed(path, at, run, dual)
+                run = _completed(at, run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
             clock.charge(place)
             if job.budget.over:
                 break
         if len(found) == len(problems):
-            _mend(path, problems, found, clock)
+            _mend(job, problems, found, clock)
         for place in sorted(found):
             run = found[place]
             died = max(clusters - len(run.encoder), 0)
@@ -127,25 +123,9 @@ class _Clock:
         self.began = now
 
 
-class _Path:
-    """From an encoder nearby to the stationary one: Newton's method, if that is worth it, then the map."""
-
-    def __init__(self, job: Job) -> None:
-        self.job, self.newton = job, newton_for(job.support)
-
-    def solved(self, job: Job, W: Array) -> Run:
-        """The run that ends at the stationary encoder near W."""
-        spent = 0
-        if self.newton is not None and self.newton.serves(W):
-            gamma, most = gamma_of(job.problem), job.budget.affordable(work_of(job.support, len(W)))
-            W, spent = self.newton.solved(gamma, W, job.tol, most, job.budget)
-        run = settled(job, W)
-        return replace(run, iterations=run.iterations + spent)
-
-
-def _mend(path: _Path, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock) -> None:
+def _mend(job: Job, problems: Sequence[MarkovLagrangian], found: dict[int, Run], clock: _Clock) -> None:
     """Solve again, from the encoder with the lowest line, wherever that lies below the path's own."""
-    support = path.job.support
+    support = job.support
     trivial = np.ones((1, len(support.p_x)))
     for _ in range(MENDING_ROUNDS):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
@@ -155,10 +135,10 @@ def _mend(path: _Path, problems: Sequence[MarkovLagrangian], found: dict[int, Ru
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
             if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
-                found[place] = path.solved(path.job.but(problem=problem), candidates[best])
+                found[place] = settled(job.but(problem=problem), candidates[best])
                 mended = True
                 clock.charge(place)
-        if not mended or path.job.budget.over:
+        if not mended or job.budget.over:
             return
 
 
@@ -186,12 +166,12 @@ def _better(job: Job, start: Array) -> Array:
     return found[job.best(found)]
 
 
-def _completed(path: _Path, job: Job, run: Run, dual: DualClimbs) -> Run:
+def _completed(job: Job, run: Run, dual: DualClimbs) -> Run:
     """The run, or one from its encoder with the clusters that are missing."""
     W, spent = grown(job, run.encoder, job.letters, dual)
     if W is run.encoder:
         return run
-    better = path.solved(job, W)
+    better = settled(job, W)
     before, after = job.losses([run.encoder, better.encoder])
     return replace(better, iterations=run.iterations + spent + better.iterations) if after < before else run
 

@@ -37,6 +37,9 @@ GROWTH = 4.0
 LONGEST_BLOCK = 200
 """Most steps between two pauses, and so between two calls of the user's callback."""
 
+FIRST_BLOCK = 2e6
+"""Operations of the first block, about, all runs together: milliseconds, or a tenth of a second where a step solves equations."""
+
 
 class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
@@ -111,13 +114,15 @@ def together(some: Sequence[Progress]) -> Progress:
 
 
 class BlockPace:
-    """How many steps there are between two pauses, by the time that the last ones took: first one, at most `LONGEST_BLOCK`.
+    """How many steps there are between two pauses: first by their work, then by the time that the last ones took.
 
     Steps of one algorithm cost a thousand times those of another of the same size.
     """
 
-    def __init__(self) -> None:
-        self.steps = 1
+    def __init__(self, job: Job) -> None:
+        watched = job.budget.watch is not None  # whoever watches hears of the first step
+        affordable = 1.0 if watched else FIRST_BLOCK / (job.work * max(len(job.starts), 1))
+        self.steps = int(min(max(affordable, 1.0), LONGEST_BLOCK))
 
     def learn(self, seconds: float) -> None:
         """Take note of how long the last block took."""
@@ -127,7 +132,7 @@ class BlockPace:
 
 def drive(iteration: Iteration) -> list[Run]:
     """Every run at its end, or as it stands once the budget is stopped."""
-    budget, pace, going = iteration.job.budget, BlockPace(), True
+    budget, pace, going = iteration.job.budget, BlockPace(iteration.job), True
     while going and not budget.over:
         began = time.perf_counter()
         going = advanced(iteration, pace.steps)
@@ -160,7 +165,8 @@ def runs_of(iteration: Iteration) -> list[Run]:
 def _left(iteration: Iteration) -> IntArray:
     """Steps that each run may still do."""
     state: IterationState = iteration.state
-    return np.where(state.outcome == RUNNING, np.maximum(iteration.limit - state.iterations, 0), 0)
+    left: IntArray = (state.outcome == RUNNING) * (iteration.limit - state.iterations)
+    return left
 
 
 def _ended(iteration: Iteration, run: int, W: Array) -> Run:

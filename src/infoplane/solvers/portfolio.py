@@ -245,6 +245,7 @@ class Candidates:
             self.keep(self.job.standing(W, found_by))
             return
         run = settled(self.patient, W)
+        del W  # a large one is not to lie beside what was made of it
         self.keep(run if found_by.endswith(run.found_by) else replace(run, found_by=f"{found_by}, {run.found_by}"))
 
 

@@ -19,6 +19,7 @@ from ..frontier.frontier import Frontier
 from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
+from ..sampling.denoising import CONSTANT, MIXTURE, SHRINKAGE, Candidate, Denoising
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from .files import path_of, to_json, write_whole
@@ -83,6 +84,7 @@ def joint_meta(joint: Joint) -> dict[str, Any]:
         "y_labels": _label(joint.y_labels),
         "x_names": list(joint.x_names),
         "y_names": list(joint.y_names),
+        **({} if joint.denoising is None else {"denoising": _denoising_meta(joint.denoising)}),
     }
 
 
@@ -111,7 +113,39 @@ def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
         x_names=meta["x_names"],
         y_names=meta["y_names"],
     )
-    return joint.with_counts(_table("n", arrays, shape, meta["sparse"])) if OPTIONAL & arrays.keys() else joint
+    if not OPTIONAL & arrays.keys():
+        return joint
+    drawn = joint.with_counts(_table("n", arrays, shape, meta["sparse"]))
+    made = meta.get("denoising")
+    return drawn if made is None else drawn._drawn(drawn.p_xy, drawn.counts, _denoising(made, shape[1]))
+
+
+def _denoising_meta(made: Denoising) -> dict[str, Any]:
+    return {**to_json(vars(made)), "curve": [list(candidate) for candidate in made.curve]}
+
+
+def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:
+    """How a joint was denoised; ValueError unless its arrays fit each other and the joint's letters of Y."""
+    seen = np.array(meta["seen"], dtype=bool)
+    outcomes = int(seen.sum())
+    arrays = {name: np.array(meta[name], dtype=float) for name in ("prior", "weights", "concentration")}
+    centres = np.array(meta["centres"], dtype=float).reshape(-1, outcomes)
+    curve = tuple(Candidate(int(groups), *map(float, rest)) for groups, *rest in meta["curve"])
+    fits = seen.shape == (letters,) and len(centres) == len(arrays["weights"])
+    fits &= arrays["prior"].shape == arrays["concentration"].shape == (outcomes,)
+    finite = all(np.isfinite(one).all() and (one > 0.0).all() for one in (*arrays.values(), centres))
+    if not (fits and finite and meta["how"] in (MIXTURE, SHRINKAGE, CONSTANT) and math.isfinite(meta["gain"])):
+        raise ValueError("its denoising does not fit its joint")
+    return Denoising(
+        how=meta["how"],
+        groups=int(meta["groups"]),
+        gain=float(meta["gain"]),
+        chosen=meta["chosen"] is True,
+        centres=centres,
+        seen=seen,
+        curve=curve,
+        **arrays,
+    )
 
 
 def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_sparse: bool) -> Any:

@@ -19,6 +19,7 @@ from ..joint.joint import Joint, check_joint
 from ..options import RunOptions, Seed, takes
 from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
+from ..sampling.denoising import sampled
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover
 from ..solvers.shared.starts import default_init, make_starts, most_clusters, seed_sequence
@@ -58,6 +59,7 @@ def sweep(
     progress: bool | ProgressCallback = False,
     chunk_seconds: float = CHUNK_SECONDS,
     notation: str = "gamma",
+    sample: str = "table",
 ) -> Frontier:
     """Solve ``family(parameter)`` for every parameter, from every start, and keep every run.
 
@@ -91,6 +93,8 @@ def sweep(
         About how long a worker is left alone with a chunk of runs, and how much of its work a kill can undo.
     notation
         ``"beta"``: the parameters of a bottleneck are betas, each of which means gamma = 1/beta. The frontier is the same.
+    sample
+        ``"table"`` takes the joint as it is; ``"denoised"`` takes what its records support, `Joint.denoised`.
 
     Returns
     -------
@@ -107,6 +111,7 @@ def sweep(
     Frontier(4 parameters, 8 runs, 8 converged)
     """
     check_joint(joint)
+    joint = sampled(joint, sample)
     check_family(family)
     if parameters is None:
         points = record_for_grid(family).points if points is None else whole_number("points", points)

@@ -65,6 +65,11 @@ def one_of(joint: Joint, given: Any, name: str, counts: bool = False, axes: str 
     return _read(given, joint, counts, axes, name)
 
 
+def own_system(joint: Joint, given: Any) -> System:
+    """One system with the labels that it has itself, of which the joint may have others; without labels, in the order of the joint's x."""
+    return _read(given, joint, False, None, "", match=False)
+
+
 def one_system(given: Any, counts: bool = False, axes: str | None = None) -> System:
     """One system as an encoder, whatever its x are called.
 
@@ -166,7 +171,7 @@ def _is_one_system(given: Any) -> bool:
     return isinstance(given, Sequence) and len(given) > 0 and _is_column(given)
 
 
-def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name: str) -> System:
+def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name: str, match: bool = True) -> System:
     check_flag("counts", counts)
     where = f"system {name!r}: " if name else ""
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)
@@ -183,13 +188,14 @@ def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name:
         else:
             table = _oriented(_numbers(given), None if joint is None else joint.shape[0], counts, axes)
             x_labels, z_labels = None, tuple(range(len(table)))
-        if joint is not None:
+        own = joint is None or (x_labels is not None and not match)
+        if joint is not None and not own:
             table = _matched(table, x_labels, joint)
-        labels = joint.x_labels if joint is not None else x_labels or tuple(range(table.shape[1]))
+        labels = joint.x_labels if joint is not None and not own else x_labels or tuple(range(table.shape[1]))
         W = _checked(table, labels, counts)
     except InvalidEncoderError as error:
         raise InvalidEncoderError(f"{where}{error}") from None
-    return System(name, W, z_labels, x_labels if joint is None else joint.x_labels)
+    return System(name, W, z_labels, x_labels if joint is None or own else joint.x_labels)
 
 
 def _is_column(given: Any) -> bool:

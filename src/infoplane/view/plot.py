@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from ..frontier.transitions import Transition
+    from ..sweep.bands import Bands
 
 # Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
@@ -64,6 +65,7 @@ def plot_plane(
     title: str | None = None,
     size: str | tuple[float, float] = "page",
     enclosure: bool | None = None,
+    bands: Bands | None = None,
     systems: Any = None,
     line: bool | None = None,
     xlabel: str | None = None,
@@ -98,6 +100,8 @@ def plot_plane(
         Of a new figure: ``"page"``, ``"column"`` (3.4 inches, small letters), or its width and height in inches.
     enclosure
         Whether to draw the band between which the frontier is proven to lie (`Frontier.enclosure`); by default, if it can be.
+    bands
+        What `Frontier.bands` returned: a second band, in which the population's frontier lies.
     systems
         What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point, joined to its nearest optimum by a thin line.
         Labels do not overlap (textalloc places them; without it they stand to the right of their points).
@@ -129,7 +133,9 @@ def plot_plane(
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
     if is_enclosed(frontier.runs) if enclosure is None else enclosure:
-        _band(ax, frontier.enclosure())
+        _band(ax, frontier.enclosure(), "the frontier of this table, " if bands is not None else "")
+    if bands is not None:
+        _population(ax, bands)
 
     for set_label, said in ((ax.set_xlabel, xlabel), (ax.set_ylabel, ylabel)):
         if said is not None:
@@ -390,13 +396,22 @@ def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
     tidy(ax)
 
 
-def _band(ax: Axes, found: Enclosure) -> None:
+def _population(ax: Axes, found: Bands) -> None:
+    """What is known of the population's frontier: another colour than what is proven of the table's."""
+    low, high = (np.concatenate([[0.0], edge]) for edge in (found.low_bits, found.high_bits))
+    ixz = np.concatenate([[0.0], found.ixz_bits])  # a constant tells nothing, in every population
+    label = f"the population's frontier: {100 * found.confidence:g}% at each rate, {found.records:,} records"
+    ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
+    ax.plot(found.ixz_bits, found.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
+
+
+def _band(ax: Axes, found: Enclosure, about: str) -> None:
     """The frontier lies in it. Its proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel."""
     proven = found.low_bits if found.hides_y else found.high_bits
     ax.fill_between(
         found.ixz_bits, found.low_bits, found.high_bits, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5
     )
-    label = f"proven to {found.gap_bits:.1g} bits"
+    label = f"{about}proven to {found.gap_bits:.1g} bits"
     ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
 

@@ -57,7 +57,7 @@ def test_an_end_is_confirmed_and_one_inside_the_exact_reach_is_not(joint):
         locate(work)
         target = bound + float(10.0 ** rng.uniform(-9, -2))
         reduce(dual, work, target - bound)
-        assert ranges_agree(dual, second, work, target)
+        assert ranges_agree(dual, second, work, target, False)
         rho = (mpmath.mpf(target) - B) / mpmath.mpf(dual.gamma)
         before = second.low.copy(), second.high.copy()
         after = work.low.copy(), work.high.copy()
@@ -73,12 +73,12 @@ def test_an_end_is_confirmed_and_one_inside_the_exact_reach_is_not(joint):
                 work.low[:], work.high[:] = before
                 shrunk = work.high if end else work.low
                 shrunk[y] = after[end][y]
-                assert ranges_agree(dual, second, work, target)
+                assert ranges_agree(dual, second, work, target, False)
                 inside = float(exact_end) - sign * 1e-9 * (1.0 + dual.largest) / min(dual.gamma * abs(tilt[y]), 1.0)
                 shrunk[y] = inside
-                assert not ranges_agree(dual, second, work, target)
+                assert not ranges_agree(dual, second, work, target, False)
                 shrunk[y] = np.nan
-                assert not ranges_agree(dual, second, work, target)
+                assert not ranges_agree(dual, second, work, target, False)
                 work.low[:], work.high[:] = after
     assert moved > 10
 

@@ -150,7 +150,7 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
         left = reduce(dual, work, target - bound)
         number = (64 * boxes.counts[CUTS] + k) * ROUNDS + round_  # any that differs from box to box and round to round
         if not left or chosen(second, work, number):
-            agreed = ranges_agree(dual, second, work, target)
+            agreed = ranges_agree(dual, second, work, target, not left)
         if not left or not agreed:
             break
         last = round_ > 0 and not target - best < WORTH * before

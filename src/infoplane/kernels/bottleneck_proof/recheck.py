@@ -186,11 +186,16 @@ def chosen(second: Second, work: Work, number: int) -> bool:
 
 
 @part
-def ranges_agree(dual: Dual, second: Second, work: Work, target: float) -> bool:
-    """Whether every end that was moved, each by its own theta, leaves nothing below the target outside."""
+def ranges_agree(dual: Dual, second: Second, work: Work, target: float, emptied: bool) -> bool:
+    """Whether every end that was moved, each by its own theta, leaves nothing below the target outside.
+
+    Of a box that is empty, those of a letter whose ends have passed each other say it all.
+    """
     fill(dual, second, work.slope, work.v)
     for y in range(second.low.shape[0]):
         low, high = work.low[y], work.high[y]
+        if emptied and low <= high:
+            continue
         if not high >= second.high[y] and not end_agrees(dual, second, y, work.tilt_high[y], high, target):
             return False
         if not low <= second.low[y] and not end_agrees(dual, second, y, work.tilt_low[y], low, target):

@@ -75,13 +75,18 @@ CONTROL = np.dtype([(name, np.int64 if kind is int else np.float64) for name, ki
 
 def beginning(clusters: int, splits: Integers) -> np.recarray:
     """Records of runs that have not begun, with this number of clusters each; one row per entry of ``splits``."""
-    control = np.zeros(len(splits), dtype=CONTROL).view(np.recarray)
-    control.phase, control.origin, control.check = BASE, PLAIN, FAR
-    control.clusters = control.clusters_old = clusters
-    control.merge_at, control.newton_wait, control.splits = STRIDE // 2, 1, splits
-    control.J = control.norm = control.lowest = np.inf
-    control.cap, control.gate = FIRST_CAP, 1.0
-    return control
+    control = np.zeros(len(splits), dtype=CONTROL)
+    beginnings = {
+        "clusters": clusters,
+        "clusters_old": clusters,
+        "merge_at": STRIDE // 2,
+        "newton_wait": 1,
+        "splits": splits,
+    }
+    limits = {"J": np.inf, "norm": np.inf, "lowest": np.inf, "cap": FIRST_CAP, "gate": 1.0}
+    for name, value in {"phase": BASE, "origin": PLAIN, "check": FAR, **beginnings, **limits}.items():
+        control[name] = value
+    return control.view(np.recarray)
 
 
 @inlined

@@ -93,7 +93,7 @@ class MapIteration(Iteration):
         runs, self.clusters = job.starts.shape[:2]
         self.channel = channel_of(job.support)
         self.setting = MapSetting(
-            rho=np.tile(np.array(job.problem.rho, dtype=float), (runs, 1)),
+            rho=np.full((runs, 3), job.problem.rho),
             width=np.full(runs, job.problem.width),
             h_y=job.support.h_y,
             tol=float(job.tol),

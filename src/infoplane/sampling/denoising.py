@@ -1,0 +1,255 @@
+"""The denoised joint: what of p(y|x) the records support, letter by letter.
+
+P~(x, y) = (n_x / n) p~(y|x),   p~(y|x) = sum_z p(z|x) q_z(y)                  (`mixture.py`, beta_x = n_x)
+
+How many groups K? 2, 4, 8, 16, 32, until AIC = -log likelihood + K|Y| - 1 rises. Whether any? Only if BIC, with log(|X|)/2 in place of 1 a
+parameter, prefers some K > 1 to one group: else p~(y|x) = p(y) and I(X;Y) = 0. Up to 32 letters all are kept, each shrunk by itself
+(`shrinkage.py`), behind the same gate. What it gains is estimated without folds: the loss of a record, if its own count is taken out of its
+letter's row and the groups stay, is -log p_-i(y|x) = log sum_z p(z|x) / q_z(y).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_one_of, whole_number
+from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import counted
+from ..information import Array
+from ..joint.joint import Joint
+from ..results import Result
+from .distinct import DistinctRows
+from .mixture import MultinomialMixture, fitted
+from .shrinkage import concentrated, log_likelihood, overall, shrunk
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LADDER = (2, 4, 8, 16, 32)
+"""Numbers of groups that are tried. More than 32 never had a larger held-out gain on the tables of benchmarks/sampling.py."""
+
+FEW = 32
+"""Letters up to which all are kept: a mixture has nothing to pool there (edu x occ in MATHS: 89.4 against 88.4 millinats)."""
+
+LARGEST = 50_000_000
+"""Cells of the denoised table, which is dense: no p~(y|x) is 0 where p(y) is not."""
+
+MIXTURE, SHRINKAGE, CONSTANT = "mixture", "shrinkage", "constant"
+
+TABLE, DENOISED = "table", "denoised"
+"""What ``sample=`` takes."""
+
+
+class Candidate(NamedTuple):
+    """One number of groups that was tried; log likelihood, AIC and BIC in nats, held-out gain over p(y) in nats per record."""
+
+    groups: int
+    log_likelihood: float
+    aic: float
+    bic: float
+    gain: float
+
+
+@dataclass(frozen=True, eq=False)
+class Denoising(Result):
+    """How a joint was denoised, and what puts other counts through the same.
+
+    Attributes
+    ----------
+    how
+        ``"mixture"``: letters share `groups` centres. ``"shrinkage"``: every letter keeps a row of its own, shrunk towards p(y).
+        ``"constant"``: the records support no difference between letters; I(X;Y) = 0.
+    groups
+        K of the mixture; as many as letters with records for shrinkage; 1 if constant.
+    gain
+        Held-out gain over p(y), in nats per record, leave-one-out with the groups kept: 2 to 8% more than folds would show.
+    chosen
+        Whether `groups` was chosen by AIC and BIC, not given.
+    prior
+        p(y) of all records, with half a record more for each y; over the letters of Y that were seen.
+    weights, centres
+        p(z), and q_z(y) over the letters of Y that were seen; of the mixture, or of its one group if constant, or empty for shrinkage.
+    concentration
+        alpha_y = a pi_y, the pseudo-counts of shrinkage.
+    seen
+        Which letters of Y have records.
+    curve
+        Every number of groups that was tried (`Candidate`), one group first; for shrinkage its one alternative.
+    """
+
+    how: str
+    groups: int
+    gain: float
+    chosen: bool
+    prior: Array
+    weights: Array
+    centres: Array
+    concentration: Array
+    seen: NDArray[np.bool_]
+    curve: tuple[Candidate, ...]
+
+    @property
+    def summary(self) -> str:
+        """A word or two on how."""
+        return "letters shrunk" if self.how == SHRINKAGE else counted(self.groups, "group")
+
+    def __str__(self) -> str:
+        what = {
+            MIXTURE: f"{counted(self.groups, 'group')} of letters, {'chosen by AIC' if self.chosen else 'as asked for'}",
+            SHRINKAGE: f"{counted(self.groups, 'letter')}, each shrunk towards p(y) as if by {self.concentration.sum():.3g} records",
+            CONSTANT: "one group"
+            + (": the records support no difference between letters" if self.chosen else ", as asked for"),
+        }[self.how]
+        return f"{what}; held-out gain {1e3 * self.gain:.3g} millinats a record"
+
+    def conditional(self, counts: Any) -> Array:
+        """p~(y|x) of letters with these counts of each y, (rows, |Y|); p(y) where there are none.
+
+        Examples
+        --------
+        >>> import numpy as np, infoplane as ip
+        >>> joint = ip.Joint.from_counts([[80, 20], [30, 70]]).denoised()
+        >>> joint.denoising.conditional([[0, 0], [800, 200]]).round(2).tolist()
+        [[0.55, 0.45], [0.8, 0.2]]
+        """
+        rows = self._rows(counts)
+        if self.how == SHRINKAGE:
+            found = shrunk(rows, self.concentration)
+        else:
+            found = MultinomialMixture(self.weights, self.centres).posterior(rows) @ self.centres
+            found[rows.sum(axis=1) == 0.0] = self.prior
+        full = np.zeros((len(rows), len(self.seen)))
+        full[:, self.seen] = found
+        return full
+
+    def posterior(self, counts: Any) -> Array:
+        """p(z|x) of the mixture's groups, (K, rows), for letters with these counts of each y."""
+        if self.how == SHRINKAGE:
+            raise InvalidOptionError(
+                "p(z|x) of a denoising belongs to a mixture; here every letter is kept, since there are few: use conditional."
+            )
+        return np.ascontiguousarray(MultinomialMixture(self.weights, self.centres).posterior(self._rows(counts)).T)
+
+    def _rows(self, counts: Any) -> Array:
+        rows = np.asarray(counts, dtype=float)
+        if rows.ndim != 2 or rows.shape[1] != len(self.seen):
+            raise InvalidOptionError(
+                f"counts must have a row per letter and {len(self.seen)} columns, one for each y; found shape {rows.shape}."
+            )
+        kept: Array = rows[:, self.seen]
+        return kept
+
+    def to_frame(self) -> pd.DataFrame:
+        """`curve` as a pandas frame, in nats."""
+        import pandas as pd
+
+        columns = ["groups", "log_likelihood_nats", "aic_nats", "bic_nats", "gain_nats"]
+        return pd.DataFrame.from_records(self.curve, columns=columns)
+
+
+def denoised(joint: Joint, groups: int | None = None) -> Joint:
+    """See `Joint.denoised`."""
+    counts = counts_of(joint, "denoising")
+    if math.prod(joint.shape) > LARGEST:
+        raise InvalidJointError(
+            f"a denoised joint is a dense table of at most {LARGEST:,} cells; found {joint.shape[0]:,} x {joint.shape[1]:,}. "
+            "Group rare letters first."
+        )
+    table = counts if isinstance(counts, np.ndarray) else counts.toarray()
+    found = fit(table, groups)
+    n_x = table.sum(axis=1)
+    P = found.conditional(table) * (n_x / n_x.sum())[:, None]
+    return joint._drawn(P / P.sum(), joint.counts, found)
+
+
+def fit(counts: Any, groups: int | None = None) -> Denoising:
+    """The denoising of a dense table of counts N[x, y], chosen by AIC behind a gate of BIC, or with as many groups as are given."""
+    seen = counts.sum(axis=0) > 0
+    rows = DistinctRows.of(counts[counts.sum(axis=1) > 0][:, seen])
+    letters, outcomes = int(rows.times.sum()), rows.rows.shape[1]
+    pi = overall(rows.times @ rows.rows)
+    alpha = concentrated(rows)
+    one = MultinomialMixture(np.ones(1), pi[None], float(rows.times @ (rows.rows @ np.log(pi))))
+
+    def record(
+        how: str, model: MultinomialMixture, gain: float, curve: list[Candidate], chosen: bool = True
+    ) -> Denoising:
+        number = letters if how == SHRINKAGE else len(model.weights)
+        given = (pi, model.weights, model.centres, alpha, seen)
+        return Denoising(how, number, gain, chosen, *given, tuple(curve))
+
+    def judged(model: MultinomialMixture) -> Candidate:
+        free = len(model.weights) * outcomes - 1  # p(z) and q_z(y), each of which sums to 1
+        value = model.likelihood
+        gain = 0.0 if model is one else _gain(rows, pi, _loss_of_mixture(rows.rows, model))
+        return Candidate(len(model.weights), value, free - value, 0.5 * free * math.log(letters) - value, gain)
+
+    curve = [judged(one)]
+    if groups is not None:
+        asked = whole_number("groups", groups)
+        model = fitted(rows, asked, alpha) if asked > 1 else one
+        curve += [judged(model)] if asked > 1 else []
+        return record(MIXTURE if asked > 1 else CONSTANT, model, curve[-1].gain, curve, chosen=False)
+    if letters <= FEW:
+        value = log_likelihood(rows, alpha)
+        free = outcomes  # pi and a
+        gain = _gain(rows, pi, _loss_of_shrinkage(rows.rows, alpha))
+        curve += [Candidate(letters, value, free - value, 0.5 * free * math.log(letters) - value, gain)]
+        differ = curve[1].bic < curve[0].bic
+        empty = MultinomialMixture(np.empty(0), np.empty((0, outcomes)))
+        return record(SHRINKAGE, empty, gain, curve) if differ else record(CONSTANT, one, 0.0, curve)
+    best, gain = one, 0.0
+    for K in LADDER:
+        if len(rows.rows) <= K:
+            break
+        model = fitted(rows, K, alpha)
+        least = min(candidate.aic for candidate in curve)
+        curve.append(judged(model))
+        if curve[-1].aic >= least:
+            break
+        best, gain = model, curve[-1].gain
+    if min(curve, key=lambda candidate: candidate.bic).groups == 1:
+        best = one
+    return record(CONSTANT, one, 0.0, curve) if best is one else record(MIXTURE, best, gain, curve)
+
+
+def _gain(rows: DistinctRows, pi: Array, losses: Array) -> float:
+    """Mean over records of log p_-i(y|x) - log p_-i(y), from the losses -log p_-i(y|x) of a record in each cell."""
+    columns = rows.times @ rows.rows
+    n = columns.sum()
+    without = np.log((columns - 0.5) / (n - 1.0 + 0.5 * len(pi))) if n > 1 else np.log(pi)
+    cells = rows.times[:, None] * rows.rows
+    return float((-(cells * losses).sum() - columns @ without) / n)
+
+
+def _loss_of_mixture(rows: Array, model: MultinomialMixture) -> Array:
+    """log sum_z p(z|x) / q_z(y): taking a record of y out of a row divides each z's likelihood by q_z(y)."""
+    return np.asarray(np.log(model.posterior(rows) @ (1.0 / model.centres)))
+
+
+def _loss_of_shrinkage(rows: Array, alpha: Array) -> Array:
+    """-log (n_xy - 1 + alpha_y) / (n_x - 1 + a) where there are records; 0 elsewhere, where it does not count."""
+    inside = rows > 0.0
+    total = rows.sum(axis=1, keepdims=True) - 1.0 + alpha.sum()
+    return np.where(inside, np.log(total) - np.log(np.where(inside, rows - 1.0 + alpha, 1.0)), 0.0)
+
+
+def counts_of(joint: Joint, what: str) -> Any:
+    """The joint's counts; an `InvalidJointError` that says what needs them, if it was not made of records."""
+    if joint.counts is None:
+        raise InvalidJointError(
+            f"{what} needs counts of records, and this joint has probabilities or weights only: make it with Joint.from_samples, "
+            "from_frame or from_counts of whole numbers."
+        )
+    return joint.counts
+
+
+def sampled(joint: Joint, sample: str) -> Joint:
+    """The joint that ``sample=`` asks for: ``"table"``, as it is, or ``"denoised"``."""
+    check_one_of("sample", sample, (TABLE, DENOISED))
+    return joint if sample == TABLE or joint.denoising is not None else denoised(joint)

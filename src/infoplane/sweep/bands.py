@@ -1,0 +1,178 @@
+"""Between which values the population's frontier lies, as the records tell: a jackknife that leaves out one of ten groups of them.
+
+    I*(r) = min over gamma of  gamma r + F(gamma),   F(gamma) = max over W of  I(Y;Z) - gamma I(X;Z)              (the lines of a sweep)
+    centre 10 G - 9 mean G_(-g),   half-width the wider of  t_9 s.e.  and  z sd(psi - gamma KL(W_x || p_z)) / sqrt(n)
+
+G is I*(r) of the table, G_(-g) that of the table without group g: ten sweeps over the same gammas. The table's own frontier lies above the
+population's, the more so the fewer the records, and the jackknife takes that off to first order. The second width is the delta
+method's, at the optimum W of the gamma that bounds I*(r). Below `LEAST` records a letter the first order is not enough: refused.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..formatting import counted
+from ..frontier.enclosure import Line, supporting_line
+from ..frontier.frontier import Frontier
+from ..information import NATS_PER_BIT, Array, rel_entr
+from ..joint.joint import Joint
+from ..problem import bottleneck, is_bottleneck
+from ..results import Result
+from ..sampling.denoising import counts_of
+from ..sampling.folds import parts_of
+from ..sampling.leakage import checked_confidence
+from ..solution import Solution
+from .sweep import sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+GROUPS = 10
+"""Ten sweeps; more would narrow t_9 by a few per cent."""
+
+LEAST = 12
+"""Records per letter of X below which the coverage falls (docs/benchmarks/coverage.md)."""
+
+LEAST_RATE = 1e-6
+"""Nats of I(X;Z) below which a run is the constant encoder, of which nothing needs to be said."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bands(Result):
+    """The population's frontier at the rates of a sweep's best runs, in bits: about ``centre_bits``, and from low to high."""
+
+    ixz_bits: Array
+    iyz_bits: Array
+    """Of the table's own frontier."""
+    centre_bits: Array
+    low_bits: Array
+    high_bits: Array
+    records: int
+    confidence: float
+
+    def __str__(self) -> str:
+        widest = float((self.high_bits - self.low_bits).max())
+        return (
+            f"the population's frontier at {counted(len(self.ixz_bits), 'rate')}, {100 * self.confidence:g}% at each of them, from "
+            f"{counted(self.records, 'record')}: up to {widest:.3g} bits wide, up to {float((self.iyz_bits - self.centre_bits).max()):.3g} "
+            "below the table's"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per rate."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "ixz_bits": self.ixz_bits,
+                "iyz_bits": self.iyz_bits,
+                "iyz_centre_bits": self.centre_bits,
+                "iyz_low_bits": self.low_bits,
+                "iyz_high_bits": self.high_bits,
+            }
+        )
+
+
+def bands(
+    frontier: Frontier,
+    *,
+    confidence: float = 0.95,
+    rng: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    engine: str | None = None,
+    **options: Any,
+) -> Bands:
+    """See `Frontier.bands`."""
+    confidence = checked_confidence(confidence)
+    counts = _checked(frontier)
+    best = [answer.run for answer in frontier.best_answers()]
+    gammas = sorted({float(run.parameter) for run in best})
+    rates = np.unique(np.array([run.ixz for run in best if run.ixz > LEAST_RATE]))
+    if not rates.size:
+        raise InvalidOptionError(
+            "bands need runs that tell something of X; all of these are constant: add smaller gammas."
+        )
+    own, bounding = _curve(best, rates)
+    left_out = []
+    for group, part in enumerate(parts_of(counts, GROUPS, np.random.default_rng(rng))):
+        where = None if store is None else _file(Path(store), group)
+        rest = Joint.from_counts(counts - part)
+        made = sweep(
+            rest, bottleneck, gammas, rng=rng, store=where, executor=executor, engine=engine, **{"starts": 4, **options}
+        )
+        if not made.complete:
+            raise KeyboardInterrupt
+        left_out.append(_curve([answer.run for answer in made.best_answers()], rates)[0])
+    without = np.array(left_out)
+    centre = GROUPS * own - (GROUPS - 1) * without.mean(axis=0)
+    error = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    records = int(counts.sum())
+    plain = np.array([_spread(frontier.joint, best[at]) for at in bounding]) / math.sqrt(records)
+    reach = np.maximum(_student(confidence) * error, NormalDist().inv_cdf(0.5 + 0.5 * confidence) * plain)
+    low, middle, high = (np.maximum(one, 0.0) / NATS_PER_BIT for one in (centre - reach, centre, centre + reach))
+    return Bands(rates / NATS_PER_BIT, own / NATS_PER_BIT, middle, low, high, records, confidence)
+
+
+def _checked(frontier: Frontier) -> Any:
+    """The counts that bands are made from; an error where they would not hold."""
+    counts = counts_of(frontier.joint, "a band for the population's frontier")
+    if frontier.joint.denoising is not None:
+        raise InvalidOptionError(
+            "bands are for the frontier of a table of records, whose bias they take off; of a denoised joint use Solution.interval."
+        )
+    if not frontier.runs or not all(is_bottleneck(run.problem) for run in frontier.runs):
+        raise UnsupportedProblemError(
+            "bands are for the frontier of the bottleneck: for a funnel see infoplane.leakage_bound."
+        )
+    letters, records = int((np.asarray(counts.sum(axis=1)) > 0).sum()), int(counts.sum())
+    if records < LEAST * letters:
+        raise InvalidOptionError(
+            f"bands need {LEAST} records per letter of X: {LEAST * letters:,} for {letters:,} letters; found {records:,}. Group letters "
+            "(bins, or fewer columns), or denoise the joint and call interval() of a solution."
+        )
+    return counts
+
+
+def _file(folder: Path, group: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"group-{group}.db"
+
+
+def _curve(best: list[Solution], rates: Array) -> tuple[Array, list[int]]:
+    """I*(r) = min over the runs' lines gamma r + F(gamma), at each rate, and which run has the lowest."""
+    lines: list[Line] = [supporting_line(run.problem, run.loss) for run in best]
+    heights = np.array([line.slope * rates + line.height for line in lines])
+    return heights.min(axis=0), heights.argmin(axis=0).tolist()
+
+
+def _spread(joint: Joint, run: Solution) -> float:
+    """sd of psi(x, y) - gamma KL(W_x || p_z) over the records, at a run's encoder."""
+    W, P = run.encoder, joint.counts / joint.counts.sum()
+    q = np.asarray(W @ P)
+    p_z, p_y = q.sum(axis=1), q.sum(axis=0)
+    logs = np.log(np.divide(q, p_z[:, None] * p_y, out=np.ones_like(q), where=q > 0.0))
+    alive = p_z > 0.0
+    apart = rel_entr(W[alive], p_z[alive, None]).sum(axis=0)
+    P = P if isinstance(P, np.ndarray) else P.toarray()
+    psi = W.T @ logs - supporting_line(run.problem, 0.0).slope * apart[:, None]
+    psi = np.where(P > 0.0, psi, 0.0)
+    mean = float((P * psi).sum())
+    return math.sqrt(max(float((P * psi**2).sum()) - mean**2, 0.0))
+
+
+def _student(confidence: float) -> float:
+    """Student's t with nine degrees of freedom, two-sided."""
+    from scipy.special import stdtrit  # its import takes longer than a small sweep
+
+    return float(stdtrit(GROUPS - 1, 0.5 + 0.5 * confidence))

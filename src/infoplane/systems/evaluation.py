@@ -1,0 +1,159 @@
+"""`evaluate`: how much an encoder tells of X and of Y on records that it has not seen, with intervals for their population.
+
+The encoder is applied as it is: nothing is fitted here. Its x are found by their labels. A record whose x the encoder does not know is
+given p(z), as a letter without records is; how many there are is part of the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidOptionError
+from ..formatting import counted, label_text
+from ..information import Array, bits
+from ..joint.joint import Joint
+from ..results import Result
+from ..sampling.denoising import counts_of
+from ..sampling.intervals import InformationInterval, complexity, interval_of, relevance
+from ..sampling.leakage import CONFIDENCE, checked_confidence
+from .given import own_system
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutEvaluation(Result):
+    """I(X;Z) and I(Y;Z) of an encoder on records that it has not seen; nats."""
+
+    ixz: InformationInterval
+    iyz: InformationInterval
+    records: int
+    unseen: tuple[Hashable, ...]
+    """Letters of X that the encoder does not know."""
+    unseen_records: int
+    """How many of the records have one of them."""
+    confidence: float
+
+    def __str__(self) -> str:
+        share = f"{100 * self.confidence:g}%"
+        said = f"I(Y;Z) {self.iyz}; I(X;Z) {self.ixz}; {share} intervals from {counted(self.records, 'record')}"
+        if not self.unseen:
+            return said
+        return (
+            f"{said}, of which {self.unseen_records:,} have one of {counted(len(self.unseen), 'letter')} of x that the encoder does not "
+            f"know, such as {label_text(self.unseen[0], 40)}: they got p(z)"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row, in bits: the plug-in, the corrected value, and the ends of the interval."""
+        import pandas as pd
+
+        row: dict[str, Any] = {"records": self.records, "unseen_records": self.unseen_records}
+        for name, found in (("ixz", self.ixz), ("iyz", self.iyz)):
+            for part, value in zip(("", "corrected_", "low_", "high_"), found, strict=True):
+                row[f"{name}_{part}bits"] = bits(value)
+        return pd.DataFrame([{**row, "confidence": self.confidence}])
+
+
+def evaluate(encoder: Any, data: Any, *, confidence: float = CONFIDENCE) -> HeldOutEvaluation:
+    """I(X;Z) and I(Y;Z) of a fixed encoder, on records that it was not made from.
+
+    Parameters
+    ----------
+    encoder
+        A `Solution`, or another result with an ``encoder``; a frame with a row per x and a column per z; hard labels, one z for each x, by
+        label; or an array (|Z|, |X|) in the order of the joint's x.
+    data
+        A `Joint` made of records; or, for a `Solution`, a frame of rows with the columns that it was made of, which are put into the same
+        bins.
+    confidence
+        Of the intervals, between 0.5 and 1. They are asymptotic (`infoplane.sampling.intervals`).
+
+    Returns
+    -------
+    HeldOutEvaluation
+        For each of the two the plug-in, the value without its bias, and an interval; how many records have an x that the encoder does
+        not know. ``to_frame()`` has it in bits.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> rng, heart = np.random.default_rng(0), ip.datasets.heart()
+    >>> old, new = (ip.Joint.from_counts(rng.multinomial(n, heart.p_xy.ravel()).reshape(heart.shape)) for n in (500, 2000))
+    >>> solution = ip.solve(old, ip.bottleneck(0.2), rng=0)
+    >>> found = ip.evaluate(solution, new)
+    >>> found.iyz.low < found.iyz.corrected < found.iyz.value < solution.iyz
+    True
+    """
+    confidence = checked_confidence(confidence)
+    joint = data if isinstance(data, Joint) else _rows(encoder, data)
+    counts = counts_of(joint, "an interval")
+    _refuse_own_records(encoder, joint)
+    W, known = _columns(encoder, joint)
+    n_x = np.asarray(counts.sum(axis=1)).ravel()
+    return HeldOutEvaluation(
+        ixz=interval_of([complexity(W, n_x)], confidence),
+        iyz=interval_of([relevance(W, counts)], confidence),
+        records=int(n_x.sum()),
+        unseen=tuple(joint.x_labels[x] for x in np.flatnonzero(~known & (n_x > 0))),
+        unseen_records=int(n_x[~known].sum()),
+        confidence=confidence,
+    )
+
+
+def _rows(encoder: Any, data: Any) -> Joint:
+    """Rows of a frame as the table of the columns that a solution was made of."""
+    made = getattr(encoder, "joint", None)
+    if not isinstance(made, Joint):
+        raise InvalidOptionError(
+            "rows can be evaluated for a Solution only, which knows its columns; give a Joint of them (Joint.from_frame, from_samples)."
+        )
+    return Joint.from_frame(data, list(made.x_names), list(made.y_names), bins=made.bins)
+
+
+def _refuse_own_records(encoder: Any, joint: Joint) -> None:
+    made = getattr(encoder, "joint", None)
+    if (
+        not isinstance(made, Joint)
+        or made.counts is None
+        or (made.x_labels, made.y_labels)
+        != (
+            joint.x_labels,
+            joint.y_labels,
+        )
+    ):
+        return
+    if abs(made.counts - joint.counts).sum() == 0:
+        raise InvalidOptionError(
+            "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
+            "held in 0 to 85% of samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
+        )
+
+
+def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
+    """The encoder with a column for each x of the joint, and which of these it knows; the others have p(z)."""
+    made = getattr(encoder, "joint", None)
+    if isinstance(made, Joint):
+        W, labels, p_z = np.asarray(encoder.encoder, dtype=float), made.x_labels, np.asarray(encoder.encoder) @ made.p_x
+    else:
+        system = own_system(joint, encoder)
+        W, labels, p_z = system.encoder, system.x_labels or joint.x_labels, None
+    place = {label: x for x, label in enumerate(labels)}
+    at = np.array([place.get(label, -1) for label in joint.x_labels])
+    known = at >= 0
+    if not known.any():
+        raise InvalidOptionError(
+            f"no x of these records is one that the encoder knows: they have {label_text(joint.x_labels[0], 40)}, it has "
+            f"{label_text(labels[0], 40)}."
+        )
+    columns = W[:, at]
+    if p_z is None:
+        weights = joint.p_x * known
+        p_z = columns @ (weights / weights.sum()) if weights.sum() > 0 else W.mean(axis=1)
+    columns[:, ~known] = p_z[:, None]
+    return columns, known

@@ -1,0 +1,69 @@
+"""`evaluate`: encoders on records that they have not seen, found by their labels."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+from verify import mutual_informations
+
+
+def table(rows, labels="abcd"):
+    return ip.Joint.from_counts(rows, x_labels=list(labels), y_labels=["no", "yes"], x_names="kind", y_names="answer")
+
+
+OLD = table([[40, 10], [35, 15], [10, 40], [12, 38]])
+NEW = table([[30, 30], [80, 20], [9, 41], [2, 3]], "zbca")
+
+
+@pytest.fixture(scope="module")
+def solution():
+    return ip.solve(OLD, ip.bottleneck(0.2), rng=0)
+
+
+def test_columns_are_found_by_label_and_unseen_letters_get_p_z(solution):
+    found = ip.evaluate(solution, NEW)
+    W = np.column_stack([solution.p_z, *(solution.encoder[:, OLD.x_labels.index(x)] for x in "bca")])
+    assert found.iyz.value == pytest.approx(mutual_informations(NEW.p_xy, W)[1], abs=1e-12)
+    assert (found.unseen, found.unseen_records, found.records) == (("z",), 60, 215)
+    assert "60 have one of 1 letter of x that the encoder does not know, such as z" in str(found)
+    frame = found.to_frame()
+    assert list(frame) == [
+        "records", "unseen_records", "ixz_bits", "ixz_corrected_bits", "ixz_low_bits", "ixz_high_bits",
+        "iyz_bits", "iyz_corrected_bits", "iyz_low_bits", "iyz_high_bits", "confidence",
+    ]  # fmt: skip
+    low, value, high = (frame[f"iyz_{part}bits"].item() for part in ("low_", "", "high_"))
+    assert low < value < high
+    assert value == pytest.approx(found.iyz.value / np.log(2))
+
+
+def test_frames_series_arrays_and_rows(solution):
+    known = table([[80, 20], [9, 41], [2, 3]], "bca")
+    expected = ip.evaluate(solution, known)
+    assert ip.evaluate(solution.encoder_frame(), known).iyz == expected.iyz
+    columns = [OLD.x_labels.index(x) for x in known.x_labels]
+    assert ip.evaluate(solution.encoder[:, columns], known).iyz.value == pytest.approx(expected.iyz.value, abs=1e-12)
+    hard = ip.evaluate(solution.labels(), known)
+    assert hard.iyz.value != expected.iyz.value
+    rows = pd.DataFrame(
+        [(x, y) for x, row in zip("bca", known.counts, strict=True) for y, n in zip(["no", "yes"], row, strict=True) for _ in range(n)],
+        columns=["kind", "answer"],
+    )  # fmt: skip
+    assert ip.evaluate(solution, rows).iyz == pytest.approx(expected.iyz, abs=1e-12)
+    partly = ip.evaluate(
+        solution.encoder_frame(), NEW
+    )  # without a joint of its own: unseen letters get p(z) of the others' records
+    assert partly.unseen == ("z",)
+
+
+def test_what_is_refused(solution):
+    with pytest.raises(ip.InvalidOptionError, match="records that the encoder was made from"):
+        ip.evaluate(solution, OLD)
+    with pytest.raises(ip.InvalidJointError, match="an interval needs counts of records"):
+        ip.evaluate(solution, OLD.with_prior("uniform"))
+    with pytest.raises(ip.InvalidOptionError, match="no x of these records is one that the encoder knows"):
+        ip.evaluate(solution, table([[1, 2], [2, 1]], "uv"))
+    with pytest.raises(ip.InvalidOptionError, match="rows can be evaluated for a Solution only"):
+        ip.evaluate(solution.encoder, pd.DataFrame({"kind": ["a"], "answer": ["no"]}))
+    with pytest.raises(ip.InvalidOptionError, match="confidence"):
+        ip.evaluate(solution, NEW, confidence=1.0)
