@@ -39,6 +39,7 @@ SCRIPTS = {
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",
+    "words": "bench_words.py",
     "clever_bottleneck": "bench_clever_bottleneck.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
