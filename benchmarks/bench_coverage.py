@@ -22,8 +22,8 @@ from page import write_block
 PAGE = Path(__file__).parent.parent / "docs/benchmarks/coverage.md"
 KINDS = ("strong", "weak", "zero")
 SIZES = (200, 1_000, 10_000)
-SAMPLES = {"fixed": 300, "crossfit": 60, "frontier": 60}
-RESAMPLED = {"fixed": (300, 200), "frontier": (12, 40)}
+SAMPLES = {"fixed": 200, "crossfit": 60, "frontier": 60}
+RESAMPLED = {"fixed": (200, 100), "frontier": (12, 40)}
 """Samples for the percentile bootstrap, and resamples of each."""
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.6)

@@ -25,6 +25,7 @@ SCRIPTS = {
     "accelerated": "bench_accelerated.py",
     "annealing": "bench_annealing.py",
     "merging": "bench_merging.py",
+    "partition": "bench_partition.py",
     "peers": "bench_peers.py",
     "startup": "bench_startup.py",
     "compilation": "bench_compilation.py",

@@ -45,7 +45,7 @@ def forge(path, *commands):
 
 def connecting(monkeypatch, *pragmas, how=None):
     """Let the writer's connection be of another kind."""
-    real = database._connect
+    real = database.connect
 
     def connect(path, given):
         connection = real(path, given if how is None or given != "mode=rw" else how)
@@ -53,4 +53,4 @@ def connecting(monkeypatch, *pragmas, how=None):
             connection.execute(f"PRAGMA {pragma}")
         return connection
 
-    monkeypatch.setattr(database, "_connect", connect)
+    monkeypatch.setattr(database, "connect", connect)

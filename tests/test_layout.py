@@ -1,4 +1,4 @@
-"""Import order is the architecture: a room imports from the rooms above it, never from those below.
+"""Import order is the architecture: a package imports from the layers above it, never from those below.
 
 The test reads the sources. What counts is every relative import: at the head of a module, inside a function (a lazy import may not
 hide one against the order), and for types only. Exceptions are listed here, each with its reason.
@@ -18,13 +18,13 @@ import infoplane_verify
 
 ROOT = Path(infoplane.__file__).parent
 
-ROOMS = (
+LAYERS = (
     ("version", "errors", "checks", "information", "results", "formatting", "markup"),
     ("runtime",),
     ("joint", "encoder"),
     ("sampling",),
     ("datasets",),
-    ("problem",),
+    ("problem", "task_problem"),
     ("status", "solution", "options", "gaussian"),
     ("kernels",),
     ("posterior",),
@@ -33,12 +33,13 @@ ROOMS = (
     ("solve",),
     ("frontier",),
     ("systems",),
+    ("table",),
     ("storage",),
     ("sweep",),
     ("view",),
     ("cli", "__main__"),
 )
-"""Top to bottom; rooms in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
+"""Top to bottom; packages in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
 command line runs: tests/paper/test_imports.py."""
 
 ALLOWED = {
@@ -55,7 +56,7 @@ ALLOWED = {
     ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
-"""(module, room) whose import against the order is wanted, and why."""
+"""(module, package) whose import against the order is wanted, and why."""
 
 
 class Import(NamedTuple):
@@ -104,27 +105,27 @@ def imports():
     return [found for name, path in modules() if name for found in imports_of(name, path)]
 
 
-def room(name):
+def package_of(name):
     return name.split(".")[0]
 
 
 def rank(name):
-    return next(number for number, rooms in enumerate(ROOMS) if room(name) in rooms)
+    return next(number for number, layer in enumerate(LAYERS) if package_of(name) in layer)
 
 
-def test_every_module_has_a_room():
-    homeless = {room(name) for name in NAMES if name} - {one for rooms in ROOMS for one in rooms}
+def test_every_module_has_a_layer():
+    homeless = {package_of(name) for name in NAMES if name} - {one for layer in LAYERS for one in layer}
     assert not homeless
 
 
 def test_no_import_goes_against_the_order():
     against = [one for one in imports() if one.target and rank(one.target) > rank(one.source)]
-    assert {(one.source, room(one.target)) for one in against} <= set(ALLOWED), against
+    assert {(one.source, package_of(one.target)) for one in against} <= set(ALLOWED), against
 
 
 def test_every_exception_is_needed():
     against = {
-        (one.source, room(one.target)) for one in imports() if one.target and rank(one.target) > rank(one.source)
+        (one.source, package_of(one.target)) for one in imports() if one.target and rank(one.target) > rank(one.source)
     }
     assert set(ALLOWED) == against
 
@@ -150,12 +151,12 @@ def cycles(edges):
 
 
 def ordered():
-    return [one for one in imports() if one.target and (one.source, room(one.target)) not in ALLOWED]
+    return [one for one in imports() if one.target and (one.source, package_of(one.target)) not in ALLOWED]
 
 
 def test_no_cycle_between_folders():
     edges = {(folder(one.source), folder(one.target)) for one in ordered()}
-    # A folder's own __init__ re-exports from its modules, and a folder may hold another: neither is a cycle between rooms.
+    # A folder's own __init__ re-exports from its modules, and a folder may hold another: neither is a cycle between packages.
     apart = {(a, b) for a, b in edges if not (a.startswith(b + ".") or b.startswith(a + ".") or a == b)}
     assert not cycles(apart)
 
@@ -181,6 +182,7 @@ LAZY = {
     "posterior.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
+    "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
     "cli.efficiency": "matplotlib is an extra",
@@ -242,10 +244,10 @@ def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
 def test_kernels_import_from_their_own_folder_and_from_what_all_share_only():
     """Machine code on disk rests on it: `runtime/machine_code.py` looks for edited sources nowhere else. `information` gives types."""
     shared = {"kernels.common", "runtime", "information"}
-    targets = {(folder(one.source), one.target) for one in imports() if room(one.source) == "kernels"}
+    targets = {(folder(one.source), one.target) for one in imports() if package_of(one.source) == "kernels"}
     assert targets
     assert not {(source, target) for source, target in targets if folder(target) not in {source, *shared}}
-    assert {target for _, target in targets if room(target) == "runtime"} == {"runtime.compiling"}
+    assert {target for _, target in targets if package_of(target) == "runtime"} == {"runtime.compiling"}
 
 
 def test_a_public_class_name_means_one_thing():
@@ -260,8 +262,12 @@ def test_a_public_class_name_means_one_thing():
 TESTED_ELSEWHERE = {
     "certificate.bottleneck.partition": "the boxes of a proof: kernels/bottleneck_proof/test_envelope.py",
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
+    "certificate.funnel.allowed": "frontier/test_release.py, the function that people call",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
+    "certificate.funnel.free": "certificate/funnel/test_generation.py and test_challenge.py",
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
+    "certificate.funnel.release": "frontier/test_release.py, the function that people call",
+    "certificate.funnel.smallest_groups": "frontier/test_release.py",
     "cli.safe_table": "cli/test_printing.py",
     "cli.tables": "cli/test_inputs.py and cli/test_typed_files.py",
     "cli.text_files": "cli/test_inputs.py, through files of every kind",
@@ -273,11 +279,20 @@ TESTED_ELSEWHERE = {
     "kernels.common.rows": "every kernel that copies rows",
     "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
     "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
+    "kernels.funnel_proof.bounded_simplex": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
+    "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
+    "kernels.funnel_proof.capped_descent": "frontier/test_release.py",
+    "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py",
     "kernels.funnel_proof.box_bound": "the identity and the bounds of cells: kernels/funnel_proof/test_boxes.py",
     "kernels.funnel_proof.recheck_slots": "kernels/funnel_proof/test_recheck.py",
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
+    "certificate.tasks.edges": "frontier/test_task_leakage.py and kernels/task_proof/test_pairs.py",
+    "certificate.tasks.private": "frontier/test_task_leakage.py, against the programme over all vertices",
+    "posterior.edge_columns": "frontier/test_task_leakage.py",
+    "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
+    "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
     "view.groups": "view/test_plot.py (legends) and view/report/test_contents.py",
     "view.names": "view/test_plot.py (names of systems)",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
@@ -288,6 +303,7 @@ TESTED_ELSEWHERE = {
     "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
+    "table.measures": "table/test_audit.py",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

@@ -105,6 +105,7 @@ def test_pickles_come_back_read_only(found, name):
 def test_stored_encoders_are_read_only(found, tmp_path):
     found["frontier"].save(tmp_path / "f.npz")
     back = ip.Frontier.load(tmp_path / "f.npz")
+    assert back.runs
     for run in back.runs:
         assert not run.encoder.flags.writeable
         assert run.multipliers is None or not run.multipliers.flags.writeable

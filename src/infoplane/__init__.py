@@ -30,14 +30,19 @@ from .errors import (
 )
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
+from .frontier.release import Release, release_mechanism
+from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
 from .gaussian import GaussianBottleneck, gaussian_bottleneck
 from .joint.joint import Joint
+from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
+from .sampling.estimators import estimate_information
 from .sampling.leakage import LeakageBound, leakage_bound
+from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -62,6 +67,8 @@ from .solvers.splitting.penalty import Threshold, penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
 from .solvers.submodular import Submodular
+from .solvers.tasks.task_map import TaskMap
+from .solvers.tasks.task_portfolio import TaskPortfolio
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -71,6 +78,10 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.audit import audit
+from .table.partition import HardPartition, partition
+from .table.partition_curve import PartitionCurve, partition_curve
+from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 
 __all__ = [
@@ -80,6 +91,7 @@ __all__ = [
     "BlahutArimoto",
     "Block",
     "Capacity",
+    "CappedTask",
     "Certificate",
     "CheckVerdict",
     "Columns",
@@ -92,6 +104,7 @@ __all__ = [
     "FarSideWarning",
     "Frontier",
     "GaussianBottleneck",
+    "HardPartition",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -108,13 +121,16 @@ __all__ = [
     "MissingExtraError",
     "NoWorkerWarning",
     "PairSolution",
+    "PartitionCurve",
     "PathSolver",
     "PenaltyWarning",
+    "PermutationTest",
     "PlainIteration",
     "Pooling",
     "Portfolio",
     "Progress",
     "Rate",
+    "Release",
     "Residuals",
     "Run",
     "RunCheck",
@@ -124,12 +140,17 @@ __all__ = [
     "Status",
     "Submodular",
     "SweepProgress",
+    "TaskJoint",
+    "TaskLagrangian",
+    "TaskMap",
+    "TaskPortfolio",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",
+    "audit",
     "bottleneck",
     "capacity",
     "capacity_prior",
@@ -140,6 +161,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "estimate_information",
     "evaluate",
     "fit_exponent",
     "fit_rate",
@@ -152,13 +174,21 @@ __all__ = [
     "iterates",
     "leakage_bound",
     "merge_two",
+    "partition",
+    "partition_curve",
     "penalty_threshold",
     "perfect_privacy",
+    "permutation_test",
     "register",
+    "release_mechanism",
     "resume",
+    "side_information_bottleneck",
     "solve",
     "sweep",
     "systems_from_frame",
+    "task_at_leakage",
+    "task_curve",
+    "task_funnel",
     "theorem_threshold",
     "transitions",
     "verify",

@@ -21,7 +21,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -76,6 +76,22 @@ class MarkovLagrangian:
         """(rho_z, rho_zx, rho_zy)."""
         return self.rho_z, self.rho_zx, self.rho_zy
 
+    single_target: ClassVar[bool] = True
+    """Whether there is one Y, which is what most solvers and the certificates of bottleneck and funnel are for; else `TaskLagrangian`."""
+
+    @property
+    def record(self) -> Family:
+        """The family that the problem is named after."""
+        return FAMILIES.get(self.family, lagrangian)
+
+    def on(self, joint: Joint) -> MarkovLagrangian:  # noqa: ARG002
+        """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
+        return self
+
+    def over_outcomes(self, joint: Joint, values: Array, seen: Any = slice(None)) -> Array:
+        """rho_zy sum_y p(y) values[..., y]: what the y have of L, if values are H(Z|Y = y); ``seen`` are the y given."""
+        return np.asarray(self.rho_zy * (values @ joint.p_y[seen]))
+
     @property
     def width(self) -> float:
         """A k > 0 for which the map W <- W exp(-g/k) / normaliser, g = (dL/dW) / p(x), cannot raise L.
@@ -115,7 +131,9 @@ class MarkovLagrangian:
         W = check_encoder(joint, encoder)
         finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
         infinite = (np.abs(order) > CANCELS * self._scale) & (joint.p_x > 0.0)
-        return np.where(infinite, np.copysign(np.inf, order), -joint.p_x * (finite + sum(self.rho)))
+        return np.where(
+            infinite, np.copysign(np.inf, order), -joint.p_x * (finite + (self.rho_z + self.rho_zx + self.rho_zy))
+        )
 
     def stationarity(self, joint: Joint, encoder: Array) -> float:
         """The largest |W - W exp(-g/k) / normaliser| over letters of positive mass, g and k as in `width`.
@@ -152,10 +170,14 @@ class MarkovLagrangian:
         """
         T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
-            self.rho_z * f(p_z) + self.rho_zx * f(W) + self.rho_zy * (T @ f(p_zy).T).T
+            self.rho_z * f(p_z) + self.rho_zx * f(W) + self._of_outcomes(joint, T, f(p_zy))
             for f in (_log_or_zero, np.logical_not)
         )
         return finite, order
+
+    def _of_outcomes(self, joint: Joint, T: Any, values: Array) -> Array:  # noqa: ARG002
+        """rho_zy sum_y p(y|x) values[z, y]."""
+        return np.asarray(self.rho_zy * (T @ values.T).T)
 
 
 NOTATIONS = ("gamma", "beta")
@@ -282,6 +304,10 @@ class Family:
         expected = zip(problem.rho, self.rho(value, **fixed), strict=True)
         return all(abs(one - other) <= 2.0 * np.finfo(float).eps * abs(other) for one, other in expected)
 
+    def fixed(self, problem: MarkovLagrangian) -> dict[str, float]:
+        """The options of a member, read off its numbers."""
+        return dict.fromkeys(self.options, -problem.rho_zx / (problem.parameter or 1.0))
+
     def notation(self, wanted: str = "gamma") -> Notation:
         """How the parameter is written: as it is, or, if ``wanted`` is ``"beta"`` and it is a gamma, as beta = 1/gamma."""
         check_one_of("notation", wanted, NOTATIONS)
@@ -295,8 +321,8 @@ class Family:
 
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
-    """Whether rho_z + rho_zx + rho_zy = 0: then L is a constant plus the mean of one function of the posteriors p(x|z)."""
-    return abs(sum(problem.rho)) <= CANCELS * max(abs(rho) for rho in problem.rho)
+    """Whether rho_z + rho_zx + rho_zy = 0, of one target: then L is a constant plus the mean of one function of the posteriors p(x|z)."""
+    return problem.single_target and abs(sum(problem.rho)) <= CANCELS * max(abs(rho) for rho in problem.rho)
 
 
 def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:
@@ -312,7 +338,9 @@ def posterior_form_below(problem: MarkovLagrangian) -> MarkovLagrangian:
     >>> posterior_form_below(ip.deterministic_bottleneck(0.25)).rho == ip.bottleneck(0.25).rho
     True
     """
-    if has_posterior_form(problem) or sum(problem.rho) < 0.0 or problem.rho_z == problem.rho_zy == 0.0:
+    if not problem.single_target or has_posterior_form(problem):
+        return problem
+    if sum(problem.rho) < 0.0 or problem.rho_z == problem.rho_zy == 0.0:
         return problem
     return MarkovLagrangian(problem.rho_z, -problem.rho_z - problem.rho_zy, problem.rho_zy)
 
@@ -411,12 +439,12 @@ def family_of(problem: MarkovLagrangian) -> Family:
     for family in FAMILIES.values():
         if family.contains(problem):
             return family
-    return FAMILIES.get(problem.family, lagrangian)
+    return problem.record
 
 
 def named_family(problem: MarkovLagrangian) -> Family:
     """The family that a problem is named after, and shown as."""
-    return FAMILIES.get(problem.family, lagrangian)
+    return problem.record
 
 
 ProblemFamily = Callable[[float], MarkovLagrangian]
@@ -456,8 +484,8 @@ def siblings(problem: MarkovLagrangian) -> Siblings:
     family = named_family(problem)
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
-    fixed = dict.fromkeys(family.options, -problem.rho_zx / problem.parameter)
-    return Siblings((family.name, round(fixed.get("a", 1.0), 12)), partial(family, **fixed))
+    fixed = family.fixed(problem)
+    return Siblings((family.name, round(next(iter(fixed.values()), 1.0), 12)), partial(family, **fixed))
 
 
 def gamma_from(gamma: float | None, beta: float | None) -> float:

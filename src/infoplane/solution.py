@@ -15,7 +15,7 @@ from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, PlanePoint, bits, plane_point
-from .joint.mixing import is_mixed, target_informations
+from .joint.mixing import is_mixed, roles, target_informations
 from .joint.support import Support
 from .joint.tables import sealed
 from .problem import named_family
@@ -162,6 +162,22 @@ class EncoderView:
     def by_target(self) -> dict[str, float]:
         """I(S_j;Z) by the name of each target of a mixture (`Joint.mixed`); of any other joint I(Y;Z) by the name of Y."""
         return target_informations(self.joint, self.encoder)
+
+    @cached_property
+    def _tasks(self) -> tuple[float, float]:
+        """I(U;Z) of what is kept, and I(S;Z) of what is hidden."""
+        kept, hidden = roles(self.joint)
+        return self.by_target[kept.name], self.by_target[hidden.name]
+
+    @property
+    def iuz(self) -> float:
+        """I(U;Z) of what a `TaskJoint` keeps; an error for any other joint."""
+        return self._tasks[0]
+
+    @property
+    def isz(self) -> float:
+        """I(S;Z) of what a `TaskJoint` hides; an error for any other joint."""
+        return self._tasks[1]
 
     @property
     def clusters(self) -> int:
@@ -385,7 +401,10 @@ class Solution(Result, EncoderView):
         clusters = counted(self.clusters, "cluster")
         if self.at_cap:
             clusters = f"best found with {clusters}, the cap"
-        where = f"I(X;Z) {rounded(bits(self.ixz))} bits, I(Y;Z) {rounded(bits(self.iyz))} bits"
+        about = [("I(X;Z)", self.ixz), ("I(Y;Z)", self.iyz)]
+        if not self.problem.single_target:
+            about = [("I(U;Z)", self.iuz), ("I(S;Z)", self.isz), ("I(X;Z)", self.ixz)]
+        where = ", ".join(f"{name} {rounded(bits(nats))} bits" for name, nats in about)
         return f"loss {rounded(self.loss)} nats{gap}, {where}, {clusters}"
 
     def _repr_html_(self) -> str:
@@ -394,19 +413,25 @@ class Solution(Result, EncoderView):
             ("loss", f"{rounded(self.loss)} nats"),
             *([] if self.gap is None else [("gap to the proven bound", f"{self.gap:.1e} nats")]),
             ("I(X;Z)", f"{rounded(bits(self.ixz))} bits of H(X) = {rounded(bits(joint.entropy_x))}"),
-            ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}"),
-            *self._targets(),
+            *self._of_y(),
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
         title = named_family(self.problem).said(self.problem.parameter)
         return markup.page(title, markup.facts(rows), self._clusters_html())
 
-    def _targets(self) -> list[tuple[str, str]]:
-        """What is said of each target of a mixture; nothing for any other joint, or without the encoder."""
-        if not is_mixed(self.joint) or not self.has_encoder:
-            return []
-        return [(f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items()]
+    def _of_y(self) -> list[tuple[str, str]]:
+        """What is said of Y, or of each target if it is a mixture of several."""
+        joint = self.joint
+        if not self.problem.single_target:
+            return [
+                ("I(U;Z)", f"{rounded(bits(self.iuz))} bits kept"),
+                ("I(S;Z)", f"{rounded(bits(self.isz))} bits not hidden"),
+            ]
+        whole = ("I(Y;Z)", f"{rounded(bits(self.iyz))} bits of I(X;Y) = {rounded(bits(joint.mutual_information))}")
+        if not is_mixed(joint) or not self.has_encoder:
+            return [whole]
+        return [whole, *((f"I({name};Z)", f"{rounded(bits(nats))} bits") for name, nats in self.by_target.items())]
 
     @property
     def has_encoder(self) -> bool:

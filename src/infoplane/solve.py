@@ -13,8 +13,8 @@ import numpy as np
 from .checks import check_callable
 from .errors import PenaltyWarning
 from .information import Array
-from .joint.joint import check_joint
 from .joint.support import Support
+from .joint.task_joint import TaskJoint, as_joint
 from .options import RunOptions, Seed, takes
 from .problem import check_problem
 from .runtime.budget import Budget
@@ -28,6 +28,7 @@ from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
 from .solvers.shared.reported import sound
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
+from .task_problem import is_task
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -41,7 +42,7 @@ spread over cores evenly; of large ones each has more than enough to do."""
 
 @takes(RunOptions, ProofOptions)
 def solve(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     problem: MarkovLagrangian,
     solver: Solver | str | None = None,
     *,
@@ -62,7 +63,7 @@ def solve(
     Parameters
     ----------
     joint, problem
-        p(x, y), and what to minimise.
+        p(x, y), and what to minimise; or a `TaskJoint` and a problem of tasks, such as `task_funnel`.
     solver
         A solver object, a registered name, or None for the default.
     {RunOptions}
@@ -85,9 +86,9 @@ def solve(
     'STATIONARY'
     """
     began = time.perf_counter()
-    check_joint(joint)
-    joint = sampled(joint, sample)
     check_problem(problem)
+    joint = sampled(as_joint(joint, tasks=is_task(problem)), sample)
+    problem = problem.on(joint)
     if callback is not None:
         check_callable("callback", callback)
     support = Support(joint)

@@ -93,7 +93,7 @@ def report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> list[Blo
         heading(2, "Settings that the paper leaves open"),
         table(
             ("setting", "chosen", "because", "varied in the full run", "what it changes"),
-            [(one.what, one.chosen, one.why, one.varied, _changes(verdicts, one)) for one in OPEN],
+            [(one.what, one.chosen, one.why, one.varied, changed_answers(verdicts, one)) for one in OPEN],
         ),
         *_sensitivity(verdicts, scale.sensitivity),
     ]
@@ -165,7 +165,7 @@ def _verdict_table(figures: Sequence[JudgedFigure]) -> Block:
     return table(columns, rows)
 
 
-def _changes(verdicts: Sequence[Verdict], setting: Open) -> str:
+def changed_answers(verdicts: Sequence[Verdict], setting: Open) -> str:
     """How many answers in the paper's way change under each other value of a setting."""
     said = []
     for other in setting.others:

@@ -81,11 +81,11 @@ class BottleneckBoxes:
         found = Examined()
         missing = np.full(len(cells.low), np.inf)
         for _ in range(ROUNDS):
-            cells, kept = self._tightened(cells)
+            cells, kept = self.tightened(cells)
             missing = missing[kept]
             if not len(cells.low):
                 break
-            bound, w, v, lines, margin = self._bounded(cells, target)
+            bound, w, v, lines, margin = self.bounded(cells, target)
             cells = cells._replace(hint=v)
             safe = bound - margin
             done = at_most(target, safe)
@@ -96,12 +96,12 @@ class BottleneckBoxes:
             found.met(w[~done])
             better = ~done & (target - safe < WORTHWHILE * missing)
             stalled = ~done & ~better
-            found.cut(*self._halves(cells.of(stalled), w[stalled], safe[stalled]))
+            found.cut(*self.halves(cells.of(stalled), w[stalled], safe[stalled]))
             cells, w, margin, missing = cells.of(better), w[better], margin[better], (target - safe)[better]
-            cells = self._shrunk(cells, w, (missing + margin) / self.gamma)
+            cells = self.shrunk(cells, w, (missing + margin) / self.gamma)
             last = safe[better]
         if len(cells.low):
-            found.cut(*self._halves(cells, w, last))
+            found.cut(*self.halves(cells, w, last))
         return found
 
     # -- the bound -----------------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ class BottleneckBoxes:
         edges = np.maximum(mu * cells.low, mu * cells.high).sum(axis=1)
         return -edges - self.gamma * (top + np.log(total))[:, 0], w / total
 
-    def _bounded(self, cells: Cells, target: float) -> tuple[Array, Array, Array, Lines, Array]:
+    def bounded(self, cells: Cells, target: float) -> tuple[Array, Array, Array, Lines, Array]:
         """The best B that was met, w, (mu, t), the lines, and the margin for rounding."""
         lines = self._lines(cells)
         plain = np.zeros_like(cells.hint)
@@ -204,7 +204,7 @@ class BottleneckBoxes:
 
     # -- the box -------------------------------------------------------------------------------------------------------
 
-    def _tightened(self, cells: Cells) -> tuple[Cells, Which]:
+    def tightened(self, cells: Cells) -> tuple[Cells, Which]:
         """By sum_y u_y = 1; and which boxes are not empty, where a box is empty if an end is *seen* to lie above the other."""
         low, high, off = cells.low, cells.high, 4.0 * (self.outcomes + 4.0) * UNIT
         low = np.maximum(low, 1.0 - (high.sum(axis=1, keepdims=True) - high) - off)
@@ -212,7 +212,7 @@ class BottleneckBoxes:
         kept = ~above(low, high).any(axis=1)
         return Cells(low, high, cells.hint).of(kept), kept
 
-    def _shrunk(self, cells: Cells, w: Array, rho: Array) -> Cells:
+    def shrunk(self, cells: Cells, w: Array, rho: Array) -> Cells:
         """The part of each box that may hold a q below the target: u_y +- (rho + log sum_x w_x exp(+-c (T_yx - u_y))) / c."""
         u = w @ self.T
         away = self.T[None] - u[:, None]
@@ -230,7 +230,7 @@ class BottleneckBoxes:
             cells.hint,
         )
 
-    def _halves(self, cells: Cells, w: Array, bound: Array) -> tuple[Cells, Array]:
+    def halves(self, cells: Cells, w: Array, bound: Array) -> tuple[Cells, Array]:
         """Each box cut at the y with the largest gap between h and its line, between the middle and Tw."""
         slope, offset = below(cells.low, cells.high)
         u = np.clip(w @ self.T, cells.low, cells.high)

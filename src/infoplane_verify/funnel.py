@@ -93,7 +93,7 @@ class FunnelBoxes:
             cells = self._propagated(cells)
             if not len(cells.low):
                 break
-            cells, bound = self._bounded(cells)
+            cells, bound = self.bounded(cells)
             done = at_most(target, bound.safe)
             found.close(
                 Closed(
@@ -107,7 +107,7 @@ class FunnelBoxes:
             cells, bound = cells.of(~done), bound.of(~done)
             found.met(cells.hint)
             rho = target - bound.safe + bound.margin
-            left, right, tall = self._ends(cells, bound, rho)
+            left, right, tall = self.ends(cells, bound, rho)
             near_low, near_high = (~above(bound.excess(end), rho[:, None]) for end in (cells.low, cells.high))
             empty = np.any(tall & ~near_low & ~near_high, axis=1)
             smaller = Cells(
@@ -117,13 +117,14 @@ class FunnelBoxes:
             again = ~empty & shrunk if rounds_left else np.zeros_like(empty)
             cut = ~empty & ~again
             gaps = np.where((tall & near_low & near_high)[:, :, None], np.stack([left, right], axis=2), np.nan)
-            found.cut(*self._halves(smaller.of(cut), bound.of(cut), gaps[cut]))
+            found.cut(*self.halves(smaller.of(cut), bound.of(cut), gaps[cut]))
             cells = smaller.of(again)
         return found
 
     # -- the bound -----------------------------------------------------------------------------------------------------
 
-    def _bounded(self, cells: Cells) -> tuple[Cells, Bound]:
+    def bounded(self, cells: Cells) -> tuple[Cells, Bound]:
+        """The cells with the posteriors of their relaxations, and what the relaxations prove."""
         slope, offset = below(cells.low, cells.high)
         q = self._relaxed(slope - self.lam, cells.low, cells.high, _completed(cells))
         v = q @ self.T + SMOOTH / self.outcomes
@@ -200,7 +201,7 @@ class FunnelBoxes:
         empty = above(low, high).any(axis=1) | (held > self.most) | above(1.0 - self.off, high.sum(axis=1))
         return Cells(low, high, cells.hint).of(~empty)
 
-    def _ends(self, cells: Cells, bound: Bound, rho: Array) -> tuple[Array, Array, Which]:
+    def ends(self, cells: Cells, bound: Bound, rho: Array) -> tuple[Array, Array, Which]:
         """Where e_x exceeds rho: from ``left`` to ``right`` at least, if ``tall``.
 
         e_x is concave with its peak at exp(d_x - 1 - s_x), so a chord from an end of the interval to a point above rho crosses rho
@@ -221,7 +222,7 @@ class FunnelBoxes:
             ends.append(np.where(tall & at_most(level, bound.excess(point)), point, peak))
         return ends[0], ends[1], tall
 
-    def _halves(self, cells: Cells, bound: Bound, gaps: Array) -> tuple[Cells, Array]:
+    def halves(self, cells: Cells, bound: Bound, gaps: Array) -> tuple[Cells, Array]:
         """Each box cut at the letter whose h is farthest above its line; the gap between the halves holds no q below the target."""
         q = np.clip(cells.hint, cells.low, cells.high)
         missed = h(q) - bound.offset - bound.slope * q

@@ -114,7 +114,7 @@ def test_a_swallowed_interruption_keeps_no_half_piece(tmp_path):
 
 @pytest.mark.parametrize(("seconds", "words"), [(30, "30 s"), (600, "10 minutes"), (9000, "2.5 hours")])
 def test_durations(seconds, words):
-    assert command._duration(seconds) == words
+    assert command.duration(seconds) == words
 
 
 def test_it_is_a_click_command():

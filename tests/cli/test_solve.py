@@ -207,6 +207,24 @@ def test_a_cap_on_the_leakage(run):
     assert "certified: I(X;Z)" in said.out
 
 
+def test_a_cap_on_the_leakage_with_confidence(run):
+    """What the numbers are about comes first; too small a cap ends with code 4 and the cap that the records can support."""
+    cap = ("solve", "heart", "--problem", "funnel", "--max-leakage-bits")
+    said = run(*cap, "0.1", "--confidence", "0.95", "--seed", "1", "--json")
+    assert said.code == 0
+    assert next(iter(said.json)) == "about"
+    assert said.json["leakage_bound_bits"] <= 0.1
+    assert said.json["path"][said.json["chosen"]]["bound_bits"] == said.json["leakage_bound_bits"]
+    assert said.json["fitted_records"] + said.json["tested_records"] == said.json["records"]
+    said = run(*cap, "0.001", "--confidence", "0.95", "--json")
+    assert said.code == 4
+    assert said.json["clusters"] == 1 < 1000 * said.json["least_cap_bits"]
+    plain = run(*cap, "0.01")
+    assert plain.out.startswith("About this table, not the population.")
+    for wrong in (("--certify",), ("--gamma", "0.2")):
+        assert run(*cap, "0.1", "--confidence", "0.95", *wrong).code == 2
+
+
 @pytest.mark.parametrize("others", [("--gamma", "0.2"), ("--problem", "funnel", "--beta", "2")])
 def test_a_cap_on_the_leakage_takes_the_place_of_the_parameter(run, others):
     said = run("solve", "paper_uniform", "--max-leakage-bits", "0.01", *others)

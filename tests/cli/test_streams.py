@@ -9,7 +9,7 @@ COMMAND = f"{sys.executable} -m infoplane solve heart --gamma 0.2 --solver blahu
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sh closes streams")
-@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+@pytest.mark.parametrize("closed", [">&-", "<&- >&- 2>&-"])
 def test_closed_streams_are_written_to_in_vain(closed, tmp_path):
     out = tmp_path / "encoder.csv"
     done = subprocess.run(

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel import generation, privacy
+from infoplane.certificate.funnel import free, privacy
 from infoplane.certificate.funnel import leakage as certificate
 from infoplane.certificate.funnel.privacy import perfect_privacy, private_encoder
 from infoplane.frontier import leakage
@@ -34,6 +34,7 @@ def heart_curve():
 
 def test_heart_is_certified_at_every_cap(heart_curve):
     joint, curve = heart_curve
+    assert len(curve) == 4
     for found in curve:
         assert found.certified
         assert found.gap <= 1e-5
@@ -159,7 +160,7 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-20, 1e-15, 1e-11, 1e-8])
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-15, 1e-8])
 def test_no_cap_is_worse_than_perfect_privacy(eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
     joint = ip.datasets.heart()
@@ -176,12 +177,12 @@ def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
     support = Support(joint)
     private = np.array([[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0]])
     cap = 0.25 * joint.mutual_information
-    W = certificate._within(support, np.eye(4), cap, private)
+    W = certificate.within(support, np.eye(4), cap, private)
     point = plane_point(joint, W)
     assert cap * (1.0 - 1e-9) < point.iyz <= cap
     assert point.ixz == pytest.approx(0.25 * 2.0 * BIT + 0.75 * BIT, abs=1e-9)
-    assert certificate._within(support, np.eye(4), 2.0, private) is not private
-    np.testing.assert_array_equal(certificate._within(support, np.ones((1, 4)), 0.0, private), private)
+    assert certificate.within(support, np.eye(4), 2.0, private) is not private
+    np.testing.assert_array_equal(certificate.within(support, np.ones((1, 4)), 0.0, private), private)
 
 
 def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
@@ -209,7 +210,7 @@ def test_limits_leave_a_bound_that_holds():
     assert short.upper_bound >= full.solution.ixz
     assert short.solution.iyz <= 0.05
     assert "not certified" in str(short)
-    assert str(full).startswith("certified")
+    assert "\ncertified: " in str(full)
 
 
 def test_without_time_for_a_proof_it_is_no_worse_than_the_solvers_runs_and_their_time_sharing():
@@ -239,7 +240,7 @@ def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     if where == "solver":
         monkeypatch.setattr(leakage, "default_encoder", pressed(leakage.default_encoder))
     else:
-        monkeypatch.setattr(generation.Pricing, "advance", pressed(generation.Pricing.advance))
+        monkeypatch.setattr(free.Pricing, "advance", pressed(free.Pricing.advance))
     for cap, found in zip(caps, funnel_curve(joint, caps), strict=True):
         assert found.iyz <= cap
         assert path.ixz[path.iyz <= cap].max() - 1e-9 <= found.ixz <= found.upper_bound

@@ -50,7 +50,7 @@ def test_what_an_open_setting_changes_is_counted():
     varied = {"first step 1": Finding(True, ""), "first step 0.001": Finding(False, "")}
     verdicts = [Verdict(None, {"gradient": Finding(answer, "")}, varied) for answer in (True, False)]
     verdicts.append(Verdict(None, {"gradient": Finding(True, "")}, {"first step 1": Finding(None, "")}))
-    words = next(report._changes(verdicts, one) for one in OPEN if one.what.startswith("first step"))
+    words = next(report.changed_answers(verdicts, one) for one in OPEN if one.what.startswith("first step"))
     assert words == "first step 1: 2 of 3 answers; first step 0.001: 1 of 2 answers"
 
 

@@ -44,7 +44,7 @@ def test_what_it_says_of_itself(rare):
     assert f"denoised ({made.denoising.groups} groups)" in repr(made)
     curve = made.denoising.to_frame()
     assert curve["groups"].iloc[0] == 1
-    assert curve["aic_nats"].idxmin() == curve.index[curve["groups"] == made.denoising.groups][0]
+    assert curve["criterion_nats"].idxmin() == curve.index[curve["groups"] == made.denoising.groups][0]
     assert rare.denoising is None
     again = pickle.loads(pickle.dumps(made))
     assert (str(again.denoising), again) == (str(made.denoising), made)

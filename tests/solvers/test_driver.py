@@ -30,7 +30,9 @@ def test_steps_between_pauses_follow_the_clock(seconds, asked):
 @pytest.mark.parametrize("name", ["ib-1", "blahut-arimoto", "accelerated"])
 def test_no_run_goes_beyond_its_limit_and_says_so(name):
     job = job_of(HEART, ip.bottleneck(0.1), starts_of(HEART, 3), tol=1e-15, limit=7, record=True)
-    for run in drive(ip.SOLVERS[name].begin(job)):
+    runs = drive(ip.SOLVERS[name].begin(job))
+    assert len(runs) == 3
+    for run in runs:
         assert run.iterations == len(run.trace) == 7
         assert run.status in (ip.Status.ITERATION_LIMIT, ip.Status.ALMOST)
 
@@ -39,7 +41,9 @@ def test_no_run_goes_beyond_its_limit_and_says_so(name):
 def test_stopped_before_its_first_step_a_run_stands_where_it_began(name):
     job = job_of(HEART, ip.bottleneck(0.1), starts_of(HEART, 2))
     job.budget.stop()
-    for run in drive(ip.SOLVERS[name].begin(job)):
+    runs = drive(ip.SOLVERS[name].begin(job))
+    assert len(runs) == 2
+    for run in runs:
         assert (run.status, run.iterations) == (ip.Status.INTERRUPTED, 0)
         np.testing.assert_allclose(run.encoder.sum(axis=0), 1.0)
 

@@ -288,7 +288,7 @@ def test_dask_workers_are_asked_before_any_work():
             return {"tcp://a": identity(), "tcp://b": AttributeError("no such function")}
 
     with pytest.raises(EngineError, match="the worker at tcp://b has infoplane of a version that cannot say which"):
-        engine._refuse_other_versions(Client())
+        engine.refuse_other_versions(Client())
 
 
 @pytest.mark.filterwarnings("default")

@@ -24,7 +24,7 @@ def test_no_distribution_is_below_the_bound_of_its_box(name, gamma):
     Q = posteriors(boxes.letters, rng)
     low, high = box_around(Q @ boxes.T, rng)
     hint = np.hstack([rng.normal(size=low.shape), rng.random(low.shape)])
-    bound, w, _, _, margin = boxes._bounded(Cells(low, high, hint), 0.0)
+    bound, w, _, _, margin = boxes.bounded(Cells(low, high, hint), 0.0)
     values, rounding = boxes.values(Q)
     with np.errstate(divide="ignore", invalid="ignore"):
         divergence = np.where(Q > 0.0, Q * np.log(Q / w), 0.0).sum(axis=1)
@@ -40,12 +40,12 @@ def test_what_lies_below_the_target_stays_in_the_box(name, gamma):
     values, _ = boxes.values(Q)
     u = Q @ boxes.T
     cells = Cells(*box_around(u, rng), np.zeros((len(u), 2 * boxes.outcomes)))
-    tight, kept = boxes._tightened(cells)
+    tight, kept = boxes.tightened(cells)
     assert kept.all()
-    bound, w, _, _, margin = boxes._bounded(tight, np.inf)
+    bound, w, _, _, margin = boxes.bounded(tight, np.inf)
     # The target just above the value of q, so that q is below it.
     target = values + 1e-9
-    shrunk = boxes._shrunk(tight, w, (target - bound + 2.0 * margin) / gamma)
+    shrunk = boxes.shrunk(tight, w, (target - bound + 2.0 * margin) / gamma)
     assert ((shrunk.low <= u) & (u <= shrunk.high)).all()
     assert ((shrunk.high - shrunk.low) < 0.9 * (tight.high - tight.low)).any()
 
@@ -56,7 +56,7 @@ def test_halves_cover_their_box(name, gamma):
     boxes = boxes_of(JOINTS[name](), ip.bottleneck(gamma), lam=np.zeros(JOINTS[name]().shape[0]))
     u = posteriors(boxes.letters, rng) @ boxes.T
     cells = Cells(*box_around(u, rng), np.zeros((len(u), 2 * boxes.outcomes)))
-    halves, bounds = boxes._halves(cells, posteriors(boxes.letters, rng), np.arange(len(u)) * 1.0)
+    halves, bounds = boxes.halves(cells, posteriors(boxes.letters, rng), np.arange(len(u)) * 1.0)
     n = len(u)
     inside = (halves.low <= np.tile(u, (2, 1))) & (np.tile(u, (2, 1)) <= halves.high)
     assert (inside[:n].all(axis=1) | inside[n:].all(axis=1)).all()

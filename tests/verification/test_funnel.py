@@ -22,7 +22,7 @@ def test_the_bound_and_what_is_above_it_add_up_to_the_value(name, beta):
     rng = np.random.default_rng(0)
     boxes = boxes_of(JOINTS[name](), ip.funnel(beta))
     Q = posteriors(boxes.letters, rng)
-    _, bound = boxes._bounded(boxes_around(Q, rng))
+    _, bound = boxes.bounded(boxes_around(Q, rng))
     values, rounding = boxes.values(Q)
     u = Q @ boxes.T
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -40,9 +40,9 @@ def test_what_lies_below_the_target_stays_near_an_end(name, beta):
     rng = np.random.default_rng(1)
     boxes = boxes_of(JOINTS[name](), ip.funnel(beta))
     Q = posteriors(boxes.letters, rng)
-    cells, bound = boxes._bounded(boxes_around(Q, rng))
+    cells, bound = boxes.bounded(boxes_around(Q, rng))
     rho = boxes.values(Q)[0] + 1e-9 - bound.safe + bound.margin
-    left, right, tall = boxes._ends(cells, bound, rho)
+    left, right, tall = boxes.ends(cells, bound, rho)
     assert tall.any()
     assert not (tall & (left < Q) & (right > Q)).any()
 

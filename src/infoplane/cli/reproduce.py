@@ -96,13 +96,14 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
                 interruption.check()
                 seconds += job.piece.estimate()
                 tell(job)
-        output.note(f"{len(left)} pieces to run: about {_duration(seconds)}, estimated from timed samples.")
+        output.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
     with _bar(len(left), "reproduce") as tell:
         for job in reproduction.work(left, interruption.check):
             tell(job)
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """In seconds, minutes or hours."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} minutes" if seconds < 5400 else f"{seconds / 3600:.1f} hours"

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from ..certificate.certificate import Limits
+from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
 from ..encoder.clusters import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
+from ..frontier.confident import ConfidentFunnel
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..options import Seed
@@ -45,6 +47,13 @@ if TYPE_CHECKING:
     help="For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
 )
 @click.option(
+    "--confidence",
+    type=Number(),
+    metavar="SHARE",
+    help="With --max-leakage-bits: the cap holds in the population the records were drawn from, with this confidence, such as 0.95. Half "
+    "of the records, drawn by --seed, are kept back to test it.",
+)
+@click.option(
     "--out",
     type=click.Path(path_type=Path),
     help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y). infoplane "
@@ -67,6 +76,7 @@ def solve(
     solver: str | None,
     certify: float | None,
     max_leakage_bits: float | None,
+    confidence: float | None,
     out: Path | None,
     labels: Path | None,
     as_json: bool,
@@ -79,7 +89,8 @@ def solve(
     matrix p(x,y) itself, with --matrix. Texts may have commas, semicolons or tabs, may be compressed (.gz), and - is standard
     input. NA and null are labels like any other; an empty cell is an error unless --missing says otherwise.
 
-    Exit code 4 means that the answer is printed but did not converge, or is not certified as --certify asks.
+    Exit code 4 means that the answer is printed but did not converge, is not certified as --certify asks, or is constant because no
+    other release passes with --confidence.
 
     \b
     Examples:
@@ -87,13 +98,17 @@ def solve(
       infoplane solve heart --gamma 0.2 --certify --out encoder.csv --labels clusters.csv
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
       infoplane solve heart --problem funnel --max-leakage-bits 0.01
+      infoplane solve people.csv --x age,job --y ill --problem funnel --max-leakage-bits 0.01 --confidence 0.95
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
     settings = options.make_run(rest)
     if max_leakage_bits is not None:
-        capped(context, source, problem, max_leakage_bits, certify, out, labels, as_json, rest, solver, settings.rng)
+        target = Cap(max_leakage_bits, confidence, certify)
+        capped(context, source, problem, target, out, labels, as_json, rest, solver, settings.rng)
         return
+    if confidence is not None:
+        raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
     notation = "gamma" if rest["beta"] is None else "beta"
     wanted = options.make_problem(problem, options.taken(rest, options.PROBLEM_OPTIONS))
     proof = options.make_proof(certify, rest)
@@ -134,12 +149,19 @@ def solve(
         context.exit(NOT_CONVERGED)
 
 
+class Cap(NamedTuple):
+    """What ``--max-leakage-bits`` is asked for with."""
+
+    bits: float
+    confidence: float | None
+    certify: float | None
+
+
 def capped(
     context: click.Context,
     source: Source,
     problem: str,
-    cap: float,
-    certify: float | None,
+    cap: Cap,
     out: Path | None,
     labels: Path | None,
     as_json: bool,
@@ -156,6 +178,8 @@ def capped(
             + "".join(f", {name}" for name in given)
             + "."
         )
+    if cap.confidence is not None and cap.certify is not None:
+        raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_target(labels, "--labels", (".csv", ".parquet"))
@@ -163,27 +187,64 @@ def capped(
     with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
-        with working("solving and proving", lines=True):
-            found = funnel_at_leakage(
-                joint, cap * NATS_PER_BIT, tol=Limits.tol if certify is None else certify, **limits
-            )
+        nats = cap.bits * NATS_PER_BIT
+        found: CappedFunnel | ConfidentFunnel
+        with working("solving and testing" if cap.confidence else "solving and proving", lines=True):
+            if cap.confidence is None:
+                found = funnel_at_leakage(joint, nats, tol=cap.certify or Limits.tol, **limits)
+            else:
+                found = funnel_at_leakage(joint, nats, confidence=cap.confidence, rng=seed, **limits)
         interrupted = interruption.seen
     answer = found.solution
     output.write_solution(answer, out, labels)
     if as_json:
-        output.print_json(
-            record(answer, seed)
-            | {"max_iyz_bits": cap, "upper_bound_ixz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
-        )
+        # What the numbers are about comes first.
+        output.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
     else:
+        if found.about:
+            output.say(f"{found.about}.")
         show(answer, source.title)
-        output.say(str(found))
+        output.say(str(found).splitlines()[-1])
     if interrupted:
         output.note("Interrupted: this is the best release found by then, within the cap.")
         context.exit(interruption.code)
-    if certify is not None and not found.certified:
-        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {certify:g} was asked for.")
+    if isinstance(found, ConfidentFunnel):
+        if not found.chosen:
+            output.note("Nothing but a constant release passes with this confidence.")
+            context.exit(NOT_CONVERGED)
+    elif cap.certify is not None and not found.certified:
+        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
         context.exit(NOT_CONVERGED)
+
+
+def capped_record(found: CappedFunnel | ConfidentFunnel, cap: float) -> dict[str, Any]:
+    """What the JSON object of a capped release has beside that of its encoder."""
+    held = found.leakage_bound
+    said = {
+        "max_iyz_bits": cap,
+        "leakage_bound_bits": None if held is None else bits(held.bound),
+        "leakage_bound_pooled": None if held is None else list(held.pooled),
+        "leakage_bound_made_from_these_records": None if held is None else held.seen,
+    }
+    if isinstance(found, CappedFunnel):
+        return said | {"upper_bound_ixz_bits": bits(found.upper_bound), "gap_bits": bits(found.gap)}
+    return said | {
+        "confidence": found.confidence,
+        "least_cap_bits": None if found.least_cap is None else bits(found.least_cap),
+        "fitted_records": found.fitted_on.records,
+        "tested_records": found.tested_on.records,
+        "chosen": found.chosen,
+        "path": [
+            {
+                "max_iyz_bits": bits(step.max_iyz),
+                "clusters": step.clusters,
+                "ixz_bits": bits(step.ixz),
+                "predicted_bound_bits": bits(step.predicted),
+                "bound_bits": None if step.bound is None else bits(step.bound.bound),
+            }
+            for step in found.path
+        ],
+    }
 
 
 def record(found: Solution, seed: Seed) -> dict[str, Any]:

@@ -4,6 +4,8 @@ Solvers first, then the proof. The linear programme over posteriors with the cap
 which beta its optimum leaks just eps: its dual value. The default solver is run there, its clusters become columns, and the programme
 is asked again, until beta stays where it is. Its optimum is at least as good as every run within the cap and as every time sharing of
 two; column generation improves it and proves an upper bound.
+
+With ``confidence`` the cap is about the population that the records were drawn from: see `confident`.
 """
 
 from __future__ import annotations
@@ -11,22 +13,27 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import overload
 
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme
+from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder
 from ..checks import listed, number
+from ..information import Array
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
+from ..options import Seed
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
+from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job
 from ..solvers.shared.fallback import default_encoder
+from .confident import ConfidentFunnel, Halves, caps_below, confident_funnel, halves, path_of
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
@@ -36,15 +43,45 @@ HIDING, SOLVING = 0.2, 0.4
 solvers together the second. The proof has the larger part, since it improves the release, too."""
 
 
+@overload
 def funnel_at_leakage(
     joint: Joint,
     max_iyz: float,
     *,
+    confidence: None = None,
+    rng: Seed = None,
     tol: float = 1e-6,
     max_cells: int = 20_000_000,
     max_seconds: float = MAX_SECONDS,
-) -> CappedFunnel:
+) -> CappedFunnel: ...
+
+
+@overload
+def funnel_at_leakage(
+    joint: Joint,
+    max_iyz: float,
+    *,
+    confidence: float,
+    rng: Seed = None,
+    tol: float = 1e-6,
+    max_cells: int = 20_000_000,
+    max_seconds: float = MAX_SECONDS,
+) -> ConfidentFunnel: ...
+
+
+def funnel_at_leakage(
+    joint: Joint,
+    max_iyz: float,
+    *,
+    confidence: float | None = None,
+    rng: Seed = None,
+    tol: float = 1e-6,
+    max_cells: int = 20_000_000,
+    max_seconds: float = MAX_SECONDS,
+) -> CappedFunnel | ConfidentFunnel:
     """The largest I(X;Z) with I(Y;Z) <= max_iyz that can be found, with an upper bound that says how far it can be from the best.
+
+    That is about **this table**. With ``confidence`` the cap is about the population that its records were drawn from.
 
     Parameters
     ----------
@@ -54,6 +91,13 @@ def funnel_at_leakage(
         The cap on the leakage in **nats**, 0 or more. It is never exceeded but by rounding: I(Y;Z) is computed to about 1e-30 nats, and the
         release of `perfect_privacy` is within every cap. No answer has a smaller I(X;Z) than that release, if its candidate bases can be
         gone through in a fifth of the time.
+    confidence
+        Such as 0.95, for a joint of records: releases are fitted on half of them, along a path from cautious to bold, and tested on the
+        other half, in that order; the last before the first that fails is returned, and leaks more than the cap in the population in 5 of
+        100 samples at most (asymptotic; measured in docs/leakage.md). If none passes it is constant, and says which cap the records can
+        support. Nothing is proven optimal then, and ``tol`` and ``max_cells`` play no part.
+    rng
+        For the split: a seed or a generator.
     tol
         Gap in nats that counts as certified.
     max_cells, max_seconds
@@ -63,7 +107,11 @@ def funnel_at_leakage(
     Returns
     -------
     CappedFunnel
-        Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ``status``, ...), with ``upper_bound`` and ``gap``.
+        Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ``status``, ...), with ``upper_bound`` and ``gap``;
+        of a table of records ``leakage_bound`` is what it may leak in the population.
+    ConfidentFunnel
+        With ``confidence``: answers like a `Solution`, too, with ``leakage_bound``, ``least_cap``, and the ``path`` and the two halves of
+        the records (``fitted_on``, ``tested_on``).
 
     Examples
     --------
@@ -72,7 +120,14 @@ def funnel_at_leakage(
     >>> found.certified, round(found.ixz, 5), found.iyz <= 0.01
     (True, 0.05754, True)
     """
-    return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
+    if confidence is None:
+        return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
+    check_joint(joint)
+    cap, sure = _cap(max_iyz), checked_confidence(confidence)
+    split = halves(joint, np.random.default_rng(rng))
+    limits, budget = Limits(tol, max_cells, max_seconds), Budget()
+    with one_blas_thread():
+        return attended([partial(_confident, joint, split, cap, sure, limits.budget(budget))], budget)[0]
 
 
 def funnel_curve(
@@ -87,15 +142,7 @@ def funnel_curve(
 
     The caps share the runs of the solvers and the columns of one linear programme. ``max_cells`` and ``max_seconds`` are for each cap.
     """
-    caps = [
-        number(
-            "max_iyz",
-            eps,
-            lambda nats: nats >= 0.0,
-            "a number of nats, 0 or more",
-        )
-        for eps in listed("leakages", leakages, "caps in nats")
-    ]
+    caps = [_cap(eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)
     limits = Limits(tol, max_cells, max_seconds)
     if not caps:
@@ -105,21 +152,40 @@ def funnel_curve(
         return attended([partial(_curve, Support(joint), caps, limits, budget)], budget)[0]
 
 
+def _cap(value: float) -> float:
+    return number("max_iyz", value, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+
+
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:
     """One answer per cap: perfect privacy, the solvers' clusters, and then column generation, each with its share of the time."""
     whole = budget.part(seconds=limits.max_seconds * len(caps))
+    programme, private = _columns(support, caps, whole, SOLVING)
+    seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
+    return capped_curve(support, programme, caps, replace(limits, max_seconds=seconds), budget, private)
+
+
+def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: float) -> tuple[Programme, Array | None]:
+    """The programme with the clusters of perfect privacy, and of solvers in that share of the time; and perfect privacy's encoder."""
     programme = first_programme(support, whole)
     private = private_encoder(support, MAX_BASES, whole.part(seconds=HIDING * whole.seconds))
     if private is not None:
         programme.add(posteriors(support, private))
-    _seed(
-        programme,
-        support,
-        sorted(set(caps), reverse=True),
-        whole.part(seconds=SOLVING * whole.seconds - whole.seconds_spent),
-    )
-    seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
-    return capped_curve(support, programme, caps, replace(limits, max_seconds=seconds), budget, private)
+    order = sorted(set(caps), reverse=True)
+    _seed(programme, support, order, whole.part(seconds=solving * whole.seconds - whole.seconds_spent))
+    return programme, private
+
+
+def _confident(joint: Joint, split: Halves, cap: float, confidence: float, budget: Budget) -> ConfidentFunnel:
+    """Fit a path on one half, test it on the other; nothing is proven of a release, so that solvers have all the time."""
+    support = Support(split.fit)
+    programme, private = _columns(support, [cap], budget, 0.5)
+    nothing = np.ones((1, len(support.p_x))) if private is None else private
+    points = [(eps, programme.at_leakage(eps)) for eps in caps_below(cap)]
+    releases = [(eps, support.lift(within(support, point.encoder, eps, nothing))) for eps, point in points]
+    beta = min(max(points[-1][1].beta, 1.0), 1e6)
+    hides = None if private is None else support.lift(private)
+    path = path_of(split.fit, hides, releases, cap, confidence)
+    return confident_funnel(joint, split, cap, confidence, path, beta, budget.seconds_spent)
 
 
 def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:

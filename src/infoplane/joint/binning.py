@@ -118,7 +118,7 @@ def quantile_edges(mass: Mapping[Any, float], bins: int) -> tuple[Any, ...]:
     middles = (np.cumsum(weights) - 0.5 * weights) / max(float(weights.sum()), np.finfo(float).tiny)
     places = np.minimum((bins * middles).astype(int), bins - 1)
     neighbours = zip(pairwise(values), pairwise(places.tolist()), strict=True)
-    return tuple(_edge(low, high) for (low, high), (below, above) in neighbours if below != above)
+    return tuple(shortest_edge(low, high) for (low, high), (below, above) in neighbours if below != above)
 
 
 def checked_rule(name: str, rule: Any) -> int | str | tuple[Any, ...]:
@@ -162,7 +162,7 @@ def as_time(one: Any) -> Any:
     return datetime.combine(one, time()) if isinstance(one, date) and not isinstance(one, datetime) else one
 
 
-def _edge(low: Any, high: Any) -> Any:
+def shortest_edge(low: Any, high: Any) -> Any:
     """The shortest e with low < e <= high: the beginning of a day, a whole number, or one of few digits."""
     if isinstance(high, date):
         low, high = as_time(low), as_time(high)

@@ -425,7 +425,7 @@ class Joint:
         Parameters
         ----------
         groups
-            How many groups z; by default chosen by AIC, one if BIC prefers that (`infoplane.sampling.denoising`).
+            How many groups z; by default chosen by penalised likelihood, one if BIC prefers that (`infoplane.sampling.denoising`).
 
         Examples
         --------

@@ -90,11 +90,29 @@ def stacked(parts: Iterable[tuple[str, float, Joint]]) -> tuple[Any, list[tuple[
                 f"{joint.p_x[order][x]:.12g} with {name!r}. Count them from the same rows, with the same weights and no smoothing of "
                 "one alone, or give one the prior of the other: joint.with_prior(other.p_x)."
             )
-        tables.append(theta * joint.p_xy[order])
+        tables.append(theta * _with_mass(joint.p_xy[order], joint.p_x[order], first.p_x))
         labels += [(name, label) for label in joint.y_labels]
     if all(joint.is_sparse for *_, joint in listed):
         return sparse.csr_array(sparse.hstack(tables)), labels
     return np.hstack([table if isinstance(table, np.ndarray) else table.toarray() for table in tables]), labels
+
+
+def _with_mass(table: Any, mass: Array, wanted: Array) -> Any:
+    """The rows scaled to the masses wanted, from which they differ by rounding: columns of p(s|x) then sum to one to the last digits."""
+    ratio = np.divide(wanted, mass, out=np.ones(len(mass)), where=mass > 0.0)
+    if (ratio == 1.0).all():
+        return table
+    return table * ratio[:, None] if isinstance(table, np.ndarray) else sparse.csr_array(table.multiply(ratio[:, None]))
+
+
+def roles(joint: Joint) -> tuple[Target, Target]:
+    """What a joint of tasks keeps and what it hides; an error for any other joint."""
+    found = targets_of(joint) if joint.y_names == ROLES else ()
+    if len(found) != 2:
+        raise InvalidJointError(
+            "a problem that keeps one target and hides another needs infoplane.TaskJoint(keep=..., hide=...); found a joint of one Y."
+        )
+    return found[0], found[1]
 
 
 def shares(given: object, check: Callable[[object], None]) -> list[tuple[str, float, Joint]]:

@@ -13,6 +13,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy import sparse
 
 from ..errors import InfoplaneError, InvalidJointError
@@ -91,7 +92,9 @@ class Point:
 class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
-    def __init__(self, support: Support, budget: Budget | None = None) -> None:
+    def __init__(
+        self, support: Support, budget: Budget | None = None, letters: NDArray[np.bool_] | None = None
+    ) -> None:
         check_letters(support)
         self.patience = (budget or Budget()).part(seconds=math.inf)
         """Of the budget only whether it was stopped: HiGHS is waited for beyond a limit on seconds, since what it finds counts."""
@@ -101,8 +104,11 @@ class Programme:
         self.Q: Array = np.empty((len(self.p_x), 0))
         self.H_q: Array = np.empty(0)
         self.H_u: Array = np.empty(0)
-        # Single letters make Z = X, p_x itself the release that says nothing: every cap can be met.
-        self.add(np.column_stack([np.eye(len(self.p_x)), self.p_x / self.p_x.sum()]))
+        # Single letters, those that may be released, make Z = X; p_x itself is the release that says nothing: every cap can be met.
+        single = np.eye(len(self.p_x)) if letters is None else np.eye(len(self.p_x))[:, letters]
+        self.first = single.shape[1] + 1
+        """Columns that are never dropped; the last of them is p_x."""
+        self.add(np.column_stack([single, self.p_x / self.p_x.sum()]))
 
     def add(self, Q: Array) -> None:
         """More columns; each is normalised."""
@@ -113,13 +119,13 @@ class Programme:
 
     def trim(self, point: Point) -> Point:
         """Once there are many columns, keep the first ones and those of least reduced cost; the point on what is left."""
-        first = len(self.p_x) + 1
-        if self.Q.shape[1] <= 6 * first + 500:
+        first, most = self.first, len(self.p_x) + 1
+        if self.Q.shape[1] <= 6 * most + 500:
             return point
         cost = self.reduced(point.lam, point.beta)[first:]
         cost[point.weights[first:] > 0.0] = -np.inf
         order = np.argsort(cost, kind="stable")
-        keep = np.append(np.arange(first), first + np.sort(order[: 3 * first + 250]))
+        keep = np.append(np.arange(first), first + np.sort(order[: 3 * most + 250]))
         self.Q, self.H_q, self.H_u = np.ascontiguousarray(self.Q[:, keep]), self.H_q[keep], self.H_u[keep]
         return replace(point, Q=self.Q, weights=point.weights[keep])
 
@@ -161,12 +167,13 @@ class Programme:
     def _plain(self, beta: float, allowance: float | None = None) -> Point:
         """What is known without a linear programme: the release that says nothing, or Z = X if that may be and is better, and prices."""
         n, costs = len(self.p_x), self.H_q - beta * self.H_u
-        weights = np.zeros(len(costs))
-        if allowance is None and costs[:n] @ self.p_x < costs[n]:
+        weights, says_nothing = np.zeros(len(costs)), self.first - 1
+        if allowance is None and says_nothing == n and costs[:n] @ self.p_x < costs[n]:
             weights[:n] = self.p_x
         else:
-            weights[n] = 1.0
-        return replace(self._point(weights, costs[:n], costs, beta, allowance), solved=False)
+            weights[says_nothing] = 1.0
+        prices = -beta * entr(self.T).sum(axis=0)  # of single letters, whose H is 0
+        return replace(self._point(weights, prices, costs, beta, allowance), solved=False)
 
     def _point(self, weights: Array, lam: Array, costs: Array, beta: float, allowance: float | None = None) -> Point:
         """Weights and prices of the programme for beta; or of that with a cap, where beta is its price and the allowance H(Y) - eps."""

@@ -1,11 +1,12 @@
 """Intervals of I(X;Z) and I(Y;Z) in the population, for an encoder W that was fixed before the n records were looked at.
 
-    I^ - df/2n  +-  z sqrt(Var psi / n + max(df, 0) / 2n^2),   clipped at 0                                       (95%: z = 1.96)
+    I^ - df/2n  +-  z sqrt(Var psi / n + |df| / 2n^2),   clipped at 0                                             (95%: z = 1.96)
 
 I(Y;Z): psi and df as in `fixed_encoder.py`. I(X;Z): psi(x) = KL(W_x || p_z), df = -(sum_z (W.W p^_x)_z / p_z - 1), as the plug-in H(Z) is
-too small. The first term under the root is the delta method's; the second is the spread of a chi-square with df degrees, which is all
-that is left at independence, where psi vanishes. Coverage is measured in docs/benchmarks/coverage.md, beside that of a percentile
-bootstrap, which fails since every resampled table is as much too informative again. On the records that W was made from none of this holds.
+too small. The first term under the root is the delta method's; the second is the spread of a chi-square with |df| degrees, which is all
+that is left where psi vanishes: at independence, and of I(X;Z) where p(z) is uniform. Coverage is measured in docs/benchmarks/coverage.md,
+beside that of a percentile bootstrap, which fails since every resampled table is as much too informative again. On the records that W was
+made from none of this holds.
 """
 
 from __future__ import annotations
@@ -51,7 +52,7 @@ class Moments(NamedTuple):
     @property
     def squared_error(self) -> float:
         """Var I^."""
-        return self.variance / self.records + max(self.degrees, 0.0) / (2.0 * self.records**2)
+        return self.variance / self.records + abs(self.degrees) / (2.0 * self.records**2)
 
 
 def relevance(W: Array, counts: Any) -> Moments:
@@ -65,7 +66,7 @@ def complexity(W: Array, n_x: Array) -> Moments:
 
     Examples
     --------
-    >>> complexity(np.eye(2), np.array([50, 50])).centre > np.log(2.0)  # the plug-in entropy is too small on average
+    >>> bool(complexity(np.eye(2), np.array([50, 50])).centre > np.log(2.0))  # the plug-in entropy is too small on average
     True
     """
     n = int(n_x.sum())

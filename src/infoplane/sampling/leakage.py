@@ -192,6 +192,14 @@ def _upper(found: SampledInformation, error: float) -> float:
     return max(skewed / (2.0 * n), max(found.value - found.expected, 0.0) + _margin(found, error))
 
 
+def predicted_bound(found: SampledInformation, confidence: float) -> float:
+    """What to expect of the bound from as many fresh records, for an encoder made from these: they will show I^ + 2 E0.
+
+    Once E0 for what its own records do not show, once for the noise of the others.
+    """
+    return _upper(found._replace(value=found.value + 2.0 * found.expected), 1.0 - confidence)
+
+
 def _upper_seen(found: SampledInformation, error: float) -> float:
     """For the records that the encoder was made from: the same, the other way round."""
     from scipy.special import chndtrix

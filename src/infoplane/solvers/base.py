@@ -42,6 +42,9 @@ class Solver(ABC):
     grows: bool = False
     """Whether it finds |Z| itself, up to the cap; else an answer has no more clusters than its start."""
 
+    serves_tasks: bool = False
+    """Whether it solves problems that keep one target and hide another (`TaskLagrangian`)."""
+
     def refusal(self, problem: MarkovLagrangian) -> str | None:  # noqa: ARG002
         """Why it cannot solve a problem, or None."""
         return None

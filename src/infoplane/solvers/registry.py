@@ -17,6 +17,8 @@ from .portfolio import Portfolio
 from .splitting.solver import DouglasRachford
 from .splitting.three_block import ThreeBlockADMM
 from .submodular import Submodular
+from .tasks.task_map import TaskMap
+from .tasks.task_portfolio import TaskPortfolio
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -40,6 +42,8 @@ SOLVERS: dict[str, Solver] = {
         BlahutArimoto(),
         Merging(),
         Submodular(),
+        TaskPortfolio(),
+        TaskMap(),
     )
 }
 
@@ -113,6 +117,11 @@ def resolve(
             f"{_kind(chosen)}."
         )
     for problem in problems:
+        if not problem.single_target and not chosen.serves_tasks:
+            able = ", ".join(name for name, one in SOLVERS.items() if one.serves_tasks)
+            raise UnsupportedProblemError(
+                f"{chosen.name} is for problems with one Y; found {problem!r}, which keeps one target and hides another. Use {able}."
+            )
         if reason := chosen.refusal(problem):
             raise UnsupportedProblemError(reason)
     return chosen

@@ -22,6 +22,7 @@ from ..problem import MarkovLagrangian, named_family
 from ..sampling.denoising import CONSTANT, MIXTURE, SHRINKAGE, Candidate, Denoising
 from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
+from ..task_problem import problem_of
 from .files import path_of, to_json, write_whole
 from .lazy_solution import LazySolution
 from .npz import Expected, read_npz
@@ -227,15 +228,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     for index, (rho, numbers) in enumerate(zip(arrays["rho"], arrays["numbers"], strict=True)):
         fields = {
             "joint": joint,
-            "problem": check_claim(
-                MarkovLagrangian(
-                    float(rho[0]),
-                    float(rho[1]),
-                    float(rho[2]),
-                    meta["families"][index],
-                    meta["problem_parameters"][index],
-                )
-            ),
+            "problem": check_claim(problem_of(rho, meta["families"][index], meta["problem_parameters"][index])),
             "parameter": float(numbers[0]),
             "start": int(counts[index, 0]),
             "solver": meta["solvers"][index],

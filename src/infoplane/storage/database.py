@@ -148,7 +148,7 @@ def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
         try:
             with (
                 damage_said(path),
-                closing(_connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection,
+                closing(connect(path, "mode=ro&immutable=1" if resting else "mode=ro")) as connection,
             ):
                 connection.execute("BEGIN")
                 _check_tables(path, connection)
@@ -192,7 +192,8 @@ def _beside(path: Path, ending: str) -> Path:
     return Path(f"{os.path.realpath(path)}{ending}")
 
 
-def _connect(path: Path, how: str) -> sqlite3.Connection:
+def connect(path: Path, how: str) -> sqlite3.Connection:
+    """A connection that believes nothing of what the file says about itself."""
     uri = f"file:{quote(os.fspath(path.absolute()))}?{how}"
     # Half a minute for another one's lock within SQLite, which is held for the moment of a commit.
     connection = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30.0)
@@ -216,7 +217,7 @@ def open_for_writing(path: Path, fill: Callable[[sqlite3.Connection], None]) -> 
                 raise StoreError(f"{path} is damaged ({sound[0]}); it was left as it is.")
         else:
             _create(path, fill)
-        connection = stack.enter_context(closing(_connect(path, "mode=rw")))
+        connection = stack.enter_context(closing(connect(path, "mode=rw")))
         with write_errors(path):
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")
@@ -259,7 +260,7 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
         for left in (new, _beside(new, "-journal")):
             left.unlink(missing_ok=True)
         try:
-            with closing(_connect(new, "mode=rwc")) as connection:
+            with closing(connect(new, "mode=rwc")) as connection:
                 connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
                 connection.execute(f"PRAGMA user_version = {SCHEMA}")
                 with transaction(connection):

@@ -11,6 +11,7 @@ from ..errors import InvalidOptionError
 from ..information import Array, PlanePoint
 from ..results import read_only
 from ..solution import Solution, Trace
+from ..task_problem import TaskLagrangian
 
 
 class LazySolution(Solution):
@@ -52,6 +53,15 @@ class LazySolution(Solution):
         """How the run converged; None if no trace was kept."""
         read = self.__dict__.get("_read_trace")
         return None if read is None else read()
+
+    @cached_property
+    def _tasks(self) -> tuple[float, float]:
+        """From the stored numbers: I(Y;Z) is the mean of I(U;Z) and I(S;Z), L = gamma I(X;Z) - keep I(U;Z) + hide I(S;Z)."""
+        problem = self.problem
+        if not isinstance(problem, TaskLagrangian):
+            return super()._tasks
+        iuz = (2.0 * problem.hide * self.iyz - (self.loss - problem.price * self.ixz)) / (problem.keep + problem.hide)
+        return max(iuz, 0.0), max(2.0 * self.iyz - iuz, 0.0)
 
     @property
     def has_encoder(self) -> bool:

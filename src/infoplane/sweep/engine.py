@@ -244,7 +244,7 @@ def _of_client(name: str, client: Any, pool: Executor) -> Engine:
     attendance = Attendance()
     while not attendance.checked(workers()):
         time.sleep(LOOK)
-    _refuse_other_versions(client)
+    refuse_other_versions(client)
     return Engine(name, pool, workers)
 
 
@@ -271,7 +271,7 @@ def _client(address: str) -> Iterator[Any]:
             yield client
 
 
-def _refuse_other_versions(client: Any) -> None:
+def refuse_other_versions(client: Any) -> None:
     """Before any work; workers that come later are found out by their first result."""
     for worker, theirs in client.run(identity, on_error="return").items():
         check_identity(theirs if isinstance(theirs, str) else "", f"the worker at {worker}")

@@ -18,6 +18,7 @@ from ..solvers.base import Solver
 from ..solvers.registry import SOLVERS
 from ..solvers.shared.starts import KINDS
 from ..storage.reader import read_manifest
+from ..task_problem import TASKS, problem_of
 from .progress import ProgressCallback
 from .sweep import sweep
 
@@ -76,13 +77,14 @@ def resume(
 def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
     """From a parameter to a problem: those of the grid as recorded, those that refinement inserts as members of the same family."""
     name, grid = manifest["family"], manifest["grid"]
-    named = name in FAMILIES and FAMILIES[name].parameter is not None
+    families = FAMILIES | TASKS
+    named = name in families and families[name].parameter is not None
     problems = {
-        value: MarkovLagrangian(z, zx, zy, name, value if named else None)
+        value: problem_of((z, zx, zy), name, value if named else None)
         for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
     }
     make = siblings(problems[grid[0]]).make
-    if named and not all(FAMILIES[name].has(problem) for problem in problems.values()):
+    if named and not all(families[name].has(problem) for problem in problems.values()):
         # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
         make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
 

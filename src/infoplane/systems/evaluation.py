@@ -131,7 +131,7 @@ def _refuse_own_records(encoder: Any, joint: Joint) -> None:
     if abs(made.counts - joint.counts).sum() == 0:
         raise InvalidOptionError(
             "these are the records that the encoder was made from: it fits their noise, and no interval from them holds (95% intervals "
-            "held in 0 to 85% of samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
+            "held in as few as half of the samples). Give records that it has not seen, or call solution.interval(), which cross-fits."
         )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 import funnel_twin as twin
 import infoplane as ip
-from infoplane.certificate.funnel import generation
+from infoplane.certificate.funnel import free
 from infoplane.certificate.funnel.challenge import challenge
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.posterior.channel import Channel
@@ -37,7 +37,7 @@ def test_a_proof_that_contradicts_itself_certifies_nothing(wrong, monkeypatch):
         def mistakes(self):
             return 1 if wrong == "mistakes" else 0
 
-    monkeypatch.setattr(generation, "Pricing", Liar)
+    monkeypatch.setattr(free, "Pricing", Liar)
     joint, problem = ip.datasets.heart(), ip.funnel(3.5)
     with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
         found = ip.solve(joint, problem, "columns")

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.funnel.generation import _without_traces, cut_short, generate
+from infoplane.certificate.funnel.free import FreePosteriors, without_traces
+from infoplane.certificate.funnel.generation import cut_short, generate
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.joint.support import Support
 from infoplane.posterior.programme import Programme
@@ -14,10 +15,10 @@ from infoplane.status import Status
 
 def test_traces_of_letters_are_left_out():
     Q = np.array([[0.5, 1e-12], [0.3, 0.6], [0.2 - 1e-10, 0.4], [1e-10, 0.0]])
-    kept = _without_traces(Q, 2)
+    kept = without_traces(Q, 2)
     np.testing.assert_allclose(kept, [[0.625, 0.0], [0.375, 0.6], [0.0, 0.4], [0.0, 0.0]], atol=1e-11)
-    np.testing.assert_allclose(_without_traces(Q, 9)[:, 0], [0.5, 0.3, 0.2, 0.0], atol=1e-9)
-    np.testing.assert_allclose(_without_traces(Q, 1).sum(axis=0), 1.0)
+    np.testing.assert_allclose(without_traces(Q, 9)[:, 0], [0.5, 0.3, 0.2, 0.0], atol=1e-9)
+    np.testing.assert_allclose(without_traces(Q, 1).sum(axis=0), 1.0)
 
 
 @pytest.mark.parametrize("pieces", [0, 1, 3])
@@ -32,12 +33,12 @@ def test_an_interrupt_at_any_piece_leaves_a_mixture_and_a_bound(pieces, monkeypa
         return advance(search, cells)
 
     monkeypatch.setattr(Pricing, "advance", stopping)
-    outcome = generate(programme, lambda: programme.at_beta(3.5), 1e-9, budget)
+    outcome = generate(programme, FreePosteriors(programme), lambda: programme.at_beta(3.5), 1e-9, budget)
     monkeypatch.undo()
     assert len(seen) == pieces + 1
     assert cut_short(budget) is Status.INTERRUPTED
     whole = Programme(support)
-    optimum = generate(whole, lambda: whole.at_beta(3.5), 1e-6, Budget())
+    optimum = generate(whole, FreePosteriors(whole), lambda: whole.at_beta(3.5), 1e-6, Budget())
     W = outcome.point.encoder
     np.testing.assert_allclose(W.sum(axis=0), 1.0, atol=1e-12)
     assert outcome.lower <= optimum.point.dual

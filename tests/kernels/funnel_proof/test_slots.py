@@ -91,9 +91,9 @@ def holds(state, cell, q):
     )
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
-    _, rng, channel, beta, lam, Q = shifted(seed, 0.0)
+    _, rng, channel, beta, lam, Q = shifted(seed, -0.05)
     Q = twin.folded(channel, Q)
     Q = Q[:, rng.permutation(Q.shape[1])[:150]]
     search = Pricing(channel, lam, beta, -1e-9)
@@ -111,7 +111,7 @@ def test_a_waiting_cells_bound_holds_in_exact_arithmetic(seed):
                     assert mp(float(state.key[cell])) <= twin.g(state.T, state.lam, beta, exact) + mp(10) ** -13
                     checked += 1
                     break
-    assert checked > 0 or not search.search.tally[WAITING]
+    assert checked > 0
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -124,6 +124,7 @@ def test_no_posterior_below_the_floor_is_ever_outside_the_waiting_cells(seed):
     Q = Q[:, twin.values(channel.T.T, gathered, beta, Q) < floor - 1e-9]
     free = np.array([np.linalg.matrix_rank(channel.T[q > 0.0]) == (q > 0.0).sum() for q in Q.T], dtype=bool)
     Q = Q[:, free][:, :300]
+    assert Q.shape[1] > 0
     search = Pricing(channel, lam, beta, floor)
     for _ in range(8):
         state = search.search

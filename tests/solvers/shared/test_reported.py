@@ -29,7 +29,10 @@ def test_a_letter_that_weighs_next_to_nothing_keeps_its_cluster(solver):
 def test_stationary_runs_are_stationary_for_the_faintest_letters_too(solver, mass):
     joint = ip.Joint.from_counts([[0.0, mass], [mass, 1.0], [mass, 0.0], [mass, 2.0]])
     problem = ip.bottleneck(0.12)
-    for run in ip.sweep(joint, lambda _gamma: problem, [0.12], solver, starts=3, rng=0, max_iter=300).runs:
+    runs = ip.sweep(joint, lambda _gamma: problem, [0.12], solver, starts=3, rng=0, max_iter=300).runs
+    # ib-2 stalls at the larger two masses, and says so.
+    assert any(run.status is Status.STATIONARY for run in runs) or (solver == "ib-2" and mass > 1e-320)
+    for run in runs:
         verify.check_encoder(joint.p_xy, run.encoder)
         assert run.status is not Status.STATIONARY or problem.stationarity(joint, run.encoder) <= 1e-8
 

@@ -7,9 +7,11 @@ unconstrained Lagrangian, which is where ``loss`` and ``lower_bound`` are.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...information import Array
+from ...sampling.leakage import LeakageBound, leakage_bound
 from ...solution import EncoderView, Solution
 from ...status import Residuals, Status
 
@@ -18,15 +20,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, eq=False)
-class ConstrainedFunnel(EncoderView):
-    """An encoder that satisfies the constraint, and a bound that no other such encoder exceeds; nats. It is equal to itself only."""
+class ReleasedEncoder(EncoderView):
+    """An encoder that answers a question about a release; it is equal to itself only."""
 
     solution: Solution
     """The encoder as a solution of an unconstrained problem."""
-    upper_bound: float
-    """No encoder that satisfies the constraint has a larger I(X;Z)."""
-    tol: float
-    """Gap that counts as certified."""
 
     @property
     def joint(self) -> Joint:
@@ -39,18 +37,8 @@ class ConstrainedFunnel(EncoderView):
         return self.solution.encoder
 
     @property
-    def gap(self) -> float:
-        """upper_bound - I(X;Z): the encoder is at most this far from the best one."""
-        return self.upper_bound - self.ixz
-
-    @property
-    def certified(self) -> bool:
-        """Gap <= tol."""
-        return self.gap <= self.tol
-
-    @property
     def status(self) -> Status:
-        """How the search ended; CERTIFIED if the gap is at most ``tol``."""
+        """How the search ended; CERTIFIED if a gap of at most the tolerance was proven."""
         return self.solution.status
 
     @property
@@ -77,3 +65,37 @@ class ConstrainedFunnel(EncoderView):
     def residuals(self) -> Residuals:
         """As in `Solution`."""
         return self.solution.residuals
+
+
+@dataclass(frozen=True, eq=False)
+class ConstrainedFunnel(ReleasedEncoder):
+    """An encoder that satisfies the constraint on this table, and a bound that no other such encoder exceeds; nats."""
+
+    upper_bound: float
+    """No encoder that satisfies the constraint has a larger I(X;Z)."""
+    tol: float
+    """Gap that counts as certified."""
+
+    @property
+    def gap(self) -> float:
+        """upper_bound - I(X;Z): the encoder is at most this far from the best one."""
+        return self.upper_bound - self.ixz
+
+    @property
+    def certified(self) -> bool:
+        """Gap <= tol."""
+        return self.gap <= self.tol
+
+    @cached_property
+    def leakage_bound(self) -> LeakageBound | None:
+        """What the release may leak in the population, at 95%; None unless the joint is a table of records. See `infoplane.leakage_bound`.
+
+        It was made from these records, and hides what chance put there: no sample supports a cap of 0.
+        """
+        return None if self.joint.counts is None else leakage_bound(self, self.joint)
+
+    @property
+    def about(self) -> str:
+        """What the constraint is about, for whoever reads one line: this table and, if it is one of records, not the population."""
+        bound = self.leakage_bound
+        return "" if bound is None else f"About this table, not the population. {bound}"

@@ -23,6 +23,7 @@ from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget
 from ..certificate import Certificate, Limits
+from .free import FreePosteriors
 from .generation import Outcome, generate
 
 COARSE = 3
@@ -78,14 +79,14 @@ def proven_bound(
     first = budget.part(cells=math.ceil(share * budget.cells), seconds=share * budget.seconds)
     simple = simple_bound(support, beta)
     known = simple - constant(support, beta)
-    outcome = generate(programme, lambda: programme.at_beta(beta), tol, first, known)
+    outcome = generate(programme, FreePosteriors(programme), lambda: programme.at_beta(beta), tol, first, known)
     budget.cells_spent, budget.rounds_spent = first.cells_spent, first.rounds_spent
     bound = max(outcome.lower + constant(support, beta), simple)
     if coarse and outcome.left and outcome.floor == math.inf and not (budget.stopped or outcome.contradiction):
         small = Support(coarser(Joint.from_counts(support.P), COARSE))
         rough = Programme(small, budget)
         rough.add(outcome.point.used)
-        rougher = generate(rough, lambda: rough.at_beta(beta), tol, budget)
+        rougher = generate(rough, FreePosteriors(rough), lambda: rough.at_beta(beta), tol, budget)
         bound = max(bound, rougher.lower + constant(small, beta) - simple_rounding(support, beta))
     return outcome, bound
 

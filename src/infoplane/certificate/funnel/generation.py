@@ -1,7 +1,8 @@
 """Column generation: posteriors that improve the funnel's linear programme, until none is left that matters, proven.
 
-The programme's own prices lambda are priced: where g(q) = H(q) - beta H(Tq) - lambda.q < 0, q is a column to add. Descent and growth look
-for such q first; `Pricing` finds what they missed, or the proof.
+The programme's own prices lambda are priced: where g(q) = H(q) - beta H(Tq) - lambda.q < 0, q is a column to add. Local searches look
+for such q first; a branch and bound finds what they missed, or the proof. Which posteriors there are, and how to search them, a `Finder`
+says: all of the simplex (`free.py`), or those that a cap on every cluster allows (`allowed.py`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-
-import numpy as np
+from typing import NamedTuple, Protocol
 
 from ...errors import ContradictionWarning
 from ...formatting import counted
@@ -21,8 +21,6 @@ from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from ...status import Status
-from .challenge import challenge
-from .pricing import Pricing
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
@@ -30,24 +28,15 @@ PIECE = 0.1
 FIRST_FLOOR = 0.1
 """Pricing is done to this tolerance first,"""
 
-STAGE, QUICK_STAGE, QUICK_SIZE, QUICK_FLOOR = 30.0, 1000.0, 300, 1e-3
-"""then to one so many times finer, and so on: an early bound, and early columns, cost little. Few stages do up to |X| rank(T) = 300, and
-once a tolerance of 1e-3 has been proven."""
+STAGE, QUICK_STAGE, QUICK_FLOOR = 30.0, 1000.0, 1e-3
+"""then to one so many times finer, and so on: an early bound, and early columns, cost little. Larger stages do where posteriors are few,
+and once a tolerance of 1e-3 has been proven."""
 
 RESOLVED = 16.0
 """Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
 
 GIVEN = 3.0
 """What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
-
-FEW = 10
-"""Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
-
-TRACE = 1e-9
-"""A mass below this does not count as a letter in use."""
-
-GROWN = 64
-"""Posteriors that are grown between two looks at the caller."""
 
 FIRST_BLOCK = 64
 """Cells before the first look."""
@@ -56,6 +45,72 @@ NO_PROOF = (
     "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
     "infoplane: please report it with the joint and the problem."
 )
+
+
+class Priced(NamedTuple):
+    """What a search over posteriors ended with."""
+
+    prices: Point
+    """The point with the prices that were searched,"""
+    least: float
+    """the least g proven for them,"""
+    left: int
+    """cells left open,"""
+    found: Array
+    """posteriors (|X|, k) well on the way to the floor,"""
+    mistakes: int
+    """and claims that did not hold when they were computed once more."""
+
+
+class PosteriorSearch(Protocol):
+    """A branch and bound over posteriors, advanced in blocks of cells."""
+
+    @property
+    def cells(self) -> int:
+        """Cells bounded."""
+
+    @property
+    def left(self) -> int:
+        """Cells that wait, or were given up."""
+
+    @property
+    def mistakes(self) -> int:
+        """Claims that did not hold when they were computed once more."""
+
+    @property
+    def prices(self) -> Array:
+        """The lambda that `least` is about."""
+
+    def advance(self, cells: int) -> bool:
+        """Bound at most so many cells; False once there is no more to do."""
+
+    def least(self) -> float:
+        """Proven: g(q) >= this for every posterior there is."""
+
+    def violating(self) -> Array:
+        """Posteriors (|X|, k) well on the way to the floor."""
+
+
+class Finder(Protocol):
+    """The posteriors there are, and how they are searched."""
+
+    few: bool
+    """Whether they are few enough for large stages."""
+
+    def error(self, aim: Point) -> float:
+        """Rounding of a bound."""
+
+    def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
+        """Posteriors with g < below that local searches meet, from the columns in use."""
+
+    def without_search(self, aim: Point) -> float | None:
+        """The least g where no search is needed; else None."""
+
+    def search(self, aim: Point, floor: float) -> PosteriorSearch:
+        """A search for posteriors with g < floor."""
+
+    def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
+        """A posterior with g below what was claimed, up to rounding, and its g; None if local search over all of them meets none."""
 
 
 @dataclass(frozen=True)
@@ -81,21 +136,25 @@ def cut_short(budget: Budget) -> Status:
 
 
 def generate(
-    programme: Programme, master: Callable[[], Point], tol: float, budget: Budget, known: float = -math.inf
+    programme: Programme,
+    finder: Finder,
+    master: Callable[[], Point],
+    tol: float,
+    budget: Budget,
+    known: float = -math.inf,
 ) -> Outcome:
     """Add posteriors until none that matters has g < 0 by more than tol/4, proven; or until the budget is spent.
 
     Or until the mixture costs no more than a lower bound that is known without a search, within tol/2. Where Y is a function of X, g is
     flat at the best prices: no search would end, and the simple bound is exact.
 
-    Before it says what it has proven, a local search over the whole simplex tries to contradict it (`challenge`).
+    Before it says what it has proven, a local search over all posteriors tries to contradict it (`Finder.challenge`).
 
     Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all columns met.
     """
     floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
     claim, mistakes = -math.inf, 0
     proof = point = master()
-    small = len(programme.channel.T) * programme.channel.rank <= QUICK_SIZE
     while not budget.spent:
         if point.value - known <= tol / 2.0:
             left = 0
@@ -105,21 +164,18 @@ def generate(
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
         aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
         # Below the rounding of a bound nothing can be proven, whatever the search.
-        finest = max(tol / 4.0, RESOLVED * programme.channel.error(aim.lam, aim.beta)[0])
-        used = _without_traces(point.used, programme.channel.rank + 1)
-        new = _nearby(programme, aim, used, WORTH * low)
-        if FEW * new.shape[1] < len(programme.p_x):
-            new = np.hstack([new, _grown(programme, aim, used, WORTH * low, budget)])
+        finest = max(tol / 4.0, RESOLVED * finder.error(aim))
+        new = finder.columns(aim, point.used, WORTH * low, budget)
         last = False
         if not new.shape[1]:
-            aim, least, left, new, wrong = _priced(programme, aim, low, budget)
+            aim, least, left, new, wrong = _priced(programme, finder, aim, low, budget)
             mistakes += wrong
             bound = least + aim.dual - programme.rounding(aim.lam, aim.beta)
             if bound > lower:
                 proof, lower, claim = aim, bound, least
             if not left:
                 last = floor <= 1.5 * finest
-                stage = QUICK_STAGE if small or floor <= QUICK_FLOOR else STAGE
+                stage = QUICK_STAGE if finder.few or floor <= QUICK_FLOOR else STAGE
                 done, floor = floor, max(floor / stage, finest)
             if last or not new.shape[1]:
                 if last or left:
@@ -132,58 +188,25 @@ def generate(
             break
         point = programme.trim(following)
     said = f"{counted(mistakes, 'claim')} of the search did not hold when computed once more" if mistakes else ""
-    if not said and lower > -math.inf and proof.beta > programme.channel.concave_up_to:
-        found = challenge(programme.channel, programme.p_x, proof.lam, proof.beta, programme.Q)
-        if found.value < claim - programme.channel.error(proof.lam, proof.beta)[0]:
-            said = f"g >= {claim:.3e} was claimed, and a posterior with {found.value:.3e} is there"
-            programme.add(found.posterior[:, None])
-            following = master()
-            point = following if following.solved else point
+    if not said and lower > -math.inf and (found := finder.challenge(proof, claim)) is not None:
+        said = f"g >= {claim:.3e} was claimed, and a posterior with {found[1]:.3e} is there"
+        programme.add(found[0][:, None])
+        following = master()
+        point = following if following.solved else point
     if said:
         warnings.warn(f"{said}: {NO_PROOF}", ContradictionWarning, stacklevel=2)
         return Outcome(point, proof, -math.inf, max(left, 1), math.inf, said)
     return Outcome(point, proof, lower, left, done)
 
 
-def _nearby(programme: Programme, aim: Point, used: Array, below: float) -> Array:
-    """Local minima of g near the columns in use, those with g < below."""
-    if aim.beta <= programme.channel.concave_up_to:
-        return used[:, :0]
-    Q, values = programme.channel.descend(aim.lam, aim.beta, used)
-    return Q[:, values < below]
-
-
-def _without_traces(Q: Array, most: int) -> Array:
-    """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
-    smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
-    kept: Array = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
-    kept /= kept.sum(axis=0)
-    return kept
-
-
-def _grown(programme: Programme, aim: Point, used: Array, below: float, budget: Budget) -> Array:
-    """Posteriors grown from single letters and from the columns in use, those with g < below."""
-    channel = programme.channel
-    grown = [used[:, :0]]
-    if aim.beta > channel.concave_up_to:
-        seeds = channel.seeds(aim.lam, used)
-        for first in range(0, len(seeds), GROWN):
-            Q, values = channel.grow(aim.lam, aim.beta, seeds[first : first + GROWN])
-            grown.append(Q[:, values < below])
-            if budget.spent:
-                break
-    return np.hstack(grown)
-
-
-def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> tuple[Point, float, int, Array, int]:
-    """Prices, the least g proven for them, cells left open, posteriors well on the way to the floor, and claims that did not hold."""
-    channel, lam, beta = programme.channel, aim.lam, aim.beta
-    if beta <= channel.concave_up_to:
-        low = float(programme.reduced(lam, beta)[: len(lam)].min()) - channel.error(lam, beta)[0]
-        return aim, low, 0, programme.Q[:, :0], 0
+def _priced(programme: Programme, finder: Finder, aim: Point, floor: float, budget: Budget) -> Priced:
+    """PosteriorSearch for posteriors with g < floor, as far as the budget goes."""
+    none = programme.Q[:, :0]
+    if (least := finder.without_search(aim)) is not None:
+        return Priced(aim, least, 0, none, 0)
     if budget.spent:
-        return aim, -math.inf, 1, programme.Q[:, :0], 0
-    search = Pricing(channel, lam, beta, floor, programme.p_x, -GIVEN * floor)
+        return Priced(aim, -math.inf, 1, none, 0)
+    search = finder.search(aim, floor)
     on, before, block = search.left > 0, budget.cells_spent, FIRST_BLOCK
     budget.cells_spent = before + search.cells
     while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
@@ -193,7 +216,7 @@ def _priced(programme: Programme, aim: Point, floor: float, budget: Budget) -> t
         block = _next_block(block, time.perf_counter() - began)
         budget.tell()
     prices = aim.priced(search.prices, programme.p_x)
-    return prices, search.least(), search.left, search.violating(), search.mistakes
+    return Priced(prices, search.least(), search.left, search.violating(), search.mistakes)
 
 
 def _next_block(block: int, seconds: float) -> int:

@@ -29,6 +29,7 @@ from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits
 from .constrained import ConstrainedFunnel
+from .free import FreePosteriors
 from .gap import simple_bound
 from .generation import Outcome, cut_short, generate
 
@@ -55,6 +56,8 @@ class CappedFunnel(ConstrainedFunnel):
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"
+        if self.about:
+            said = f"{self.about}.\n{said}"
         return (
             f"{said}: I(X;Z) {bits(self.ixz):.6f} bits with I(Y;Z) {bits(self.iyz):.6g} <= {bits(self.max_iyz):.6g} "
             f"bits, at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {counted(self.clusters, 'cluster')}"
@@ -133,8 +136,10 @@ def _capped(
     """
     H_x = float(entr(support.p_x).sum())
     known = min(line.at(eps) for line in lines)
-    outcome = generate(programme, lambda: programme.at_leakage(eps), tol, budget, H_x - known)
-    W = _within(support, outcome.point.encoder, eps, private)
+    outcome = generate(
+        programme, FreePosteriors(programme), lambda: programme.at_leakage(eps), tol, budget, H_x - known
+    )
+    W = within(support, outcome.point.encoder, eps, private)
     lines.append(_line(support, programme, outcome, eps))
     upper = min(_lowest(lines, eps).at(eps), H_x - outcome.lower)
     run = Run(
@@ -164,7 +169,7 @@ def _again(
     """The answer, or a better one among the columns that all caps together have met, with the lowest of all lines as its bound."""
     eps, old = answer.max_iyz, answer.solution
     point = programme.at_leakage(eps)
-    W = _within(support, point.encoder, eps, private)
+    W = within(support, point.encoder, eps, private)
     if not point.solved or plane_point(support.joint, support.lift(W)).ixz <= answer.ixz + TIE:
         W = answer.encoder[:, support.x]
     run = Run(W, old.status, old.iterations, old.residuals, found_by=old.solver, advice=old.advice)
@@ -223,7 +228,7 @@ def _line(support: Support, programme: Programme, outcome: Outcome, eps: float) 
     return LeakageLine(beta, max(lower, simple_bound(support, beta)), outcome.proof.lam)
 
 
-def _within(support: Support, W: Array, eps: float, private: Array) -> Array:
+def within(support: Support, W: Array, eps: float, private: Array) -> Array:
     """An encoder whose I(Y;Z), recomputed, is at most eps: W if it is one; else W time-shared with a release that leaks nothing.
 
     That release is a cluster which is independent of X, or perfect privacy, which may be the better one by itself: of equal ones the first

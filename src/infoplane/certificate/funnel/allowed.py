@@ -1,0 +1,286 @@
+"""Posteriors that a cap on every cluster allows, Q = {q : L <= Tq <= U, q <= most}, as column generation searches them.
+
+A cap on the lift, |log p(s|z)/p(s)| <= eps, is L = e^-eps p_s, U = e^eps p_s; on its upper side alone L = 0. A smallest group of N expected
+records among n leaves q_x <= p_x n / N, since p(z) q_x <= p_x. Local searches go by successive linear programmes
+(`kernels/funnel_proof/capped_descent.py`), the proof by branch and bound (`kernels/funnel_proof/capped_boxes.py`).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...information import Array, entr
+from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped
+from ...kernels.funnel_proof.capped_descent import descend_within
+from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
+from ...posterior.channel import EPS, MEMORY, MOST_CELLS, MOST_FOUND, Channel
+from ...posterior.programme import Point, Programme
+from ...runtime.budget import Budget
+from .generation import GIVEN
+
+SMOOTH = 0.8
+"""Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
+(halves the rounds on Adult 225 x 10, docs/benchmarks/release.md)."""
+
+NOISE, FAVOUR = 1.5, 3.0
+"""Random slopes of a local search: their largest standard deviation, and what a letter in favour gets besides, in nats."""
+
+FEWEST_STARTS = 100
+"""Local searches of a round, at least; else two for each letter."""
+
+PIECE = 64
+"""Local searches between two looks at the budget."""
+
+PEELS = 3
+"""Times that p_x is taken apart for columns to begin with: without them the programme stays at a release that says nothing."""
+
+QUICK_SIZE = 300
+"""Up to this |X| |S| large stages do."""
+
+DECIMALS = 9
+"""Posteriors that agree so far are one."""
+
+
+class Caps(NamedTuple):
+    """What a cluster may be: L <= p(s|z) <= U, p(x|z) <= most."""
+
+    L: Array
+    U: Array
+    most: Array
+
+    def allows(self, T: Array, Q: Array, slack: float = 1e-12) -> NDArray[np.bool_]:
+        """Which columns of Q are within them, up to some slack."""
+        u = T @ Q
+        outside = (u < self.L[:, None] - slack) | (u > self.U[:, None] + slack)
+        return np.asarray(~(outside.any(axis=0) | (self.most[:, None] + slack < Q).any(axis=0)))
+
+
+class AllowedPosteriors:
+    """The posteriors within caps; letters with equal columns of T are one as long as only Tq is capped."""
+
+    def __init__(self, programme: Programme, caps: Caps, rng: np.random.Generator) -> None:
+        self.programme, self.caps, self.rng = programme, caps, rng
+        channel = programme.channel
+        grouped = bool((caps.most >= 1.0).all())
+        self.channel = channel if grouped else _Apart(channel)
+        # The cap on Tq alone is kept when a posterior is spread over fewer letters; one on q is not.
+        self.rank = self.channel.rank if grouped else len(self.channel.T)
+        self.most: Array = np.ones(len(self.channel.T)) if grouped else np.minimum(caps.most * (1.0 + 8.0 * EPS), 1.0)
+        # T is within |S| + 1 roundings of p(s|x), and the caps within a few: what is proven is proven of a little more than they allow.
+        wider = 4.0 * (len(caps.U) + 8) * EPS
+        self.L, self.U = caps.L * (1.0 - wider), np.minimum(caps.U * (1.0 + wider), 1.0 + wider)
+        self.few = self.channel.T.size <= QUICK_SIZE
+        self.centre: Array | None = None
+
+    def error(self, aim: Point) -> float:
+        """Rounding of a bound."""
+        return self.channel.error(aim.lam, aim.beta)[0]
+
+    # -- local searches ---------------------------------------------------------------------------------------------------
+
+    def columns(self, aim: Point, used: Array, below: float, budget: Budget) -> Array:
+        """Local minima of g from the columns in use and from random slopes; at smoothed prices first, then at the prices themselves."""
+        if self.centre is not None:
+            self.centre = SMOOTH * self.centre + (1.0 - SMOOTH) * aim.lam
+            new = self._descended(self.centre, aim, used, below, budget)
+            if new.shape[1]:
+                return new
+        self.centre = aim.lam.copy()
+        return self._descended(aim.lam, aim, used, below, budget)
+
+    def around(self, point: Point, apart: float, below: float, budget: Budget) -> Array:
+        """Posteriors with g < below where local searches end at prices that lie so far apart, in nats: not only minima of g itself."""
+        lam = point.lam + apart * self.rng.standard_normal(len(point.lam))
+        return self._descended(lam, point, point.used, below, budget)
+
+    def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
+        """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
+        prices, letter = self.channel.gather(lam)
+        slopes = np.vstack([self._tangents(prices, used), self._random(prices)])
+        self.rng.shuffle(slopes)
+        found = []
+        for first in range(0, len(slopes), PIECE):
+            found.append(self._ends(prices, aim.beta, slopes[first : first + PIECE]))
+            if budget.spent:
+                break
+        rows = np.vstack(found)
+        Q = np.zeros((self.channel.letters, len(rows)))
+        Q[letter] = rows.T
+        Q /= Q.sum(axis=0)
+        g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
+        _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
+        good = distinct[g[distinct] < below]
+        return Q[:, good[np.argsort(g[good])][:MOST_FOUND]]
+
+    def _ends(self, prices: Array, beta: float, slopes: Array) -> Array:
+        """Where descents from the relaxations with these slopes end, a row each, those that found a posterior."""
+        found, values = np.zeros_like(slopes), np.empty(len(slopes))
+        lower = np.concatenate([np.zeros(len(prices)), self.caps.L])
+        upper = np.concatenate([self.most, self.caps.U])
+        descend_within(self.channel.T, prices, beta, lower, upper, slopes, found, values)
+        return found[np.isfinite(values)]
+
+    def _tangents(self, prices: Array, used: Array) -> Array:
+        """Slopes of g's tangents at the columns in use, floored at masses between 0.3 and 0.001."""
+        floors = 10.0 ** (-0.5 - 2.5 * self.rng.random(used.shape[1]))
+        rows = np.zeros((used.shape[1], len(prices)))
+        np.add.at(rows.T, self.channel.group, used)
+        return -prices - np.log(np.maximum(rows, floors[:, None])) - 1.0
+
+    def _random(self, prices: Array) -> Array:
+        """Random slopes; each letter is in favour once."""
+        count = max(2 * len(prices), FEWEST_STARTS)
+        slopes = -prices + NOISE * self.rng.random((count, 1)) * self.rng.standard_normal((count, len(prices)))
+        slopes[np.arange(len(prices)), np.arange(len(prices))] -= FAVOUR
+        return slopes
+
+    # -- the proof --------------------------------------------------------------------------------------------------------
+
+    def without_search(self, _aim: Point) -> float | None:
+        """There is always something to search."""
+        return None
+
+    def search(self, aim: Point, floor: float) -> CappedPricing:
+        """By boxes."""
+        return CappedPricing(self, aim, floor)
+
+    def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
+        """By the local searches, at the prices of the proof."""
+        Q = self._descended(proof.lam, proof, self.programme.Q, claim - self.error(proof), Budget())
+        if not Q.shape[1]:
+            return None
+        g = self.programme.costs(Q, proof.beta) - proof.lam @ Q
+        return Q[:, int(g.argmin())], float(g.min())
+
+
+class _Apart(Channel):
+    """A channel in which no letters count as one."""
+
+    def __init__(self, channel: Channel) -> None:
+        self.letters = channel.letters
+        self.T = self.full = channel.full
+        self.first = self.group = np.arange(channel.letters)
+        self.rank, self.apart = channel.letters, 0.0
+
+
+class CappedPricing:
+    """One search for posteriors within caps with g(q) < floor, or a proof that there are none."""
+
+    def __init__(self, allowed: AllowedPosteriors, aim: Point, floor: float) -> None:
+        channel = allowed.channel
+        self.channel, self.lam = channel, aim.lam
+        gathered, self.letter = channel.gather(aim.lam)
+        n, m = channel.T.shape
+        lowest = -2.0 * (1.0 + float(np.abs(aim.lam).max()))
+        absolute, relative = channel.error(np.append(aim.lam, lowest), aim.beta)
+        number = np.array([aim.beta, floor, absolute, relative, lowest, -GIVEN * floor, 0.0, math.inf])
+        tally = np.zeros(8, np.int64)
+        tally[RANK] = allowed.rank
+        cells = max(min(MEMORY // (17 * n + 9 * m + 64), MOST_CELLS), 2)
+        # np.empty: pages that no cell ever reaches are never touched.
+        self.boxes = CappedBoxes(
+            channel.T,
+            gathered,
+            np.bincount(channel.group, allowed.programme.p_x).astype(float),
+            allowed.L,
+            allowed.U,
+            allowed.most,
+            number,
+            tally,
+            np.arange(cells),
+            np.empty(cells),
+            np.empty((cells, n)),
+            np.empty((cells, n)),
+            np.empty((cells, m + 1), np.int64),
+            np.empty((cells, n + m), np.uint8),
+            np.empty(cells, np.int64),
+            np.empty((cells, 2)),
+            np.empty((MOST_FOUND, n)),
+            np.zeros(2**14, np.int64),
+        )
+        self.advance(0)
+
+    def advance(self, cells: int) -> bool:
+        """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""
+        return bool(advance_capped(self.boxes, cells))
+
+    @property
+    def cells(self) -> int:
+        """Cells bounded."""
+        return int(self.boxes.tally[CELLS])
+
+    @property
+    def left(self) -> int:
+        """Cells that wait, or were given up."""
+        return int(self.boxes.tally[WAITING] + self.boxes.tally[LOST])
+
+    mistakes = 0  # what closes a cell is computed once, by the plain formulas (`kernels/funnel_proof/capped_cell.py`)
+
+    def least(self) -> float:
+        """Proven: g(q) >= this for every q within the caps, wherever the search stands."""
+        low = min(float(self.boxes.number[LEAST]), float(self.boxes.number[FLOOR]))
+        if self.boxes.tally[WAITING]:
+            low = min(low, float(self.boxes.key[self.boxes.heap[0]]))
+        return low
+
+    @property
+    def prices(self) -> Array:
+        """The lambda that `least` is about: lower than it was where that was paid for."""
+        return np.minimum(self.lam, self.boxes.lam[self.channel.group])
+
+    def violating(self) -> Array:
+        """Posteriors (|X|, k) well on the way to the floor."""
+        count = int(self.boxes.tally[FOUND])
+        Q = np.zeros((self.channel.letters, count))
+        Q[self.letter] = self.boxes.found[:count].T
+        return Q
+
+
+def peeled(T: Array, p_x: Array, caps: Caps, rng: np.random.Generator, noise: float) -> Array:
+    """Posteriors within caps whose mixture is p_x: a vertex of low H, as much of it as leaves a rest that the caps allow, and so on.
+
+    What stops it, a letter that is used up or a row of the rest that meets its cap, holds for every posterior after it.
+    """
+    n = len(p_x)
+    rest, mass = p_x.copy(), 1.0
+    rows = np.ascontiguousarray(T.T)
+    lower, upper = np.concatenate([np.zeros(n), caps.L]), np.concatenate([np.minimum(caps.most, 1.0), caps.U])
+    columns = [p_x / p_x.sum()]
+    for _ in range(n + 2 * len(T)):
+        slopes = noise * rng.standard_normal((1, n)) - np.log(np.maximum(rest / mass, 1e-6))
+        q, value = np.zeros((1, n)), np.empty(1)
+        descend_within(rows, np.zeros(n), 0.0, lower, upper, slopes, q, value)
+        if not np.isfinite(value[0]):
+            break
+        columns.append(q[0])
+        u, left = T @ q[0], T @ rest
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_letter = np.where(q[0] > 0.0, rest / q[0], np.inf)
+            above = np.where(caps.U - u > 1e-11, np.maximum(caps.U * mass - left, 0.0) / (caps.U - u), np.inf)
+            below = np.where(u - caps.L > 1e-11, np.maximum(left - caps.L * mass, 0.0) / (u - caps.L), np.inf)
+        t = min(by_letter.min(), above.min(), below.min(), mass)
+        rest, mass = np.maximum(rest - t * q[0], 0.0), mass - t
+        if mass < 1e-9:
+            break
+        met = t * (1.0 + 1e-9) + 1e-15
+        rest[by_letter <= met] = 0.0
+        upper[:n][rest <= 1e-14] = 0.0
+        lower[n:] = np.where(above <= met, caps.U, lower[n:])
+        upper[n:] = np.where((below <= met) & (above > met), caps.L, upper[n:])
+    return np.column_stack(columns)
+
+
+def lift_caps(p_s: Array, chosen: NDArray[np.bool_], eps: float, two_sided: bool) -> tuple[Array, Array]:
+    """L and U of a cap of eps nats on the lift log p(s|z)/p(s), on both sides or above only, of the chosen values of the secret."""
+    U = np.where(chosen, np.minimum(np.exp(min(eps, 700.0)) * p_s, 1.0), 1.0)
+    L = np.where(chosen, np.exp(-eps) * p_s, 0.0) if two_sided else np.zeros(len(p_s))
+    return L, U
+
+
+def conditional_entropy(P: Array) -> float:
+    """H(X|S) of P[x, s]."""
+    return float(entr(P).sum() - entr(P.sum(axis=0)).sum())

@@ -1,0 +1,157 @@
+"""The best release under caps that hold for every released value: the largest I(X;Z) with p(s|z) in [L, U] and p(z) at least N/n.
+
+    maximise I(X;Z) = H(X) - sum_k p_k H(q_k)   over   sum_k p_k q_k = p_x,  q_k in Q = {L <= Tq <= U, q <= most}  (, I(S;Z) <= r)
+
+is a linear programme over the posteriors in Q; for any lambda, and beta >= 0 with an average cap r,
+
+    I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of [H(q) - beta H(Tq) - lambda.q].
+
+A smallest group is no convex constraint: the programme over q <= p_x n / N bounds it from above, and a release within it is made by joining
+clusters, then by successive linear programmes in p(x, z) (`smallest_groups`).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from ...information import Array, entr, plane_point
+from ...joint.support import Support
+from ...posterior.programme import Point, Programme
+from ...runtime.budget import Budget
+from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
+from .generation import Outcome, generate
+from .smallest_groups import GroupTerms, with_smallest_group
+
+ROUNDING = 1e-13
+"""Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""
+
+APART, NEARLY, LOOKS, POOL = 0.1, 0.05, 8, 150
+"""Of posteriors that may be part of a release with a smallest group: how far apart, in nats, the prices lie at which they are looked for,
+the largest reduced cost, how often they are looked for, and how many are kept. Heart at a lift of 0.2 bits and groups of 10: 2.7896 of at
+most 2.7907 bits from 0.05 to 0.3 nats and 150 to 600 posteriors alike; 2.7886 where only minima of g are taken."""
+
+GROUPLESS = 0.3
+"""Share of the time that is left in which columns without a smallest group are looked for."""
+
+PEEL_NOISE = 0.7
+"""Standard deviation, in nats, of the random slopes of all peels but the first."""
+
+
+@dataclass(frozen=True)
+class Terms:
+    """What a release must keep to."""
+
+    caps: Caps
+    leakage: float | None
+    """The cap on I(S;Z) in nats, if there is one."""
+    smallest: float
+    """The least p(z); 0 if any will do."""
+
+
+@dataclass(frozen=True)
+class FoundRelease:
+    """A release within the terms, and what is proven of all of them; nats, encoders of the letters of positive mass."""
+
+    encoder: Array
+    upper: float
+    outcome: Outcome
+
+
+def best_release(
+    support: Support, terms: Terms, tol: float, budget: Budget, rng: np.random.Generator, known: float
+) -> FoundRelease:
+    """The best release that column generation finds, with the upper bound that it proves; ``known`` is one that needs no search."""
+    caps = terms.caps
+    programme, finder, outcome = _generated(support, terms, tol, budget, rng, known)
+    upper = min(known, float(entr(support.p_x).sum()) - outcome.lower)
+    W = within(support, outcome.point.encoder, terms)
+    if terms.smallest > 0.0:
+        group = GroupTerms(caps, terms.leakage, terms.smallest)
+        begun, pool = [W], [_nearly_best(programme, finder, outcome.point, budget)]
+        if not budget.spent:
+            # Without a smallest group posteriors are sharper: some of them are held by enough records all the same.
+            free = replace(terms, caps=caps._replace(most=np.ones(len(support.p_x))))
+            part = budget.part(seconds=GROUPLESS * budget.seconds_left)
+            others, other_finder, other = _generated(support, free, tol, part, rng, known)
+            pool.append(_nearly_best(others, other_finder, other.point, part))
+            begun.append(within(support, other.point.encoder, terms))
+        W = within(support, with_smallest_group(support, begun, np.hstack(pool), group, budget), terms)
+    return FoundRelease(W, upper, outcome)
+
+
+def _generated(
+    support: Support, terms: Terms, tol: float, budget: Budget, rng: np.random.Generator, known: float
+) -> tuple[Programme, AllowedPosteriors, Outcome]:
+    """Column generation over the posteriors that the terms allow."""
+    programme = _first_programme(support, terms.caps, budget, rng)
+    finder = AllowedPosteriors(programme, terms.caps, rng)
+    H_x = float(entr(support.p_x).sum())
+    master = partial(programme.at_beta, 0.0) if terms.leakage is None else partial(programme.at_leakage, terms.leakage)
+    return programme, finder, generate(programme, finder, master, tol, budget, H_x - known)
+
+
+def _nearly_best(programme: Programme, finder: AllowedPosteriors, point: Point, budget: Budget) -> Array:
+    """The `POOL` columns of least reduced cost among those met and those that a few more local searches meet."""
+    looks = [finder.around(point, APART, NEARLY, budget) for _ in range(LOOKS)]
+    Q = np.hstack([programme.Q, *looks])
+    _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
+    Q = Q[:, distinct]
+    return Q[:, np.argsort(programme.costs(Q, point.beta) - point.lam @ Q)[:POOL]]
+
+
+def _first_programme(support: Support, caps: Caps, budget: Budget, rng: np.random.Generator) -> Programme:
+    """Single letters that may be released, p_x, and p_x taken apart in a few ways."""
+    programme = Programme(support, budget, caps.allows(support.T, np.eye(len(support.p_x))))
+    for peel in range(PEELS):
+        programme.add(peeled(support.T, support.p_x, caps, rng, PEEL_NOISE if peel else 0.0))
+    return programme
+
+
+def simple_upper_bound(support: Support, largest_leakage: float) -> float:
+    """I(X;Z) <= H(X), and <= I(S;Z) + H(X|S), with what the terms let I(S;Z) be at most."""
+    H_x = float(entr(support.p_x).sum())
+    return min(H_x, conditional_entropy(support.P) + largest_leakage) * (1.0 + 1e-14) + 1e-14
+
+
+def within(support: Support, W: Array, terms: Terms) -> Array:
+    """The encoder mixed with a little of a release that says nothing, W <- (1 - t) W + t p_z 1', so that every cap holds as computed.
+
+    It moves every p(s|z) towards p(s) and I(S;Z) towards 0, and leaves p(z) as it is. What it makes up for is the tolerance of HiGHS.
+    """
+    p_z = W @ support.p_x
+    W, p_z = W[p_z > 0.0], p_z[p_z > 0.0]
+    u, p_s = (W * support.p_x) @ support.T.T / p_z[:, None], support.p_y
+    L, U = terms.caps.L, terms.caps.U
+    with np.errstate(divide="ignore", invalid="ignore"):
+        above = np.where(u > U * (1.0 + ROUNDING), (u - U) / (u - p_s), 0.0)
+        below = np.where(u < L * (1.0 - ROUNDING), (L - u) / (p_s - u), 0.0)
+    t = min(float(max(above.max(), below.max())), 1.0)
+    mixed = (1.0 - t) * W + t * p_z[:, None]
+    if terms.leakage is not None:
+        leaked = plane_point(support.joint, support.lift(mixed)).iyz
+        if leaked > terms.leakage:
+            # I(S;Z) is convex in W: (1 - t) of it is enough.
+            t = 1.0 - terms.leakage / leaked * (1.0 - 1e-12)
+            mixed = (1.0 - t) * mixed + t * p_z[:, None]
+    return mixed
+
+
+def lifts(support: Support, W: Array) -> Array:
+    """log p(s|z)/p(s) in nats, a row per cluster of positive mass."""
+    p_z = W @ support.p_x
+    joint = (W * support.p_x) @ support.T.T
+    with np.errstate(divide="ignore"):
+        logs: Array = np.log(joint / p_z[:, None]) - np.log(support.p_y)
+    return logs
+
+
+def largest_terms_leakage(max_lift: float | None, two_sided: bool, all_values: bool, leakage: float | None) -> float:
+    """What I(S;Z) can be at most, in nats, by the terms alone: r; eps; eps tanh(eps/2) if both sides of every value are capped."""
+    known = [math.inf] if leakage is None else [leakage]
+    if max_lift is not None and all_values:
+        known.append(max_lift * math.tanh(max_lift / 2.0) if two_sided else max_lift)
+    return min(known)

@@ -1,0 +1,160 @@
+"""Releases in which every value stands for enough records: p(z) >= N/n for every z.
+
+    maximise I(X;Z)   over   J[x, z] = p(x, z) >= 0,  sum_z J = p_x,  L p(z) <= T J_z <= U p(z),  p(z) >= least
+
+Three steps. Clusters are joined until all are large enough, which keeps every cap on p(s|z) and on I(S;Z). Of the columns that were met a
+mixed-integer programme chooses some, p_k = 0 or p_k >= least. I(X;Z) is convex in J: from the better of the two its tangent is maximised
+again and again, each time by a linear programme.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy import sparse
+
+from ...information import Array, entr, plane_point
+from ...joint.support import Support
+from ...runtime.budget import Budget
+from .allowed import Caps
+
+TANGENTS = 40
+"""Linear programmes, at most."""
+
+FLOORS = (1e-2, 1e-3, 1e-4, 1e-6)
+"""Masses of p(x|z) below which the tangent grows no steeper, programme by programme: a letter that has left a cluster may come back."""
+
+LARGEST = 400_000
+"""Entries of J above which clusters are joined only: a programme would take minutes."""
+
+TURNS = 4
+"""Times that both programmes take turns, each with what the other found, at most."""
+
+CHOOSING = 10.0
+"""Seconds for it, at most."""
+
+
+def with_smallest_group(
+    support: Support, encoders: Sequence[Array], pool: Array, terms: GroupTerms, budget: Budget
+) -> Array:
+    """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
+    begun = [joined((W * support.p_x).T, terms.least) for W in encoders]
+    if begun[0].size <= LARGEST:
+        begun += [improved(support, J, terms, budget) for J in begun]
+    J = min(begun, key=_total)
+    if J.size <= LARGEST:
+        pool = np.hstack([pool, *(one / one.sum(axis=0) for one in begun)])
+        for _ in range(TURNS):
+            following = improved(support, chosen(support, pool, J, terms, budget), terms, budget)
+            if not _total(following) < _total(J) - 1e-6:
+                break
+            J = following
+    W = (J / support.p_x[:, None]).T
+    made: Array = W / W.sum(axis=0)
+    return made
+
+
+def _total(J: Array) -> float:
+    """H(X|Z)."""
+    return float(_cost(J).sum())
+
+
+class GroupTerms(NamedTuple):
+    """What a release must keep to."""
+
+    caps: Caps
+    leakage: float | None
+    least: float
+    """The least p(z)."""
+
+
+def joined(J: Array, least: float) -> Array:
+    """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
+    J = J[:, J.sum(axis=0) > 0.0]
+    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < least)).size:
+        loss = np.stack([_cost(J + J[:, [z]]) - _cost(J) - _cost(J[:, [z]]) for z in small])
+        loss[np.arange(len(small)), small] = np.inf
+        one, other = np.unravel_index(int(loss.argmin()), loss.shape)
+        J[:, other] += J[:, small[one]]
+        J = np.delete(J, small[one], axis=1)
+    return J
+
+
+def _cost(J: Array) -> Array:
+    """p(z) H(X|z) of every cluster; I(X;Z) = H(X) less their sum."""
+    cost: Array = entr(J).sum(axis=0) - entr(J.sum(axis=0))
+    return cost
+
+
+def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budget) -> Array:
+    """The best mixture of columns, those of J among them, each with a mass of 0 or of at least ``least``; J if none was found in time.
+
+    minimise  sum_k p_k H(q_k)   subject to  Qp = p_x,  least y_k <= p_k <= most_k y_k,  y_k in {0, 1}
+    """
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    Q = np.hstack([J / J.sum(axis=0), Q])
+    with np.errstate(divide="ignore"):
+        most = (support.p_x[:, None] / Q).min(axis=0)
+    Q, most = Q[:, most >= terms.least], most[most >= terms.least]
+    k = Q.shape[1]
+    one, none = sparse.identity(k), sparse.csr_array((len(support.p_x), k))
+    rules = [
+        LinearConstraint(sparse.hstack([sparse.csr_array(Q), none]), support.p_x, support.p_x),
+        LinearConstraint(sparse.hstack([one, -sparse.diags(most)]), -np.inf, 0.0),
+        LinearConstraint(sparse.hstack([one, -terms.least * one]), 0.0, np.inf),
+    ]
+    if terms.leakage is not None:
+        u = support.T @ Q
+        leakage = -entr(u).sum(axis=0) - np.log(support.p_y) @ u
+        rules.append(LinearConstraint(np.append(leakage, np.zeros(k))[None], -np.inf, terms.leakage))
+    found = milp(
+        np.append(entr(Q).sum(axis=0), np.zeros(k)),
+        constraints=rules,
+        integrality=np.append(np.zeros(k), np.ones(k)),
+        bounds=Bounds(0.0, np.append(most, np.ones(k))),
+        options={"time_limit": max(min(CHOOSING, budget.seconds_left), 0.1)},
+    )
+    if found.x is None:
+        return J
+    p = found.x[:k]
+    mixture: Array = (Q * p)[:, p > 0.5 * terms.least]
+    return mixture
+
+
+def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> Array:
+    """The same number of clusters with a larger I(X;Z), by successive linear programmes."""
+    from scipy.optimize import linprog  # slow to import: paid by the first programme
+
+    (caps, leakage, least), (n, k) = terms, J.shape
+    ones = np.ones((1, n))
+    rows = np.vstack([support.T - caps.U[:, None] * ones, caps.L[:, None] * ones - support.T, -ones])
+    bounds = np.tile(np.append(np.zeros(len(rows) - 1), -least), k)
+    A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
+    A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
+    best = _total(J)
+    for tangent in range(TANGENTS):
+        if budget.spent:
+            break
+        floor = FLOORS[min(tangent, len(FLOORS) - 1)]
+        slopes = -np.log(np.maximum(J / J.sum(axis=0), floor))
+        found = linprog(slopes.T.ravel(), A_ub=A_ub, b_ub=bounds, A_eq=A_eq, b_eq=support.p_x, method="highs")
+        if found.x is None:
+            break
+        moved = np.maximum(found.x, 0.0).reshape(k, n).T
+        cost = _total(moved)
+        if cost < best - 1e-9 and _leaks_no_more(support, moved, leakage):
+            J, best = moved, cost
+        elif tangent >= len(FLOORS):
+            break
+    return J
+
+
+def _leaks_no_more(support: Support, J: Array, leakage: float | None) -> bool:
+    """Whether I(S;Z) is within its cap."""
+    if leakage is None:
+        return True
+    W = (J / support.p_x[:, None]).T
+    return plane_point(support.joint, support.lift(W)).iyz <= leakage

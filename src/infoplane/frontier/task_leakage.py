@@ -1,0 +1,225 @@
+"""The most that may be kept within a cap on what is told of the secret: the largest I(U;Z) with I(S;Z) <= r, with a bound that proves it.
+
+One row, sum_z p(z) D(T_s q_z || p_s) <= r, joins the linear programme over posteriors; its dual value is the hide of the Lagrangian that
+proves the bound, I(U;Z) <= hide r - (lower bound of hide I(S;Z) - I(U;Z)). The frontier rises like a square root from r = 0: caps are
+swept, not weights.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+import numpy as np
+
+from ..certificate.certificate import Limits
+from ..certificate.funnel.constrained import ConstrainedFunnel
+from ..certificate.tasks.edges import MOST_LETTERS, EdgeOutcome, generate, seeded
+from ..certificate.tasks.private import PrivateRelease, private_posteriors
+from ..checks import listed, number, whole_number
+from ..errors import UnsupportedProblemError
+from ..information import Array, bits
+from ..joint.mixing import target_informations
+from ..joint.support import Support
+from ..joint.task_joint import TaskJoint, as_joint
+from ..posterior.edge_columns import EdgeColumns
+from ..posterior.task_form import TaskForm
+from ..runtime.budget import Budget
+from ..runtime.threads import attended, one_blas_thread
+from ..solution import Run, finished
+from ..solvers.shared.capping import merged
+from ..status import Residuals, Status, proven
+from ..task_problem import TaskLagrangian
+
+ATTEMPTS = 8
+"""Corrections of a share of time until I(S;Z), recomputed, is within the cap."""
+
+SHARE_OF_PRIVACY = 0.1
+"""Of the tolerance, to which the release that tells nothing is solved."""
+
+
+@dataclass(frozen=True, eq=False)
+class CappedTask(ConstrainedFunnel):
+    """The encoder of largest I(U;Z) with I(S;Z) <= max_isz; nats. ``solution`` is the encoder as one of beta I(S;Z) - I(U;Z)."""
+
+    max_isz: float
+    """The cap on I(S;Z)."""
+    beta: float
+    """The slope of the largest I(U;Z) as a function of the cap; infinite at a cap of 0."""
+    cells: int = field(repr=False)
+    """Intervals of edges that were bounded."""
+
+    @property
+    def gap(self) -> float:
+        """upper_bound - I(U;Z): the encoder is at most this far from the best one, of any number of clusters."""
+        return self.upper_bound - self.iuz
+
+    @property
+    def lower_bound(self) -> float | None:
+        """Of beta I(S;Z) - I(U;Z), for every encoder."""
+        return self.solution.lower_bound
+
+    def __str__(self) -> str:
+        said = "certified" if self.certified else "not certified"
+        return (
+            f"{said}: I(U;Z) {bits(self.iuz):.6f} bits with I(S;Z) {bits(self.isz):.6g} <= {bits(self.max_isz):.6g} bits, at most "
+            f"{bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {self.clusters} clusters"
+        )
+
+
+def task_at_leakage(
+    joint: TaskJoint,
+    max_isz: float,
+    *,
+    clusters: int | None = None,
+    tol: float = 1e-6,
+    max_cells: int = 1_000_000_000,
+    max_seconds: float = 60.0,
+) -> CappedTask:
+    """The largest I(U;Z) with I(S;Z) <= max_isz, and an upper bound that says how far it can be from the best.
+
+    Parameters
+    ----------
+    joint
+        What to keep and what to hide; the secret must be binary.
+    max_isz
+        The cap in **nats**, 0 or more; at 0 nothing at all is told of the secret. It is never exceeded but by rounding (about 1e-28 nats
+        at 0).
+    clusters
+        The most clusters that the answer may have: those that cost least are joined, which can only lower I(S;Z). The bound is of all
+        encoders, so that the gap then says what the fewer clusters cost, too. By default as many as the best has: hundreds.
+    tol
+        Gap in nats that counts as certified.
+    max_cells, max_seconds
+        When to stop; the answer and the bound are valid whenever it ends.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> keep = ip.Joint.from_counts([[8, 2], [5, 5], [4, 6], [1, 9]], y_names="rich")
+    >>> hide = ip.Joint.from_counts([[7, 3], [2, 8], [6, 4], [4, 6]], y_names="sex")
+    >>> found = ip.task_at_leakage(ip.TaskJoint(keep, hide), max_isz=0.01)
+    >>> found.certified, round(found.iuz, 5), found.isz <= 0.01
+    (True, 0.08795, True)
+    """
+    return task_curve(joint, [max_isz], clusters=clusters, tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
+
+
+def task_curve(
+    joint: TaskJoint,
+    leakages: Iterable[float],
+    *,
+    clusters: int | None = None,
+    tol: float = 1e-6,
+    max_cells: int = 1_000_000_000,
+    max_seconds: float = 60.0,
+) -> list[CappedTask]:
+    """`task_at_leakage` for many caps in nats, which share their columns and their bounds; one answer per cap, in the order given."""
+    caps = [
+        number("max_isz", cap, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+        for cap in listed("leakages", leakages, "caps in nats")
+    ]
+    if clusters is not None:
+        clusters = whole_number("clusters", clusters)
+    limits = Limits(tol, max_cells, max_seconds)
+    support, budget = Support(as_joint(joint, tasks=True)), Budget()
+    if not caps:
+        return []
+    with one_blas_thread():
+        return attended([partial(_curve, support, caps, clusters, limits, budget)], budget)[0]
+
+
+class _Line:
+    """lower <= hide I(S;Z) - I(U;Z) for every encoder: a line in r above the largest I(U;Z)."""
+
+    def __init__(self, hide: float, lower: float, lam: Array | None) -> None:
+        self.hide, self.lower, self.lam = hide, lower, lam
+
+    def at(self, cap: float) -> float:
+        """No Z with I(S;Z) <= cap has a larger I(U;Z)."""
+        return self.hide * cap - self.lower + 1e-15 * (self.hide * cap + abs(self.lower))
+
+
+def _curve(
+    support: Support, caps: Sequence[float], clusters: int | None, limits: Limits, budget: Budget
+) -> list[CappedTask]:
+    form = TaskForm(support, TaskLagrangian(0.0))
+    if len(form.T_s) > 2 or len(form.p_x) > MOST_LETTERS:
+        raise UnsupportedProblemError(
+            f"an exact cap is proven for a secret of two letters and at most {MOST_LETTERS:,} kinds of x; found {len(form.T_s)} letters of "
+            f"the secret and {len(form.p_x):,} kinds of x. Solve task_funnel(beta) for several beta, or hide one value against the rest."
+        )
+    private = private_posteriors(form, SHARE_OF_PRIVACY * limits.tol, limits.budget(budget))
+    hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
+    columns = seeded(form, form.posteriors(hidden))
+    everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
+    lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-15, np.zeros(len(form.p_x)))]
+    found = {
+        cap: _capped(form, columns, hidden, private, cap, lines, clusters, limits, budget)
+        for cap in sorted(set(caps), reverse=True)
+    }
+    return [found[cap] for cap in caps]
+
+
+def _capped(
+    form: TaskForm,
+    columns: EdgeColumns,
+    hidden: Array,
+    private: PrivateRelease | None,
+    cap: float,
+    lines: list[_Line],
+    clusters: int | None,
+    limits: Limits,
+    budget: Budget,
+) -> CappedTask:
+    """One cap; lines are those of larger ones, and this one's is added."""
+    own, W, upper, rounds = limits.budget(budget), hidden, math.inf, 0
+    if cap > 0.0 or private is None:
+        outcome = generate(form, columns, 0.9 * limits.tol, own, max(cap, 1e-12))
+        lines.append(_line(outcome))
+        W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
+    else:
+        upper, rounds = private.upper, private.rounds
+    line = min(reversed(lines), key=lambda one: one.at(cap))
+    upper = min(upper, line.at(cap))
+    beta = line.hide if cap > 0.0 else math.inf
+    problem = TaskLagrangian(0.0, 1.0, max(line.hide, 1e-300), "task_funnel", max(line.hide, 1e-300))
+    encoder = form.expanded(W)
+    if clusters is not None and len(W) > clusters:
+        encoder = merged(form.whole, problem, encoder, most=clusters)
+    iuz = next(iter(target_informations(form.whole.joint, form.whole.lift(encoder)).values()))
+    residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, form.whole.lift(encoder)))
+    certified = proven(
+        upper - iuz, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT
+    )
+    run = Run(
+        encoder, certified, rounds, residuals, found_by="columns",
+        lower_bound=line.lower, multipliers=None if line.lam is None else form.letters.spread(line.lam, 0.0),
+        advice="raise max_seconds, or clusters",
+    )  # fmt: skip
+    solution = finished(form.whole, problem, run, seconds=own.seconds_spent)
+    return CappedTask(solution, upper, limits.tol, cap, beta, own.cells_spent)
+
+
+def _line(outcome: EdgeOutcome) -> _Line:
+    return _Line(outcome.hide, outcome.lower, outcome.lam)
+
+
+def _informations(form: TaskForm, W: Array) -> tuple[float, float]:
+    """I(U;Z) and I(S;Z) of an encoder of the classes, as they are reported."""
+    found = list(target_informations(form.whole.joint, form.whole.lift(form.expanded(W))).values())
+    return found[0], found[1]
+
+
+def _within(form: TaskForm, W: Array, cap: float, hidden: Array) -> Array:
+    """The encoder, if I(S;Z) is within the cap; else time-shared with one that tells nothing, until it is; never worse than that one."""
+    mixed, share = W, 1.0
+    for _ in range(ATTEMPTS):
+        iuz, isz = _informations(form, mixed)
+        if isz <= cap:
+            return mixed if iuz >= _informations(form, hidden)[0] else hidden
+        share *= (cap / isz) * (1.0 - 1e-12)
+        mixed = np.vstack([share * W, (1.0 - share) * hidden])
+    return hidden

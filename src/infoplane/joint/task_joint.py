@@ -1,0 +1,189 @@
+"""What to keep and what to hide, of the same X: the chains U - X - Z and S - X - Z for one encoder p(z|x).
+
+    P[x, (keep, u)] = p(x, u) / 2,    P[x, (hide, s)] = p(x, s) / 2
+
+is a joint like any other, in which the two stand side by side (`mixing`): solvers, files and stores take it as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
+
+import numpy as np
+
+from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import counted
+from ..information import bits
+from .joint import Joint, check_joint
+from .labels import checked_names, tabulated
+from .mixing import ROLES, named, roles, stacked
+
+if TYPE_CHECKING:
+    from narwhals.typing import IntoFrame
+
+    from .binning import BinRule
+
+
+class TaskJoint:
+    """p(x, u) of what is to be kept and p(x, s) of what is to be hidden, of the same x and p(x); immutable.
+
+    Attributes
+    ----------
+    keep, hide : Joint
+        The joints of X with U and with S; letters of x are in the order of the first.
+    joint : Joint
+        Both side by side, which is what solvers work on and a `Solution` has as its ``joint``.
+
+    Examples
+    --------
+    >>> import pandas as pd, infoplane as ip
+    >>> df = pd.DataFrame({"job": list("aabbcc"), "rich": [0, 1, 1, 1, 0, 0], "sex": list("fmfmfm")})
+    >>> ip.TaskJoint.from_frame(df, x=["job"], keep=["rich"], hide=["sex"])
+    TaskJoint(3 x, keep rich (2): I(U;X) = 0.666667 bits, hide sex (2): I(S;X) = 0 bits, 6 records)
+    """
+
+    keep: Joint
+    hide: Joint
+    joint: Joint
+
+    def __init__(self, keep: Joint, hide: Joint) -> None:
+        check_joint(keep)
+        check_joint(hide)
+        if both := [
+            name for name in keep.y_names if name in hide.y_names and (keep.y_names, hide.y_names) != (("y",), ("y",))
+        ]:
+            raise InvalidJointError(f"a column is to be kept or to be hidden; found {both[0]!r} in both.")
+        if known := [name for name in hide.y_names if name in keep.x_names]:
+            raise InvalidJointError(
+                f"x must not tell what is to be hidden; found the column {known[0]!r} in both. Leave it out of x."
+            )
+        table, labels = stacked([(f"keep {named(keep)}", 0.5, keep), (f"hide {named(hide)}", 0.5, hide)])
+        self.__dict__["joint"] = Joint(table, keep.x_labels, labels, keep.x_names, ROLES)
+        self.__dict__["keep"], self.__dict__["hide"] = keep, hide
+
+    @classmethod
+    def from_frame(
+        cls,
+        df: IntoFrame,
+        x: str | Sequence[str],
+        keep: str | Sequence[str],
+        hide: str | Sequence[str],
+        weight: str | None = None,
+        bins: Mapping[str, BinRule] | None = None,
+        missing: Literal["error", "category", "drop"] = "error",
+    ) -> Self:
+        """Shares of rows, or of their weight: p(x, u) and p(x, s) of the same rows.
+
+        Parameters
+        ----------
+        df, weight, bins, missing
+            As in `Joint.from_frame`.
+        x, keep, hide
+            A column, or a list of columns that are taken together: ``hide=["sex", "race"]`` hides their product. For the average of what
+            is said of each, make two joints and mix them (`Joint.mixed`).
+        """
+        from .frames import frame_cells
+
+        x_names, keep_names, hide_names = (
+            checked_names(x, "x"),
+            checked_names(keep, "keep"),
+            checked_names(hide, "hide"),
+        )
+        for name in hide_names:
+            if name in keep_names:
+                raise InvalidJointError(f"a column is to be kept or to be hidden; found {name!r} in both.")
+            if name in x_names:
+                raise InvalidJointError(
+                    f"x must not tell what is to be hidden; found the column {name!r} in both. Leave it out of x."
+                )
+        cells: Mapping[Any, Any] = frame_cells(df, x_names, (*keep_names, *hide_names), weight, bins or {}, missing)
+        size = len(keep_names)
+        parts: list[dict[Any, float]] = [{}, {}]
+        for (letter, values), amount in cells.items():
+            for part, some in zip(parts, (values[:size], values[size:]), strict=True):
+                key = letter, some[0] if len(some) == 1 else some
+                part[key] = part.get(key, 0.0) + amount
+        made = []
+        for part, names in zip(parts, (keep_names, hide_names), strict=True):
+            table, x_labels, y_labels = tabulated(part)
+            made.append(Joint.from_counts(table, 0.0, x_labels, y_labels, x_names, names))
+        return cls(*made)
+
+    @classmethod
+    def of(cls, joint: Joint) -> TaskJoint:
+        """The tasks again, from the joint of a solution or a file, in which they stand side by side."""
+        made = []
+        for target in roles(joint):
+            labels: tuple[Any, ...] = joint.y_labels
+            values = [labels[place][1] for place in target.columns]
+            table = joint.p_xy[:, target.columns] / target.weight
+            names = target.name.split(" ", 1)[1].split(", ")
+            fits = len(names) > 1 and all(isinstance(one, tuple) and len(one) == len(names) for one in values)
+            made.append(Joint(table, joint.x_labels, values, joint.x_names, names if fits else ", ".join(names)))
+        return cls(*made)
+
+    @property
+    def p_x(self) -> Any:
+        """p(x)."""
+        return self.keep.p_x
+
+    @property
+    def records(self) -> int | None:
+        """Of how many records it is the table; None if one of the two is none."""
+        return self.keep.records if self.keep.records == self.hide.records else None
+
+    @cached_property
+    def caution(self) -> str | None:
+        """What a sample of this size says less than it seems to, of either; or that x determines what is to be hidden; else None."""
+        said = [
+            f"{role}: {joint.caution}" for role, joint in (("keep", self.keep), ("hide", self.hide)) if joint.caution
+        ]
+        seen = self.hide.p_x > 0.0
+        if (
+            np.count_nonzero(self.hide.p_y) > 1
+            and self.hide.entropy_y - self.hide.mutual_information < 1e-12
+            and seen.any()
+        ):
+            said.append(
+                f"x determines {named(self.hide)}: every letter has one value of it. Leave out the columns that tell it, or group letters"
+            )
+        return "; ".join(said) or None
+
+    def __repr__(self) -> str:
+        keep, hide = self.keep, self.hide
+        told = 0.0 if abs(hide.mutual_information) < 1e-15 else bits(hide.mutual_information)
+        records = "" if self.records is None else f", {counted(self.records, 'record')}"
+        return (
+            f"TaskJoint({keep.shape[0]} x, keep {named(keep)} ({keep.shape[1]}): I(U;X) = {bits(keep.mutual_information):.6g} bits, "
+            f"hide {named(hide)} ({hide.shape[1]}): I(S;X) = {told:.6g} bits{records})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return (self.keep, self.hide) == (other.keep, other.hide) if isinstance(other, TaskJoint) else NotImplemented
+
+    def __hash__(self) -> int:
+        return hash((self.keep, self.hide))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.keep, self.hide)
+
+    def __setattr__(self, name: str, *_value: object) -> NoReturn:
+        raise AttributeError(f"a TaskJoint is immutable: cannot change {name!r}. Build another one.")
+
+    __delattr__ = __setattr__
+
+
+def as_joint(joint: object, *, tasks: bool) -> Joint:
+    """The joint that solvers work on, from what a caller gives; ``tasks`` says whether the problem keeps one target and hides another."""
+    found = joint.joint if isinstance(joint, TaskJoint) else joint
+    check_joint(found)
+    assert isinstance(found, Joint)
+    if tasks:
+        roles(found)
+    elif found.y_names == ROLES:
+        raise InvalidOptionError(
+            "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."
+        )
+    return found

@@ -1,0 +1,251 @@
+"""Branch and bound over boxes of posteriors that a cap allows: those with g(q) < floor, or a proof that there are none.
+
+    g(q) = H(q) - beta H(Tq) - lambda.q   on   {q >= 0, sum q = 1, L <= Tq <= U}
+
+The box of least bound is cut where the secant of some letter is furthest below h. A linear programme, begun at the basis of the parent,
+proposes prices, and `capped_cell` says what they prove. Only q on at most r letters matter, see `posterior/channel.py`: a cap on Tq is
+kept when a posterior is taken apart over the vertices of {q' >= 0, Tq' = Tq}.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ...information import Array
+from ...runtime.compiling import entry, part
+from ..common.arrays import Integers
+from .bounded_simplex import EMPTY, Tableau, begin, tableau
+from .box_cells import propagate
+from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_bound, shrunk_by_rows
+from .capped_descent import descended, posterior_at, value_of
+from .capped_relaxation import completed, relaxed
+from .ranges import entropy
+from .relaxation import ROUNDS, SHRUNK
+from .search import (
+    BETA,
+    CELLS,
+    ERROR,
+    FLOOR,
+    FOUND,
+    LEAST,
+    LOST,
+    RANK,
+    SINCE,
+    UNPAID,
+    WAITING,
+    WORTH,
+    enough,
+    in_use,
+    known,
+    paid,
+    pop,
+    push,
+    seen,
+)
+
+SMALL = 1e-9
+"""A mass above this counts as a letter in use."""
+
+
+class CappedBoxes(NamedTuple):
+    """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
+
+    T: Array  # (n, |S|)         p(s|x), one row per letter
+    lam: Array  # (n,)           multipliers of p_x; a search may lower them
+    p: Array  # (n,)             masses
+    L: Array  # (|S|,)           what a cluster's p(s|z) may be
+    U: Array  # (|S|,)
+    most: Array  # (n,)          the largest mass of each letter
+    number: Array
+    tally: Integers
+    heap: Integers  # (cells,)
+    key: Array  # (cells,)       proven: g >= key in the cell
+    low: Array  # (cells, n)
+    high: Array  # (cells, n)
+    basis: Integers  # (cells, |S| + 1)  where the relaxation was least
+    at_upper: np.ndarray[tuple[int, ...], np.dtype[np.uint8]]  # (cells, n + |S|)
+    letter: Integers  # (cells,) where to cut,
+    cut: Array  # (cells, 2)     and what the cut leaves out
+    found: Array  # (most, n)    violating posteriors
+    table: Integers  # sets of letters that have been descended on
+
+
+class CappedRoom(NamedTuple):
+    """Room for one cell: its ranges, and what bounding it leaves behind."""
+
+    l: Array  # (n,)
+    b: Array  # (n,)
+    c: Array  # (n,)         slope of the secant minus lambda
+    k: Array  # (n,)
+    least: Array  # (n,)     M_x
+    cut: Array  # (n, 2)     what the bound excludes inside the range
+    top: Integers  # (r + 1,)
+    q: Array  # (n,)
+
+
+@part
+def secants(search: CappedBoxes, work: CappedRoom, lp: Tableau) -> float:
+    """The relaxation's slopes into c and its ranges into the tableau; its constant."""
+    const = 0.0
+    for x in range(work.l.size):
+        l, b = work.l[x], work.b[x]
+        lp.lower[x], lp.upper[x] = l, b
+        h = entropy(l)
+        slope = (entropy(b) - h) / (b - l) if b > l else 0.0
+        work.c[x] = slope - search.lam[x]
+        const += h - slope * l
+    return const
+
+
+@part
+def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -> float:
+    """Bound a cell and shrink it while that helps: a proven bound of what is left, infinite if nothing below the floor is."""
+    beta, floor, error = search.number[BETA], search.number[FLOOR], search.number[ERROR]
+    bound = -np.inf
+    for _ in range(ROUNDS):
+        for x in range(work.l.size):
+            work.cut[x, 0], work.cut[x, 1] = work.b[x], work.l[x]
+        if not propagate(work.l, work.b, search.tally[RANK], work.top):
+            return np.inf
+        if not shrunk_by_rows(search.T, search.L, search.U, work.l, work.b):
+            return np.inf
+        const = secants(search, work, lp)
+        status = relaxed(lp, work.c, beta, prices, const, floor)
+        if status == EMPTY and is_empty(search.T, search.L, search.U, work.l, work.b, prices.a):
+            return np.inf
+        completed(lp, work.c, beta, prices, work.l, work.b)
+        found = cell_bound(
+            search.T, search.lam, beta, error, search.L, search.U, work.l, work.b, prices, work.k, work.least
+        )
+        if found >= floor:
+            return np.inf
+        if found > bound:
+            bound = found
+        share = shrunk_by_bound(work.l, work.b, work.k, work.least, floor - found, work.cut)
+        if not share > SHRUNK:
+            break
+    return bound
+
+
+@part
+def place_of_cut(work: CappedRoom, point: Array) -> tuple[int, float, float]:
+    """The letter whose secant is furthest below h where the relaxation is least, and what to leave out of its range."""
+    best, letter = 1e-12, -1
+    for x in range(work.l.size):
+        l, b = work.l[x], work.b[x]
+        if b > l:
+            q, h = min(max(point[x], l), b), entropy(l)
+            lost = entropy(q) - h - (entropy(b) - h) * (q - l) / (b - l)
+            if lost > best:
+                best, letter = lost, x
+    if letter < 0:
+        letter = int(np.argmax(work.b - work.l))
+    l, b = work.l[letter], work.b[letter]
+    t1, t2 = max(work.cut[letter, 0], l), min(work.cut[letter, 1], b)
+    if t1 < t2:
+        return letter, t1, t2
+    t = 0.5 * (point[letter] + 0.5 * (l + b))
+    t = min(max(t, l + 0.1 * (b - l)), b - 0.1 * (b - l))
+    return (letter, t, t) if l < t < b else (-1, 0.0, 0.0)
+
+
+@part
+def keep(search: CappedBoxes, work: CappedRoom, lp: Tableau, bound: float) -> None:
+    """Let a cell wait, if it can be cut and there is room."""
+    letter, t1, t2 = place_of_cut(work, lp.point)
+    waiting = search.tally[WAITING]
+    if letter < 0 or waiting >= search.heap.size:
+        search.number[LEAST] = min(search.number[LEAST], bound)
+        search.tally[LOST] += 1
+        return
+    slot = search.heap[waiting]
+    search.key[slot] = bound
+    search.letter[slot], search.cut[slot, 0], search.cut[slot, 1] = letter, t1, t2
+    search.low[slot], search.high[slot] = work.l, work.b
+    search.basis[slot] = lp.basis
+    for j in range(lp.at_upper.size):
+        search.at_upper[slot, j] = lp.at_upper[j]
+    push(search.heap, waiting, search.key, slot)
+    search.tally[WAITING] = waiting + 1
+
+
+@part
+def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices) -> None:
+    """Look for a violation near the relaxation's minimiser in an open cell, with all that the cap allows as its range."""
+    beta, floor = search.number[BETA], search.number[FLOOR]
+    posterior_at(lp.point, work.q)
+    letters = in_use(work.q, SMALL, work.q.size)
+    if search.tally[FOUND] >= search.found.shape[0]:
+        return
+    if seen(search.table, letters) and not value_of(search.T, search.lam, beta, work.q) < floor:
+        return
+    slopes = np.empty(work.q.size)
+    for x in range(slopes.size):
+        slopes[x] = -np.log(max(work.q[x], 1e-10)) - 1.0 - search.lam[x]
+    value = descended(whole, search.lam, beta, slopes, prices, work.q)
+    if not value < WORTH * floor:
+        return
+    letters = in_use(work.q, 0.0, work.q.size)
+    if known(search.found, search.tally[FOUND], letters, work.q[letters]):
+        return
+    search.found[search.tally[FOUND]] = work.q
+    search.tally[FOUND] += 1
+    if not paid(search.lam, search.p, search.number, letters, work.q[letters], value):
+        search.tally[UNPAID] += 1
+
+
+@part
+def visit(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, prices: Prices, inherited: float) -> None:
+    """Settle the cell in `work`; let what is left of it wait, and look for a violation in it."""
+    search.tally[CELLS] += 1
+    if search.tally[UNPAID]:
+        search.tally[SINCE] += 1
+    bound = settle(search, work, lp, prices)
+    if bound < np.inf:
+        keep(search, work, lp, max(inherited, bound))
+        explore(search, work, lp, whole, prices)
+
+
+@entry
+def advance_capped(search: CappedBoxes, cells: int) -> bool:
+    """Bound at most so many cells, in pairs, at first all that the cap allows; True while cells wait and the search should go on."""
+    n, m = search.T.shape
+    lp, whole = tableau(search.T), tableau(search.T)
+    for one in (lp, whole):
+        one.lower[n:], one.upper[n:] = search.L, search.U
+    whole.upper[:n] = search.most
+    prices = Prices(np.zeros(m), np.zeros(1), np.zeros(1))
+    work = CappedRoom(
+        np.zeros(n),
+        search.most.copy(),
+        np.empty(n),
+        np.empty(n),
+        np.empty(n),
+        np.empty((n, 2)),
+        np.empty(search.tally[RANK] + 1, np.int64),
+        np.empty(n),
+    )
+    if search.tally[CELLS] == 0:
+        visit(search, work, lp, whole, prices, -np.inf)
+    last = search.tally[CELLS] + cells - 1
+    while search.tally[CELLS] < last and search.tally[WAITING] > 0:
+        if enough(search.tally, search.found):
+            return False
+        slot = pop(search.heap, search.tally[WAITING], search.key)
+        search.tally[WAITING] -= 1
+        letter, bound = search.letter[slot], search.key[slot]
+        low, high, basis = search.low[slot].copy(), search.high[slot].copy(), search.basis[slot].copy()
+        at_upper = search.at_upper[slot].copy()
+        t1, t2 = search.cut[slot, 0], search.cut[slot, 1]
+        for side in range(2):
+            begin(lp, 0)
+            lp.basis[:] = basis
+            for j in range(n + m):
+                lp.at_upper[j] = at_upper[j]
+            work.l[:], work.b[:] = low, high
+            if side == 0:
+                work.b[letter] = t1
+            else:
+                work.l[letter] = t2
+            visit(search, work, lp, whole, prices, bound)
+    return bool(search.tally[WAITING] > 0)

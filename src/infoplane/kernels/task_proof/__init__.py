@@ -1,0 +1,1 @@
+"""Proofs for problems that keep one target and hide another."""

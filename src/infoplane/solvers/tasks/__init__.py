@@ -1,0 +1,1 @@
+"""Solvers of problems that keep one target and hide another."""

@@ -1,0 +1,219 @@
+"""The map of a problem that keeps U and hides S, with a width that adapts, and SQUAREM.
+
+W' prop. to W^(1 - gamma/k) p(z)^(gamma/k) exp(-[keep D(p(u|x) || p(u|z)) - hide D(p(s|x) || p(s|z))] / k)
+
+No step raises L if k >= gamma + hide eta, eta = max over x, x' of TV(p(s|x), p(s|x')) (`TaskLagrangian.width`). A smaller k is tried,
+and taken back if L rises: at gamma = 0 the map with the full width needs of the order of 1/tol steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...errors import UnsupportedProblemError
+from ...information import Array, IntArray, entr
+from ...joint.support import Support
+from ...kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...posterior.task_form import TINY, TaskForm
+from ...problem import MarkovLagrangian
+from ...task_problem import TaskLagrangian
+from ..base import Solver
+from ..driver import Iteration
+from ..job import Job, work_of
+from ..plain import DEAD, STILL, PlainState
+
+NARROWER, WIDER = 0.93, 2.5
+"""Factors of the width after a step that did not raise L, and after one that did: 3 to 5 times fewer steps on Adult than the full width."""
+
+LONGEST = 64.0
+"""Most that SQUAREM extrapolates by."""
+
+LEAST = -690.0
+"""The least log p(z|x)."""
+
+ROUNDED = 1e-14
+"""A rise of L by less is rounding."""
+
+STARTS_WORK = 10_000_000
+"""Operations of an iteration of all starts together, about: some tenths of a second."""
+
+
+def task_refusal(problem: MarkovLagrangian) -> str | None:
+    """Why a problem is none of tasks, or None."""
+    if isinstance(problem, TaskLagrangian):
+        return None
+    rho_z, rho_zx, rho_zy = problem.rho
+    return f"needs a TaskLagrangian, which keeps one target and hides another; found one Y with rho = ({rho_z:g}, {rho_zx:g}, {rho_zy:g})."
+
+
+def form_of(job: Job) -> TaskForm:
+    """The job's problem in posterior form."""
+    if not isinstance(job.problem, TaskLagrangian):
+        raise UnsupportedProblemError(f"this solver {task_refusal(job.problem)}")
+    return TaskForm(job.support, job.problem)
+
+
+class Seen(NamedTuple):
+    """What one look at encoders W = exp(A) shows."""
+
+    A: Array
+    """(R, |Z|, |X|)"""
+    loss: Array
+    """(R,)"""
+    score: Array
+    """-E_z(x), (R, |Z|, |X|)."""
+    log_z: Array
+    """log p(z), (R, |Z|, 1)."""
+
+    def where(self, which: Any, other: Seen) -> Seen:
+        """Run by run, this one where it is true, else the other."""
+        return Seen(
+            *(np.where(which.reshape(-1, *(1,) * (a.ndim - 1)), a, b) for a, b in zip(self, other, strict=True))
+        )
+
+
+class TaskIteration(Iteration):
+    """Runs of the map side by side, on classes of letters."""
+
+    found_by = "task-map"
+
+    def __init__(self, job: Job, form: TaskForm | None = None) -> None:
+        super().__init__(job)
+        self.form = form_of(job) if form is None else form
+        runs, none = len(job.starts), np.zeros(len(job.starts), dtype=np.int64)
+        W = np.array([self.form.condensed(start) for start in job.starts])
+        self.seen = self.look(np.log(np.maximum(W, TINY)))
+        self.k = np.full(runs, max(0.5 * self.form.width, self.least))
+        residuals = np.zeros((runs, 3))
+        residuals[:, 2] = np.inf
+        self.state = PlainState(W, np.full(runs, RUNNING), none, residuals, none.copy())
+
+    @property
+    def least(self) -> float:
+        """The smallest width: gamma, where the map is that of Blahut and Arimoto; a thousandth of the full one at gamma = 0."""
+        return max(self.form.gamma, 1e-3 * self.form.width)
+
+    def look(self, A: Array) -> Seen:
+        """L, and what the map is made of."""
+        form = self.form
+        A = np.maximum(A, LEAST)
+        W = np.exp(A)
+        J = W * form.p_x
+        p_z = np.maximum(J.sum(axis=2), TINY)
+        u, s = J @ form.T_u.T / p_z[:, :, None], J @ form.T_s.T / p_z[:, :, None]
+        log_u, log_s = np.log(np.maximum(u, TINY)), np.log(np.maximum(s, TINY))
+        inside = form.keep * (u * log_u).sum(axis=2) - form.hide * (s * log_s).sum(
+            axis=2
+        )  # -(keep H(u_z) - hide H(s_z))
+        loss = form.constant - (p_z * inside).sum(axis=1)
+        if form.gamma:
+            # gamma (I(X;Z) - H(X)) in place of -gamma sum p(z) H(q_z)
+            loss += form.gamma * ((J * A).sum(axis=(1, 2)) + entr(p_z).sum(axis=1) - entr(form.p_x).sum())
+        return Seen(A, loss, form.keep * (log_u @ form.T_u) - form.hide * (log_s @ form.T_s), np.log(p_z)[:, :, None])
+
+    def mapped(self, seen: Seen, k: Array) -> Array:
+        """log W' for widths k."""
+        wide = k[:, None, None]
+        A = seen.score / wide + (1.0 - self.form.gamma / wide) * seen.A
+        if self.form.gamma:
+            A = A + (self.form.gamma / wide) * seen.log_z
+        return normalised(A)
+
+    def step(self, seen: Seen, runs: IntArray) -> Seen:
+        """One step of the map that does not raise L: with the width that has worked, or a wider one."""
+        new = self.look(self.mapped(seen, self.k[runs]))
+        while True:
+            rises = (new.loss > seen.loss + ROUNDED) & (self.k[runs] < self.form.width)
+            if not rises.any():
+                break
+            self.k[runs[rises]] = np.minimum(WIDER * self.k[runs[rises]], self.form.width)
+            new = self.look(self.mapped(seen, self.k[runs]))
+        self.k[runs] = np.maximum(NARROWER * self.k[runs], self.least)
+        return new
+
+    def accelerated(self, seen: Seen, runs: IntArray) -> Seen:
+        """Two steps, and beyond them as far as SQUAREM says if that is no higher."""
+        one = self.step(seen, runs)
+        two = self.step(one, runs)
+        first, second = one.A - seen.A, two.A - 2.0 * one.A + seen.A
+        weight = np.exp(two.A) * self.form.p_x
+        sizes = [np.sqrt((weight * part**2).sum(axis=(1, 2))) for part in (first, second)]
+        reach = np.clip(sizes[0] / np.maximum(sizes[1], TINY), 1.0, LONGEST)[:, None, None]
+        beyond = self.look(normalised(np.clip(seen.A + 2.0 * reach * first + reach**2 * second, -1e6, 1e6)))
+        return beyond.where(beyond.loss < two.loss, two)
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """So many accelerated steps of every run; a run ends once it is stationary, or has not moved for long."""
+        state = self.state
+        for number in range(trace.shape[1]):
+            some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
+            if not some.size or self.job.budget.stopped:
+                return
+            old = Seen(*(part[some] for part in self.seen))
+            new = self.accelerated(old, some)
+            for part, value in zip(self.seen, new, strict=True):
+                part[some] = value
+            state.iterations[some] += 1
+            far = self.residual(new)
+            state.residuals[some, 2] = far
+            moved = np.abs(np.exp(new.A) - np.exp(old.A)).max(axis=(1, 2)) > 1e-15
+            state.still[some] = np.where(moved, 0, state.still[some] + 1)
+            if trace.shape[2]:
+                trace[some, number, LOSS], trace[some, number, STATIONARITY] = new.loss, far
+                trace[some, number, AUGMENTED] = np.nan
+                trace[some, number, PENALTY] = np.nan
+            state.outcome[some[state.still[some] >= STILL]] = STALLED
+            state.outcome[some[far <= 0.5 * self.job.tol]] = STATIONARY
+
+    def residual(self, seen: Seen) -> Array:
+        """max |W - W exp(-g/k) / normaliser| with the problem's own width, as `MarkovLagrangian.stationarity`."""
+        k = np.full(len(seen.A), self.job.problem.width)
+        return np.asarray(np.abs(np.exp(seen.A) - np.exp(self.mapped(seen, k))).max(axis=(1, 2)))
+
+    def encoders(self) -> list[Array]:
+        """Of the letters, without the clusters that have died."""
+        found = []
+        for A in self.seen.A:
+            W = np.exp(A)
+            alive = W @ self.form.p_x > DEAD
+            found.append(self.form.expanded(W[alive] / W[alive].sum(axis=0)))
+        return found
+
+
+def normalised(A: Array) -> Array:
+    """log softmax over z."""
+    A = A - A.max(axis=1, keepdims=True)
+    return np.asarray(A - np.log(np.exp(A).sum(axis=1, keepdims=True)))
+
+
+@dataclass(frozen=True)
+class TaskMap(Solver):
+    """Keep one target, hide another: the map with a width that adapts, and SQUAREM.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint = ip.datasets.paper_uniform()
+    >>> tasks = ip.TaskJoint(joint, joint.from_matrix(joint.p_xy[:, ::-1], y_names="other"))
+    >>> ip.solve(tasks, ip.task_funnel(0.5, gamma=0.05), ip.TaskMap(), rng=0).converged
+    True
+    """
+
+    name = "task-map"
+    serves_tasks = True
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        reason = task_refusal(problem)
+        return reason and f"task-map {reason}"
+
+    def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
+        """As many as the budget holds, at least two."""
+        return max(min(2, starts), min(starts, STARTS_WORK // max(3 * work_of(support, clusters), 1)))
+
+    def begin(self, job: Job) -> TaskIteration:
+        """The runs of a job, before their first iteration."""
+        return TaskIteration(job)

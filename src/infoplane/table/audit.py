@@ -1,0 +1,372 @@
+"""An audit: what does a release tell about the secret, in the measures that reviewers ask for, each with a sentence.
+
+Nothing here depends on how the release was made: the joint p(x, y), Y the secret, and p(z|x) are enough. It is not differential privacy of
+the data set: it is about what a released value tells, to somebody who knows p(x, y) and sees it once, about the secret of its own record.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..checks import check_one_of, number, real_array
+from ..encoder.clusters import typical
+from ..encoder.encoder import check_encoder
+from ..errors import InvalidOptionError
+from ..formatting import label_text
+from ..frontier.leakage import funnel_at_leakage
+from ..information import NATS_PER_BIT, Array, bits, plane_point
+from ..joint.joint import Joint, check_joint
+from ..sampling.leakage import leakage_bound
+from . import measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+DIRECTIONS = {"low": "0 is best", "high": "1 is best", "less": "less is better", "more": "more is better"}
+
+
+class AuditLine(NamedTuple):
+    """One measure of an audit."""
+
+    measure: str
+    value: float
+    unit: str
+    direction: str
+    formula: str
+    reference: str
+    sentence: str
+
+
+def audit(
+    joint: Joint,
+    encoder: Any,
+    *,
+    by: Literal["measure", "value", "secret"] = "measure",
+    gain: Any = None,
+    max_seconds: float = 10.0,
+) -> pd.DataFrame:
+    """What a release tells about the secret Y.
+
+    Parameters
+    ----------
+    joint
+        p(x, y): X is released through the encoder, Y is the secret.
+    encoder
+        W[z, x] = p(z|x), or a result that has an ``encoder``.
+    by
+        ``"measure"``: a row for each measure, with its value, unit, direction, formula, reference and a sentence. ``"value"``: a row for
+        each released value, worst first: p(z), expected records, the secret that it makes most likelier, lifts, the best guess.
+        ``"secret"``: a row for each value of the secret: its prior, its largest and smallest lift, and how often it is guessed right.
+    gain
+        For g-leakage: gain[w, y], what a guess w gains if the secret is y; a row for each guess.
+    max_seconds
+        For the certified utility of the best release that leaks as much; 0 leaves it out.
+
+    Returns
+    -------
+    pandas.DataFrame
+        Units are in its columns; everything is about the table, but for the line that gives the bound for the population.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint = ip.datasets.heart()
+    >>> found = ip.audit(joint, ip.perfect_privacy(joint), max_seconds=0)
+    >>> bool(found.value["mutual information"] < 1e-9), found.direction["mutual information"]
+    (True, '0 is best')
+    """
+    import pandas as pd
+
+    check_joint(joint)
+    check_one_of("by", by, ["measure", "value", "secret"])
+    seconds = number("max_seconds", max_seconds, lambda value: value >= 0.0, "a number of seconds, 0 or more")
+    W = check_encoder(joint, getattr(encoder, "encoder", encoder))
+    seen = joint.p_y > 0.0
+    J = np.asarray(W @ joint.p_xy)[:, seen]
+    held = J.sum(axis=1) > 0.0
+    if by == "value":
+        return _by_value(joint, W, J, held, seen)
+    if by == "secret":
+        return _by_secret(joint, J[held], seen)
+    lines = [*_lines(joint, W, J[held]), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
+    if seconds > 0.0:
+        lines.append(_best_possible(joint, W, seconds))
+    return pd.DataFrame(
+        [line[1:] for line in lines], index=[line[0] for line in lines], columns=AuditLine._fields[1:]
+    ).rename_axis("measure")
+
+
+def _lines(joint: Joint, W: Array, J: Array) -> Iterator[AuditLine]:
+    """The measures that need nothing but p(z, s)."""
+    point = plane_point(joint, W)
+    p_z = J.sum(axis=1)
+    guess, pml = measures.bayes_vulnerability(J), measures.pointwise_maximal_leakage(J)
+    low, high = DIRECTIONS["low"], DIRECTIONS["high"]
+    iyz = bits(point.iyz)
+    yield AuditLine(
+        "mutual information",
+        iyz,
+        "bits",
+        low,
+        "I(S;Z)",
+        "Shannon 1948",
+        f"On average a released value tells {iyz:.4g} of the {bits(joint.entropy_y):.4g} bits of the secret.",
+    )
+    yield AuditLine(
+        "best guess, before",
+        guess.before,
+        "share",
+        DIRECTIONS["less"],
+        "max_s p(s)",
+        "Smith 2009",
+        f"Without the release the best guess of the secret is right for {guess.before:.2%} of the records.",
+    )
+    yield AuditLine(
+        "best guess, after",
+        guess.after,
+        "share",
+        DIRECTIONS["less"],
+        "sum_z max_s p(s,z)",
+        "Smith 2009",
+        f"With it the best guess is right for {guess.after:.2%}: {guess.after - guess.before:+.2%}.",
+    )
+    yield AuditLine(
+        "min-entropy leakage",
+        bits(guess.leakage),
+        "bits",
+        low,
+        "log V(S|Z)/V(S)",
+        "Smith 2009",
+        f"The best guess is {guess.after / guess.before:.3g} times as often right as before.",
+    )
+    security, worst_security = measures.bayes_security(J), measures.min_bayes_security(J)
+    yield AuditLine(
+        "Bayes security",
+        security,
+        "share",
+        high,
+        "(1 - V(S|Z)) / (1 - V(S))",
+        "Cherubin, Chatzikokolakis, Palamidessi 2019",
+        f"{security:.2%} of the errors of the best guess are left.",
+    )
+    yield AuditLine(
+        "Bayes security, worst prior",
+        worst_security,
+        "share",
+        high,
+        "1 - max TV(p(z|s), p(z|s'))",
+        "Chatzikokolakis et al. 2023",
+        f"Whatever the prior, at least {worst_security:.2%} of the errors are left.",
+    )
+    for share in (0.5, 0.95):
+        value = bits(measures.quantile(pml, p_z, share))
+        yield AuditLine(
+            f"pointwise maximal leakage, {share:.0%}",
+            value,
+            "bits",
+            low,
+            "quantile over z of max_s log p(s|z)/p(s)",
+            "Saeidian et al. 2023",
+            f"For {share:.0%} of the records no secret becomes more than {2**value:.3g} times as likely.",
+        )
+    worst = bits(float(pml.max()))
+    yield AuditLine(
+        "pointwise maximal leakage, worst",
+        worst,
+        "bits",
+        low,
+        "max_z,s log p(s|z)/p(s)",
+        "Saeidian et al. 2023",
+        f"No released value makes any secret more than {2**worst:.3g} times as likely as it was.",
+    )
+    for name, nats, formula, reference, both in (
+        (
+            "local information privacy",
+            measures.local_information_privacy(J),
+            "max |log p(s|z)/p(s)|",
+            "Jiang et al. 2021",
+            "likelier, or less likely, ",
+        ),
+        (
+            "local differential privacy of S",
+            measures.local_differential_privacy(J),
+            "max log p(z|s)/p(z|s')",
+            "Kasiviswanathan et al. 2011",
+            "",
+        ),
+    ):
+        value = bits(nats)
+        yield AuditLine(
+            name,
+            value,
+            "bits",
+            low,
+            formula,
+            reference,
+            (
+                "Unbounded: some released value rules a secret out."
+                if np.isinf(value)
+                else f"No secret becomes {both}by a factor of more than {2**value:.3g}."
+                if both
+                else f"No released value is more than {2**value:.3g} times as likely under one secret as under another."
+            ),
+        )
+    value = bits(measures.maximal_leakage(J))
+    yield AuditLine(
+        "maximal leakage",
+        value,
+        "bits",
+        low,
+        "log sum_z max_s p(z|s)",
+        "Issa, Wagner, Kamath 2020",
+        f"Whatever function of the secret somebody guesses, he is right at most {2**value:.3g} times as often as before.",
+    )
+    diversity, effective = measures.distinct_diversity(J), measures.entropy_diversity(J)
+    yield AuditLine(
+        "l-diversity",
+        float(diversity),
+        "values",
+        DIRECTIONS["more"],
+        "min_z |{s : p(s|z) > 0}|",
+        "Machanavajjhala et al. 2007",
+        f"Every released value leaves at least {diversity} of {J.shape[1]} secrets possible, as uncertain as {effective:.3g} equal ones.",
+    )
+    apart = float(measures.closeness(J).max())
+    yield AuditLine(
+        "t-closeness",
+        apart,
+        "share",
+        low,
+        "max_z TV(p(s|z), p(s))",
+        "Li, Li, Venkatasubramanian 2007",
+        f"Among the records of any released value the secrets' shares differ by {apart:.2%} in all from everybody's.",
+    )
+    if joint.records is not None:
+        group = float(p_z.min()) * joint.records
+        yield AuditLine(
+            "smallest expected group",
+            group,
+            "records",
+            DIRECTIONS["more"],
+            "n min_z p(z)",
+            "after Sweeney 2002",
+            f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records.",
+        )
+    ixz = bits(point.ixz)
+    yield AuditLine(
+        "utility",
+        ixz,
+        "bits",
+        DIRECTIONS["more"],
+        "I(X;Z)",
+        "Shannon 1948",
+        f"The release keeps {ixz:.4g} of the {bits(joint.entropy_x):.4g} bits of what is released.",
+    )
+
+
+def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[AuditLine]:
+    """g-leakage, if there is a gain."""
+    if gain is None:
+        return
+    table = real_array("gain", gain)
+    if table.ndim != 2 or table.shape[1] != joint.shape[1] or not np.isfinite(table).all() or table.shape[0] == 0:
+        raise InvalidOptionError(
+            f"gain must be a table with a row for each guess and a column for each of the {joint.shape[1]} values of the secret, all "
+            f"finite; found shape {table.shape}."
+        )
+    found = measures.gain_vulnerability(J, table[:, seen])
+    yield AuditLine(
+        "g-vulnerability, before",
+        found.before,
+        "gain",
+        DIRECTIONS["less"],
+        "max_w sum_s p(s) g(w,s)",
+        "Alvim et al. 2012",
+        f"Without the release the best guess gains {found.before:.4g} on average.",
+    )
+    yield AuditLine(
+        "g-vulnerability, after",
+        found.after,
+        "gain",
+        DIRECTIONS["less"],
+        "sum_z max_w sum_s p(s,z) g(w,s)",
+        "Alvim et al. 2012",
+        f"With it the best guess gains {found.after:.4g}: {found.after - found.before:+.4g}.",
+    )
+
+
+def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
+    """What the records say of the population, if there are any."""
+    if joint.counts is None or (joint.records or 0) < 2:
+        return
+    found = leakage_bound(encoder if hasattr(encoder, "encoder") else W, joint)
+    yield AuditLine(
+        "mutual information, population",
+        bits(found.bound),
+        "bits",
+        DIRECTIONS["low"],
+        "upper confidence bound of I(S;Z)",
+        "docs/samples.md",
+        f"{found}.",
+    )
+
+
+def _best_possible(joint: Joint, W: Array, seconds: float) -> AuditLine:
+    """What utility any release with this leakage could have."""
+    point = plane_point(joint, W)
+    best = funnel_at_leakage(joint, point.iyz, max_seconds=seconds)
+    most, lost = bits(best.upper_bound), bits(best.upper_bound - point.ixz)
+    return AuditLine(
+        "utility of the best release",
+        most,
+        "bits",
+        DIRECTIONS["more"],
+        "max I(X;Z) with this I(S;Z), upper bound",
+        "docs/exact_funnel.md",
+        f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits: at most {lost:.4g} above this one.",
+    )
+
+
+def _by_value(joint: Joint, W: Array, J: Array, held: NDArray[np.bool_], seen: NDArray[np.bool_]) -> pd.DataFrame:
+    """A row for each released value, the largest lift first."""
+    import pandas as pd
+
+    lifts, letters = measures.lifts(J[held]), np.flatnonzero(seen)
+    p_z, rows = J[held].sum(axis=1), np.flatnonzero(held)
+    frame = pd.DataFrame(
+        {
+            "p_z": p_z,
+            "expected_records": p_z * joint.records if joint.records is not None else np.nan,
+            "stands_for": ["; ".join(label_text(joint.x_labels[x], 40) for x in typical(joint, W[z], 3)) for z in rows],
+            "likelier_secret": [label_text(joint.y_labels[letters[s]]) for s in lifts.argmax(axis=1)],
+            "max_lift_bits": lifts.max(axis=1) / NATS_PER_BIT,
+            "min_lift_bits": lifts.min(axis=1) / NATS_PER_BIT,
+            "best_guess": [label_text(joint.y_labels[letters[s]]) for s in J[held].argmax(axis=1)],
+            "guess_right": J[held].max(axis=1) / p_z,
+            "total_variation": measures.closeness(J[held]),
+        },
+        index=pd.Index(rows, name="z"),
+    )
+    return frame.sort_values("max_lift_bits", ascending=False, kind="stable")
+
+
+def _by_secret(joint: Joint, J: Array, seen: NDArray[np.bool_]) -> pd.DataFrame:
+    """A row for each value of the secret."""
+    import pandas as pd
+
+    lifts, prior = measures.lifts(J), J.sum(axis=0)
+    guesses = J.argmax(axis=1)
+    right = np.bincount(guesses, J.max(axis=1), minlength=J.shape[1]) / prior
+    return pd.DataFrame(
+        {
+            "prior": prior,
+            "max_lift_bits": lifts.max(axis=0) / NATS_PER_BIT,
+            "min_lift_bits": lifts.min(axis=0) / NATS_PER_BIT,
+            "guessed_right": right,
+        },
+        index=pd.Index([label_text(joint.y_labels[s]) for s in np.flatnonzero(seen)], name=", ".join(joint.y_names)),
+    )

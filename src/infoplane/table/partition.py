@@ -1,0 +1,298 @@
+"""`partition`: the map x -> z to at most k clusters that keeps most of I(Y;Z), and what is proven of it.
+
+=======================  ==========================================================  =====================================================
+|Y|, order of x          how                                                         upper bound of I(Y;Z)
+=======================  ==========================================================  =====================================================
+2, free                  intervals of p(y|x), dynamic programme                      the value itself: the best of all maps
+any, given, <= 2,000 x   intervals of x, dynamic programme                           the value itself: the best of all intervals
+2, given, monotone       neighbours pooled until p(y|z) rises, dynamic programme     the value itself: the best of all such intervals
+any, given, more x       the same on 2,000 bins of equal mass                        2k - 1 intervals of the bins, and what k - 1 bins lose
+> 2, free                2k groups, merged, letters moved                            I(X;Y), H(Y), log k; ``certify``: `cluster_bound`
+=======================  ==========================================================  =====================================================
+
+With a least mass of a cluster the bound is that without it, unless the order is given and not monotone: there it is exact as well.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from ..checks import check_flag, check_one_of, number, positive_number, whole_number
+from ..errors import InvalidOptionError
+from ..formatting import counted, rounded
+from ..frontier.cluster_bound import cluster_bound, plain_bound
+from ..information import Array, IntArray, bits
+from ..joint.binning import Bin, shortest_edge
+from ..joint.joint import Joint, check_joint
+from ..joint.support import Support
+from ..joint.tables import sealed
+from ..results import Result
+from ..runtime.threads import one_blas_thread
+from ..solution import EncoderView
+from ..solvers.shared.few_clusters import best_map, tree
+from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts
+from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
+
+if TYPE_CHECKING:
+    from ..options import Seed
+
+Order = Literal["free", "given"]
+Trend = Literal["rising", "falling", "either"] | None
+
+FINEST = 2_000
+"""Letters of a row up to which all cuts between them are tried, O(|X|^2): a tenth of a second. Above, as many bins of equal mass."""
+
+PROVEN = 1e-9
+"""Nats between I(Y;Z) and its upper bound that count as none."""
+
+SLACK = 1e-12
+"""Share of a least mass that rounding may take: ten records of thirty are a third."""
+
+
+@dataclass(frozen=True, eq=False)
+class HardPartition(Result, EncoderView):
+    """A map x -> z, and the most that any such map can keep; nats. Its arrays are read-only.
+
+    ``encoder`` (0 and 1), ``labels()``, ``iyz``, ``ixz`` (which is H(Z)), ``p_z``, ``clusters`` and ``clusters_frame()`` are those of a
+    `Solution`.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.partition(ip.Joint.from_counts([[9, 1], [2, 8], [8, 2], [1, 9]], x_labels=list("abcd")), clusters=2)
+    >>> found.labels().to_dict(), found.proven
+    ({'a': 0, 'b': 1, 'c': 0, 'd': 1}, True)
+    """
+
+    joint: Joint = field(repr=False)
+    encoder: Array = field(repr=False)
+    upper_bound: float
+    """What no map that was allowed exceeds: of the clusters, order and trend asked for."""
+    order: str
+    """``"free"``, or ``"given"``: clusters are intervals, numbered from left to right."""
+    prebins: int | None = None
+    """Bins between which cuts were tried, where the letters were too many; None: between all letters."""
+
+    @property
+    def gap(self) -> float:
+        """upper_bound - I(Y;Z): by how much another map could be better, at most."""
+        return max(self.upper_bound - self.iyz, 0.0)
+
+    @property
+    def proven(self) -> bool:
+        """Whether no map is better, up to rounding."""
+        return self.gap <= PROVEN
+
+    @property
+    def edges(self) -> tuple[Any, ...]:
+        """Where the line is cut, if the order is given and x are numbers, dates or bins: cluster z holds edges[z-1] <= x < edges[z].
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> ages = ip.Joint.from_samples([20, 25, 34, 35, 40, 61], [0, 0, 0, 1, 1, 1])
+        >>> ip.partition(ages, clusters=2, order="given").edges
+        (35,)
+        """
+        labels = self.joint.x_labels
+        if self.order != "given" or not all(isinstance(x, (Real, Bin)) or hasattr(x, "year") for x in labels):
+            raise InvalidOptionError("edges need order='given' and x that are numbers, dates or bins.")
+        homes = self.encoder.argmax(axis=0)
+        between: list[Any] = []
+        for (low, high), (left, right) in zip(pairwise(labels), pairwise(homes.tolist()), strict=True):
+            if left != right:
+                between.append(high.low if isinstance(high, Bin) else shortest_edge(low, high))
+        return tuple(between)
+
+    def to_linkage(self) -> Array:
+        """The clusters as leaves of a tree, joined by least loss of I(Y;Z), for SciPy's hierarchy functions: see `MergePath.to_linkage`."""
+        support = Support(self.joint)
+        return tree(support, numbered(self.encoder.argmax(axis=0)[support.x])).to_linkage()
+
+    def __str__(self) -> str:
+        proof = "no map keeps more" if self.proven else f"none keeps more than {rounded(bits(self.upper_bound))}"
+        line = "" if self.prebins is None else f"; cuts between {self.prebins:,} bins"
+        return (
+            f"{counted(self.clusters, 'cluster')}: I(Y;Z) {rounded(bits(self.iyz))} bits of "
+            f"{rounded(bits(self.joint.mutual_information))}, {proof}; H(Z) {rounded(bits(self.ixz))} bits{line}"
+        )
+
+    __repr__ = __str__
+
+
+def partition(
+    joint: Joint,
+    *,
+    clusters: int,
+    order: Order = "free",
+    monotone: Trend = None,
+    min_share: float | None = None,
+    min_count: int | None = None,
+    certify: bool = False,
+    max_seconds: float = 60.0,
+    starts: int | None = None,
+    rng: Seed = None,
+) -> HardPartition:
+    """The deterministic map of X to at most so many clusters that keeps most of I(Y;Z).
+
+    Parameters
+    ----------
+    joint
+        p(x, y). It is taken as the truth: for columns with rare values, give it denoised (`Joint.denoised`).
+    clusters
+        The most clusters.
+    order
+        ``"free"``: any letters may share a cluster. ``"given"``: clusters are intervals of x in the joint's order, as of numbers.
+    monotone
+        With ``order="given"`` and two y: the share of the second y shall be ``"rising"`` or ``"falling"`` from one interval to the next, or
+        ``"either"``, whichever keeps more.
+    min_share, min_count
+        The least mass of a cluster, as a share or in records. There may be fewer clusters then.
+    certify, max_seconds
+        Where nothing is proven as yet (free order, more than two y): prove a bound by the bottlenecks at several gammas, in this time.
+    starts, rng
+        Restarts of the search with more than two y, and their seed; by default as many as take no time, all with the same seed.
+
+    Returns
+    -------
+    HardPartition
+        ``.encoder``, ``.labels()``, ``.iyz``, ``.upper_bound``, ``.gap``, ``.proven``.
+
+    References
+    ----------
+    B. M. Kurkoski, H. Yagi, "Quantization of Binary-Input Discrete Memoryless Channels", IEEE Trans. Inf. Theory 60, 2014.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.partition(ip.datasets.heart(), clusters=4)
+    >>> found.clusters, round(found.iyz, 4), found.upper_bound >= found.iyz
+    (4, 0.1696, True)
+    """
+    check_joint(joint)
+    k = whole_number("clusters", clusters)
+    check_flag("certify", certify)
+    seconds = positive_number("max_seconds", max_seconds)
+    if starts is not None:
+        starts = whole_number("starts", starts, least=0)
+    search = PartitionSearch(joint, order, monotone, least_mass(joint, min_share, min_count))
+    with one_blas_thread():
+        if search.exact:
+            cuts = search.cuts(k)
+            return search.made(cuts.labels(cuts.best(k))[search.line.bins], search.bounds(cuts, k)[-1])
+        if len(search.support.p_y) == 1:
+            return search.made(np.zeros(len(search.support.p_x), dtype=np.int64), 0.0)
+        labels = best_map(search.support, k, least=search.least, starts=starts, rng=rng)
+    return search.made(labels, cluster_bound(joint, k, seconds) if certify else plain_bound(joint, k))
+
+
+def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> float:
+    """The least mass of a cluster, from a share or a number of records."""
+    least = 0.0
+    if min_share is not None:
+        least = number("min_share", min_share, lambda share: 0.0 <= share <= 1.0, "a number from 0 to 1")
+    if min_count is not None:
+        count = whole_number("min_count", min_count, least=0)
+        if joint.records is None:
+            raise InvalidOptionError(
+                "min_count needs a joint made from records (from_frame, from_samples, whole-number counts); use min_share for this one."
+            )
+        if count > joint.records:
+            raise InvalidOptionError(f"min_count must be at most the {joint.records:,} records; found {count:,}.")
+        least = max(least, count / joint.records)
+    return least * (1.0 - SLACK)
+
+
+@dataclass(frozen=True)
+class LetterRow:
+    """What is cut: masses p(x, y) of letters or of bins of them, and the bin of every letter."""
+
+    P: Array
+    bins: IntArray
+    lost: Array | None = None
+    """What every bin loses of I(X;Y); None if a bin is a letter."""
+
+
+class PartitionSearch:
+    """What is asked for: a joint, the order of its letters, the trend and the least mass."""
+
+    def __init__(self, joint: Joint, order: Order, monotone: Trend, least: float) -> None:
+        check_one_of("order", order, ("free", "given"))
+        check_one_of("monotone", monotone, (None, "rising", "falling", "either"))
+        self.joint, self.order, self.monotone, self.least = joint, order, monotone, least
+        self.support = Support(joint)
+        self.two = len(self.support.p_y) == 2
+        if monotone is not None and (order == "free" or not self.two):
+            raise InvalidOptionError(
+                f"monotone needs order='given' and two y; found order={order!r} and {counted(len(self.support.p_y), 'y')} of positive mass."
+            )
+        self.line = self._line()
+
+    @property
+    def exact(self) -> bool:
+        """Whether cuts of a line are all that is asked for."""
+        return self.order == "given" or self.two
+
+    def _line(self) -> LetterRow:
+        support = self.support
+        letters = np.arange(len(support.p_x))
+        if not self.exact:
+            return LetterRow(np.empty((0, 0)), letters)
+        if len(letters) <= FINEST or self.order == "free" or self.monotone is not None:
+            return LetterRow(support.P, letters)
+        bins = prebins(support.p_x, FINEST)
+        q = cluster_table(support, bins)
+        return LetterRow(q, bins, lost_in(q, support.P, bins))
+
+    def cuts(self, most: int, least: float | None = None) -> Cuts:
+        """The best intervals for all numbers of them up to ``most``."""
+        P, least = self.line.P, self.least if least is None else least
+        if self.monotone is None:
+            return sorted_cuts(P, most, least) if self.order == "free" else line_cuts(P, most, least)
+        # What falls for the second y rises for the first.
+        tables = {"rising": (P,), "falling": (P[:, ::-1],), "either": (P, P[:, ::-1])}[self.monotone]
+        return min((rising_cuts(table, most, least) for table in tables), key=lambda cuts: float(cuts.lost.min()))
+
+    def bounds(self, cuts: Cuts, most: int) -> list[float]:
+        """What no map of the kind exceeds with at most k clusters, for k = 1, ..., ``most``."""
+        plain = [plain_bound(self.joint, k) for k in range(1, most + 1)]
+        if self.line.lost is not None:
+            fine = self._kept(line_cuts(self.line.P, 2 * most - 1), 2 * most - 1)[::2]
+            spilt = np.concatenate([[0.0], np.cumsum(np.sort(self.line.lost)[::-1])])
+            kept = [value + float(spilt[min(k, len(spilt) - 1)]) for k, value in enumerate(fine)]
+        else:
+            exact = self.least == 0.0 or (self.order == "given" and self.monotone is None)
+            kept = self._kept(cuts if exact else self.cuts(most, 0.0), most)
+        return [min(pair) for pair in zip(plain, kept, strict=True)]
+
+    def _kept(self, cuts: Cuts, most: int) -> list[float]:
+        """I(Y;Z) of the best at most k intervals, k = 1, ..., ``most``."""
+        lost = np.minimum.accumulate(cuts.lost[1:])
+        kept = np.maximum(self.support.h_y - lost, 0.0)
+        return [float(kept[min(k, len(kept)) - 1]) for k in range(1, most + 1)]
+
+    def made(self, labels: IntArray, upper_bound: float) -> HardPartition:
+        """The partition; letters without mass are where their neighbours to the left are, or spread as p(z) where there is no order."""
+        if self.order == "given":
+            left = np.maximum(np.cumsum(self.support.x) - 1, 0)
+            W = encoder_of(labels[left])
+        else:
+            labels = self._ordered(labels)
+            W = self.support.lift(encoder_of(labels))
+        bins = None if self.line.lost is None else len(self.line.P)
+        made = HardPartition(self.joint, sealed(W), upper_bound, self.order, bins)
+        # The bound of what is exact is the value itself, whichever formula it was summed by.
+        return made if upper_bound >= made.iyz else HardPartition(self.joint, made.encoder, made.iyz, self.order, bins)
+
+    def _ordered(self, labels: IntArray) -> IntArray:
+        """Clusters by the share of the second of two y, as they come; of more y by falling mass."""
+        if self.two:
+            return numbered(labels)
+        labels = numbered(labels)
+        mass = np.bincount(labels, self.support.p_x)
+        return np.argsort(np.argsort(-mass, kind="stable"))[labels]

@@ -1,0 +1,154 @@
+"""Releases whose caps hold for every released value: against vertices that are enumerated, known optima, and their own terms."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+
+import infoplane as ip
+from infoplane.certificate.funnel.allowed import CappedPricing
+
+BIT = math.log(2.0)
+
+
+def entropies(p):
+    return np.where(p > 0, -p * np.log(np.where(p > 0, p, 1.0)), 0.0)
+
+
+def vertices(T, L, U):
+    """All vertices of {q >= 0, sum q = 1, L <= Tq <= U}: a support, and as many tight rows less one."""
+    m, n = T.shape
+    sides = [(s, bound) for s in range(m) for bound in (L[s], U[s])]
+    found = []
+    for count in range(m):
+        for rows in itertools.combinations(sides, count):
+            if len({s for s, _ in rows}) < count:
+                continue
+            for letters in itertools.combinations(range(n), count + 1):
+                A = np.vstack([np.ones(count + 1), *(T[s, list(letters)] for s, _ in rows)])
+                if abs(np.linalg.det(A)) < 1e-12:
+                    continue
+                q = np.zeros(n)
+                q[list(letters)] = np.linalg.solve(A, [1.0, *(bound for _, bound in rows)])
+                u = T @ q
+                if q.min() > -1e-12 and (u >= L - 1e-12).all() and (u <= U + 1e-12).all():
+                    found.append(np.maximum(q, 0.0))
+    return np.array(found).T
+
+
+def lifts(joint, W):
+    J = W @ joint.p_xy
+    return np.log(J / J.sum(axis=1, keepdims=True) / joint.p_y)
+
+
+@pytest.mark.parametrize(("seed", "two_sided"), [(0, True), (1, False), (2, True), (3, False)])
+def test_the_best_release_is_the_best_mixture_of_all_vertices(seed, two_sided):
+    rng = np.random.default_rng(seed)
+    joint = ip.Joint.from_matrix(rng.dirichlet(np.full(18, 0.8)).reshape(6, 3))
+    eps, T = 0.25, joint.p_y_given_x
+    L, U = math.exp(-eps) * joint.p_y * two_sided, np.minimum(math.exp(eps) * joint.p_y, 1.0)
+    V = vertices(T, L, U)
+    best = joint.entropy_x - linprog(entropies(V).sum(axis=0), A_eq=V, b_eq=joint.p_x).fun
+    release = ip.release_mechanism(joint, max_lift=eps, two_sided=two_sided, rng=0)
+    assert release.certified
+    assert release.ixz == pytest.approx(best, abs=1e-6)
+    assert release.upper_bound >= best - 1e-9
+    found = lifts(joint, release.encoder)
+    assert found.max() <= eps + 1e-11
+    assert found.max() == pytest.approx(release.worst_lift.nats, abs=1e-12)
+    assert not two_sided or found.min() >= -eps - 1e-11
+
+
+@pytest.mark.parametrize(
+    ("terms", "utility"),
+    [
+        ({"max_lift": 0.2 * BIT, "two_sided": False}, 2.7956),
+        ({"max_lift": 0.5 * BIT}, 3.0074),
+        ({"max_lift": 0.4 * BIT, "max_leakage": 0.01 * BIT}, 2.811565),
+    ],
+)
+def test_known_optima_of_heart(terms, utility):
+    release = ip.release_mechanism(ip.datasets.heart(), **terms, rng=1)
+    assert release.certified
+    assert release.ixz / BIT == pytest.approx(utility, abs=1e-4)
+    assert lifts(release.joint, release.encoder).max() <= terms["max_lift"] + 1e-11
+    assert release.iyz <= terms.get("max_leakage", math.inf)
+
+
+def test_no_lift_at_all_is_perfect_privacy():
+    joint = ip.datasets.paper_uniform()
+    release = ip.release_mechanism(joint, max_lift=0.0)
+    assert release.ixz == pytest.approx(ip.perfect_privacy(joint).ixz, abs=1e-6)
+    assert release.iyz < 1e-12
+
+
+def test_the_average_alone_is_the_exact_funnel():
+    joint = ip.datasets.paper_uniform()
+    release, funnel = ip.release_mechanism(joint, 0.01), ip.funnel_at_leakage(joint, 0.01)
+    assert (release.ixz, release.upper_bound) == (funnel.ixz, funnel.upper_bound)
+
+
+def test_every_group_is_large_enough_and_the_bound_is_above():
+    joint = ip.datasets.heart()
+    release = ip.release_mechanism(joint, max_lift=0.2 * BIT, two_sided=False, min_group=10, rng=0)
+    assert release.p_z.min() * 299 >= 10 - 1e-9
+    assert release.smallest_group == pytest.approx(release.p_z.min() * 299)
+    assert lifts(joint, release.encoder).max() <= 0.2 * BIT + 1e-11
+    assert 2.7895 <= release.ixz / BIT <= release.upper_bound / BIT <= 2.7908
+
+
+def test_only_the_secrets_that_are_named_are_capped():
+    joint = ip.datasets.heart()
+    first = joint.y_labels[0]
+    release = ip.release_mechanism(joint, max_lift=0.1, secrets=[first], rng=0)
+    found = lifts(joint, release.encoder)
+    assert release.secrets == (first,)
+    assert np.abs(found[:, 0]).max() <= 0.1 + 1e-11
+    assert np.abs(found).max() > 0.5
+
+
+def test_a_release_says_what_it_keeps_to():
+    said = str(ip.release_mechanism(ip.datasets.heart(), max_lift=0.2 * BIT, max_leakage=0.01 * BIT, rng=0))
+    assert "within I(Y;Z) <= 0.01 bits, |lift| <= 0.2 bits" in said
+    assert "about the table" in said
+
+
+def test_a_search_that_is_cut_short_keeps_its_caps_and_has_a_bound():
+    joint = ip.datasets.heart()
+    release = ip.release_mechanism(joint, max_lift=0.05 * BIT, max_cells=2, rng=0)
+    assert not release.certified
+    assert release.upper_bound / BIT >= 2.4126
+    assert np.abs(lifts(joint, release.encoder)).max() <= 0.05 * BIT + 1e-11
+
+
+def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
+    monkeypatch.setattr(CappedPricing, "least", lambda _search: 0.01)
+    with pytest.warns(ip.ContradictionWarning, match="contradicts itself"):
+        release = ip.release_mechanism(ip.datasets.heart(), max_lift=0.2 * BIT, rng=0)
+    assert not release.certified
+    assert release.upper_bound / BIT > 2.7052
+
+
+@pytest.mark.parametrize(
+    ("terms", "said"),
+    [
+        ({}, "needs a cap"),
+        ({"max_lift": -0.1}, "max_lift must be a number of nats, 0 or more; found -0.1"),
+        ({"max_leakage": math.nan}, "max_leakage"),
+        ({"max_lift": 0.1, "secrets": ["nobody"]}, "found 'nobody'"),
+        ({"max_lift": 0.1, "secrets": "nobody"}, "secrets must be a list"),
+        ({"min_group": 0}, "min_group must be a positive number"),
+        ({"min_group": 300}, "at most the 299 records"),
+        ({"max_lift": 0.1, "two_sided": 1}, "two_sided must be True or False"),
+    ],
+)
+def test_terms_that_make_no_sense_are_refused(terms, said):
+    with pytest.raises(ip.InvalidOptionError, match=said):
+        ip.release_mechanism(ip.datasets.heart(), **terms)
+
+
+def test_groups_of_records_need_records():
+    with pytest.raises(ip.InvalidOptionError, match="min_group counts records"):
+        ip.release_mechanism(ip.datasets.paper_uniform(), min_group=5)

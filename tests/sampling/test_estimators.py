@@ -1,0 +1,89 @@
+"""Estimators against their formulas in exact arithmetic or as recursions, and against what they are for: less bias."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+import infoplane as ip
+
+TABLE = np.array([[6, 1, 2, 0], [2, 7, 1, 1], [0, 0, 3, 4]])
+METHODS = ("plug-in", "miller-madow", "grassberger", "chao-shen", "shrinkage")
+
+
+def three(entropy_of, table):
+    rows, columns, cells = ([int(n) for n in part if n] for part in (table.sum(1), table.sum(0), table.ravel()))
+    return entropy_of(rows) + entropy_of(columns) - entropy_of(cells)
+
+
+def plug_in(counts):
+    n = sum(counts)
+    return -math.fsum(c / n * math.log(c / n) for c in counts)
+
+
+def miller_madow(counts):
+    return plug_in(counts) + (len(counts) - 1) / (2 * sum(counts))
+
+
+def grassberger(counts):
+    """By the recursion of the paper: G_1 = -gamma - log 2, G_2 = 2 + G_1, G_(2k+1) = G_2k, G_(2k+2) = G_2k + 2/(2k+1)."""
+
+    def G(n):
+        value = -0.5772156649015329 - math.log(2.0)
+        return value + math.fsum(2.0 / odd for odd in range(1, n, 2))
+
+    n = sum(counts)
+    return math.log(n) - math.fsum(c * G(int(c)) for c in counts) / n
+
+
+def chao_shen(counts):
+    n = sum(counts)
+    C = 1 - Fraction(sum(c == 1 for c in counts), int(n))
+    p = [C * Fraction(int(c), int(n)) for c in counts]
+    return -math.fsum(float(q) * math.log(q) / float(1 - (1 - q) ** int(n)) for q in p)
+
+
+def shrunk(table):
+    """Hausser and Strimmer's lambda, in fractions."""
+    n, m = int(table.sum()), table.size
+    p = [Fraction(int(c), n) for c in table.ravel()]
+    share = (1 - sum(q * q for q in p)) / ((n - 1) * sum((Fraction(1, m) - q) ** 2 for q in p))
+    share = min(share, Fraction(1))
+    return np.array([float(share / m + (1 - share) * q) for q in p]).reshape(table.shape)
+
+
+def test_formulas():
+    expected = [three(one, TABLE) for one in (plug_in, miller_madow, grassberger, chao_shen)]
+    p = shrunk(TABLE)
+    expected.append(float((p * np.log(p / np.outer(p.sum(1), p.sum(0)))).sum()))
+    for table in (TABLE, sparse.csr_array(TABLE), ip.Joint.from_counts(TABLE, smoothing=0.5)):
+        found = [ip.estimate_information(table, method) for method in METHODS]
+        np.testing.assert_allclose(found, np.maximum(expected, 0.0), rtol=1e-10)
+
+
+def test_what_corrects_for_bias_has_less():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(30)).reshape(6, 5)
+    truth = float((P * np.log(P / np.outer(P.sum(1), P.sum(0)))).sum())
+    tables = [rng.multinomial(150, P.ravel()).reshape(6, 5) for _ in range(150)]
+    bias = {
+        method: abs(np.mean([ip.estimate_information(t, method) for t in tables]) - truth) for method in METHODS[:4]
+    }
+    assert max(value for name, value in bias.items() if name != "plug-in") < 0.4 * bias["plug-in"], bias
+
+
+def test_the_ends():
+    """Every record alone, one record, one cell: finite, and not below 0."""
+    for table in (np.eye(5, dtype=int), [[1]], [[9, 0], [0, 0]], [[1, 1], [1, 1]]):
+        for method in METHODS:
+            value = ip.estimate_information(table, method)
+            assert math.isfinite(value)
+            assert value >= 0.0
+    with pytest.raises(ip.InvalidOptionError, match="method must be 'plug-in' or"):
+        ip.estimate_information(TABLE, "nsb")
+    with pytest.raises(ip.InvalidJointError, match="whole numbers"):
+        ip.estimate_information(TABLE / 2)
+    with pytest.raises(ip.InvalidJointError, match="needs counts"):
+        ip.estimate_information(ip.datasets.paper_uniform())

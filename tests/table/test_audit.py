@@ -1,0 +1,122 @@
+"""Measures of leakage against formulas that are written out here, cell by cell."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import infoplane as ip
+from infoplane.table import measures
+
+BIT = math.log(2.0)
+
+
+def channels(seed):
+    rng = np.random.default_rng(seed)
+    n_x, n_y, n_z = (int(k) for k in rng.integers(2, 6, size=3))
+    P = rng.dirichlet(np.full(n_x * n_y, rng.choice([0.3, 1.0]))).reshape(n_x, n_y) + 1e-6
+    W = rng.dirichlet(np.full(n_z, rng.choice([0.2, 1.0])), size=n_x).T
+    return ip.Joint.from_counts(P), W
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6))
+def test_every_measure_equals_its_formula(seed):
+    joint, W = channels(seed)
+    P = np.asarray(joint.p_xy)
+    n_z, n_y = len(W), P.shape[1]
+    J = [[sum(W[z, x] * P[x, s] for x in range(len(P))) for s in range(n_y)] for z in range(n_z)]
+    p_z, p_s = [sum(row) for row in J], [sum(J[z][s] for z in range(n_z)) for s in range(n_y)]
+    Z, S = range(n_z), range(n_y)
+    post = [[J[z][s] / p_z[z] for s in S] for z in Z]
+    mi = sum(J[z][s] * math.log(J[z][s] / (p_z[z] * p_s[s])) for z in Z for s in S)
+    after = sum(max(J[z]) for z in Z)
+    lifts = [[math.log(post[z][s] / p_s[s]) for s in S] for z in Z]
+    given_s = [[J[z][s] / p_s[s] for z in Z] for s in S]
+    expected = {
+        "mutual information": mi / BIT,
+        "best guess, before": max(p_s),
+        "best guess, after": after,
+        "min-entropy leakage": math.log2(after / max(p_s)),
+        "Bayes security": (1 - after) / (1 - max(p_s)),
+        "Bayes security, worst prior": 1
+        - max(sum(abs(given_s[a][z] - given_s[b][z]) for z in Z) / 2 for a in S for b in S),
+        "pointwise maximal leakage, worst": max(map(max, lifts)) / BIT,
+        "local information privacy": max(abs(v) for row in lifts for v in row) / BIT,
+        "local differential privacy of S": max(
+            math.log2(given_s[a][z] / given_s[b][z]) for a in S for b in S for z in Z
+        ),
+        "maximal leakage": math.log2(sum(max(given_s[s][z] for s in S) for z in Z)),
+        "l-diversity": n_y,
+        "t-closeness": max(sum(abs(post[z][s] - p_s[s]) for s in S) / 2 for z in Z),
+    }
+    found = ip.audit(joint, W, max_seconds=0).value
+    for name, value in expected.items():
+        assert found[name] == pytest.approx(value, rel=1e-12, abs=1e-12), name
+    assert found["mutual information"] <= found["maximal leakage"] + 1e-12
+    assert found["maximal leakage"] <= found["pointwise maximal leakage, worst"] + 1e-12
+
+
+def test_a_gain_that_asks_for_the_value_itself_is_the_best_guess():
+    joint, W = channels(5)
+    found = ip.audit(joint, W, gain=np.eye(joint.shape[1]), max_seconds=0).value
+    assert found["g-vulnerability, before"] == pytest.approx(found["best guess, before"], abs=1e-12)
+    assert found["g-vulnerability, after"] == pytest.approx(found["best guess, after"], abs=1e-12)
+
+
+def test_quantiles_of_leakage_weigh_records_not_values():
+    values, weights = np.array([3.0, 1.0, 2.0]), np.array([0.04, 0.5, 0.46])
+    assert [measures.quantile(values, weights, share) for share in (0.5, 0.95, 0.97, 1.0)] == [1.0, 2.0, 3.0, 3.0]
+
+
+def test_a_value_that_rules_a_secret_out_is_unbounded():
+    joint = ip.Joint.from_counts([[5, 0], [3, 4]])
+    found = ip.audit(joint, np.eye(2), max_seconds=0)
+    assert np.isinf(found.value["local information privacy"])
+    assert "Unbounded" in found.sentence["local differential privacy of S"]
+    assert found.value["l-diversity"] == 1
+
+
+def test_a_release_within_its_cap_passes_its_audit():
+    joint = ip.datasets.heart()
+    release = ip.release_mechanism(joint, max_lift=0.2 * BIT, rng=0)
+    found = ip.audit(joint, release)
+    assert found.value["local information privacy"] <= 0.2 + 1e-9
+    assert found.value["utility of the best release"] >= found.value["utility"]
+    assert found.value["mutual information, population"] > found.value["mutual information"]
+    assert found.value["smallest expected group"] == pytest.approx(release.smallest_group)
+    assert (found.sentence.str.endswith(".")).all()
+
+
+def test_by_released_value_and_by_secret():
+    joint, W = channels(11)
+    values, secrets = ip.audit(joint, W, by="value"), ip.audit(joint, W, by="secret")
+    found = ip.audit(joint, W, max_seconds=0).value
+    assert values.max_lift_bits.is_monotonic_decreasing
+    assert values.max_lift_bits.iloc[0] == pytest.approx(found["pointwise maximal leakage, worst"])
+    assert secrets.max_lift_bits.max() == pytest.approx(values.max_lift_bits.max())
+    assert values.p_z @ values.guess_right == pytest.approx(found["best guess, after"])
+    assert secrets.prior @ secrets.guessed_right == pytest.approx(found["best guess, after"])
+
+
+def test_released_values_and_secrets_without_mass_are_left_out():
+    joint = ip.Joint.from_counts([[4, 1, 0], [2, 3, 0]])
+    W = np.array([[1.0, 0.3], [0.0, 0.7], [0.0, 0.0]])
+    assert ip.audit(joint, W, by="value").index.tolist() in ([0, 1], [1, 0])
+    assert len(ip.audit(joint, W, by="secret")) == 2
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ({"by": "row"}, "by must be"),
+        ({"gain": np.eye(3)}, "gain must be a table"),
+        ({"max_seconds": -1}, "max_seconds"),
+    ],
+)
+def test_bad_calls_are_refused(more, said):
+    joint = ip.Joint.from_counts([[4, 1], [2, 3]])
+    with pytest.raises(ip.InvalidOptionError, match=said):
+        ip.audit(joint, np.eye(2), **more)
