@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..formatting import alternatives, label_text
+from ..formatting import alternatives, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..problem import Notation
