@@ -84,6 +84,7 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .table.attacker import HeldOutAttack, held_out_attack
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -111,6 +112,7 @@ __all__ = [
     "Frontier",
     "GaussianBottleneck",
     "HardPartition",
+    "HeldOutAttack",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -179,6 +181,7 @@ __all__ = [
     "gaussian_bottleneck",
     "generalised_bottleneck",
     "gnid",
+    "held_out_attack",
     "iterates",
     "leakage_bound",
     "merge_two",
