@@ -69,6 +69,7 @@ from .solvers.splitting.three_block import ThreeBlockADMM
 from .solvers.submodular import Submodular
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
+from .solvers.tasks.task_proof import TaskProof
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -144,6 +145,7 @@ __all__ = [
     "TaskLagrangian",
     "TaskMap",
     "TaskPortfolio",
+    "TaskProof",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",

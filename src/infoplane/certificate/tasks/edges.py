@@ -31,7 +31,7 @@ PER_ROUND, PER_LETTER = 4_000, 8
 KEPT = 0.002
 """Nats of reduced cost beyond which an unused column is forgotten."""
 
-SEEDS = 6_000
+SEEDS, SEEDS_A_LETTER = 6_000, 13
 """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
 
 ROOM = 200_000
@@ -68,7 +68,8 @@ def seeded(form: TaskForm, private: Array | None = None, posteriors: Array | Non
     if private is not None:
         columns.add_posteriors(private)
         columns.first = len(columns.x)
-    x, y = rng.integers(0, n, SEEDS), rng.integers(0, n, SEEDS)
+    many = min(SEEDS, SEEDS_A_LETTER * n)
+    x, y = rng.integers(0, n, many), rng.integers(0, n, many)
     apart = x != y
     columns.add(x[apart], y[apart], rng.random(int(apart.sum())))
     if posteriors is not None:
