@@ -1,4 +1,4 @@
-"""Import order is the architecture: a room imports from the rooms above it, never from those below.
+"""Import order is the architecture: a package imports from the layers above it, never from those below.
 
 The test reads the sources. What counts is every relative import: at the head of a module, inside a function (a lazy import may not
 hide one against the order), and for types only. Exceptions are listed here, each with its reason.
@@ -18,7 +18,7 @@ import infoplane_verify
 
 ROOT = Path(infoplane.__file__).parent
 
-ROOMS = (
+LAYERS = (
     ("version", "errors", "checks", "information", "results", "formatting", "markup"),
     ("runtime",),
     ("joint", "encoder"),
@@ -39,7 +39,7 @@ ROOMS = (
     ("view",),
     ("cli", "__main__"),
 )
-"""Top to bottom; rooms in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
+"""Top to bottom; packages in one line may import each other, but without a cycle. `infoplane_paper` is a package of its own, which the
 command line runs: tests/paper/test_imports.py."""
 
 ALLOWED = {
@@ -56,7 +56,7 @@ ALLOWED = {
     ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
-"""(module, room) whose import against the order is wanted, and why."""
+"""(module, package) whose import against the order is wanted, and why."""
 
 
 class Import(NamedTuple):
@@ -105,27 +105,27 @@ def imports():
     return [found for name, path in modules() if name for found in imports_of(name, path)]
 
 
-def room(name):
+def package_of(name):
     return name.split(".")[0]
 
 
 def rank(name):
-    return next(number for number, rooms in enumerate(ROOMS) if room(name) in rooms)
+    return next(number for number, layer in enumerate(LAYERS) if package_of(name) in layer)
 
 
-def test_every_module_has_a_room():
-    homeless = {room(name) for name in NAMES if name} - {one for rooms in ROOMS for one in rooms}
+def test_every_module_has_a_layer():
+    homeless = {package_of(name) for name in NAMES if name} - {one for layer in LAYERS for one in layer}
     assert not homeless
 
 
 def test_no_import_goes_against_the_order():
     against = [one for one in imports() if one.target and rank(one.target) > rank(one.source)]
-    assert {(one.source, room(one.target)) for one in against} <= set(ALLOWED), against
+    assert {(one.source, package_of(one.target)) for one in against} <= set(ALLOWED), against
 
 
 def test_every_exception_is_needed():
     against = {
-        (one.source, room(one.target)) for one in imports() if one.target and rank(one.target) > rank(one.source)
+        (one.source, package_of(one.target)) for one in imports() if one.target and rank(one.target) > rank(one.source)
     }
     assert set(ALLOWED) == against
 
@@ -151,12 +151,12 @@ def cycles(edges):
 
 
 def ordered():
-    return [one for one in imports() if one.target and (one.source, room(one.target)) not in ALLOWED]
+    return [one for one in imports() if one.target and (one.source, package_of(one.target)) not in ALLOWED]
 
 
 def test_no_cycle_between_folders():
     edges = {(folder(one.source), folder(one.target)) for one in ordered()}
-    # A folder's own __init__ re-exports from its modules, and a folder may hold another: neither is a cycle between rooms.
+    # A folder's own __init__ re-exports from its modules, and a folder may hold another: neither is a cycle between packages.
     apart = {(a, b) for a, b in edges if not (a.startswith(b + ".") or b.startswith(a + ".") or a == b)}
     assert not cycles(apart)
 
@@ -244,10 +244,10 @@ def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
 def test_kernels_import_from_their_own_folder_and_from_what_all_share_only():
     """Machine code on disk rests on it: `runtime/machine_code.py` looks for edited sources nowhere else. `information` gives types."""
     shared = {"kernels.common", "runtime", "information"}
-    targets = {(folder(one.source), one.target) for one in imports() if room(one.source) == "kernels"}
+    targets = {(folder(one.source), one.target) for one in imports() if package_of(one.source) == "kernels"}
     assert targets
     assert not {(source, target) for source, target in targets if folder(target) not in {source, *shared}}
-    assert {target for _, target in targets if room(target) == "runtime"} == {"runtime.compiling"}
+    assert {target for _, target in targets if package_of(target) == "runtime"} == {"runtime.compiling"}
 
 
 def test_a_public_class_name_means_one_thing():

@@ -160,7 +160,7 @@ def test_it_answers_like_a_solution():
     assert found.seconds > 0.0
 
 
-@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-20, 1e-15, 1e-11, 1e-8])
+@pytest.mark.parametrize("eps", [0.0, 1e-300, 1e-15, 1e-8])
 def test_no_cap_is_worse_than_perfect_privacy(eps):
     """Caps below the rounding of I(Y;Z) were met never, or by a release that says next to nothing."""
     joint = ip.datasets.heart()
@@ -186,7 +186,7 @@ def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
 
 
 def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
-    monkeypatch.setattr(privacy, "CHUNK", 1000)
+    monkeypatch.setattr(privacy, "RULES", privacy.RULES._replace(chunk=1000))
     support = Support(ip.datasets.heart())
     whole, cut = (
         plane_point(support.joint, private_encoder(support, 5_000, Budget(seconds=one))) for one in (np.inf, 0.0)

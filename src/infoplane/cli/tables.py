@@ -94,7 +94,7 @@ def read_table(
     for line, row in rows:
         seen += 1
         _check_length(line, row, header)
-        cells = [None if _is_empty(row[at]) else row[at] for at in places]
+        cells = _values([row[at] for at in places], names, parsers, line)
         if None in cells:
             incomplete += 1
             if missing not in ("drop", "category"):
@@ -102,13 +102,6 @@ def read_table(
                     f"line {line} has an empty cell in column {names[cells.index(None)]!r}. Leave the row out (--missing drop), or give "
                     "what is missing a label (--missing category)."
                 )
-        for at, cell in enumerate(cells):
-            if isinstance(cell, (list, dict)):
-                raise InvalidJointError(
-                    f"line {line}, column {names[at]!r}: found {shortened(str(cell), 40)} where one value is expected."
-                )
-            if at in parsers and cell is not None:
-                cells[at] = parsers[at].value(cell, line)
         amount = 1.0 if weight is None else _count(rows, row[weight], line, str(count))
         # 1, True and 1.0 are equal to Python: with their types they are three, which the joint then refuses.
         key = (*cells, *map(type, cells))
@@ -124,6 +117,21 @@ def read_table(
         else:
             frame[name] = pd.Series(_whole_numbers(column) if is_text else column, dtype=object)
     return pd.DataFrame({**frame, WEIGHT: np.fromiter(amounts.values(), dtype=float, count=len(amounts))})
+
+
+def _values(cells: list[Any], names: Sequence[str], parsers: Mapping[int, _Parser], line: int) -> list[Any]:
+    """The values of a row's cells: None where one is empty, numbers and dates in the columns that are to be binned."""
+    found: list[Any] = []
+    for at, cell in enumerate(cells):
+        if isinstance(cell, (list, dict)):
+            raise InvalidJointError(
+                f"line {line}, column {names[at]!r}: found {shortened(str(cell), 40)} where one value is expected."
+            )
+        if _is_empty(cell):
+            found.append(None)
+        else:
+            found.append(parsers[at].value(cell, line) if at in parsers else cell)
+    return found
 
 
 class _Parser:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import zlib
 from collections import Counter
+from collections.abc import Iterable
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -70,10 +71,7 @@ def frontier_of(connection: sqlite3.Connection, path: Path, joint: Joint, comple
     if manifest["points"] is not None:
         done.sort(key=lambda place: (fields[place]["parameter"], place))
     multipliers = _multipliers(connection, joint.shape[0])
-    bounds: dict[int, tuple[float, Key]] = {}
-    for place, solver, start, *_, bound, _ in rows if gap is not None else ():
-        if bound is not None and (place not in bounds or bound > bounds[place][0]):
-            bounds[place] = bound, (place, solver, start)
+    bounds = {} if gap is None else _best_bounds(rows)
     kept = {
         table: set(connection.execute(f"SELECT place, solver, start FROM {table}")) for table in ("encoders", "traces")
     }
@@ -82,9 +80,10 @@ def frontier_of(connection: sqlite3.Connection, path: Path, joint: Joint, comple
         if place not in found:
             continue
         *residuals, died, own_bound, _ = rest
+        left = Residuals(*(np.nan if one is None else one for one in residuals))
         key = place, solver, start
         bound, proof = bounds.get(place, (own_bound, key))
-        left, ended = Residuals(*(np.nan if one is None else one for one in residuals)), Status[status]
+        ended = Status[status]
         if gap is not None:
             ended = proven(None if bound is None else loss - bound, gap, left, ended)
         found[place].append(
@@ -111,6 +110,15 @@ def frontier_of(connection: sqlite3.Connection, path: Path, joint: Joint, comple
     runs = [run for place in done for run in found[place]]
     values = [fields[place]["parameter"] for place in fields]
     return Frontier(joint, runs, complete=complete, provenance=readable(manifest, values))
+
+
+def _best_bounds(rows: Iterable[tuple[Any, ...]]) -> dict[int, tuple[float, Key]]:
+    """The highest bound of each parameter, and the run that proved it."""
+    bounds: dict[int, tuple[float, Key]] = {}
+    for place, solver, start, *_, bound, _ in rows:
+        if bound is not None and (place not in bounds or bound > bounds[place][0]):
+            bounds[place] = bound, (place, solver, start)
+    return bounds
 
 
 def _multipliers(connection: sqlite3.Connection, letters: int) -> dict[Key, Array]:

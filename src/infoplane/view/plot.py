@@ -125,9 +125,7 @@ def plot_plane(
         raise InvalidOptionError("a frontier without runs cannot be drawn.")
     if legend not in ("inside", "outside", None):
         raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
-    if ax is None:
-        width, height = _inches(size)
-        ax = new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+    ax = _new_plane(size, legend) if ax is None else ax
     scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
     ixz = np.array([bits(run.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.iyz) for run in frontier.runs])
@@ -137,53 +135,78 @@ def plot_plane(
     if bands is not None:
         _population(ax, bands)
 
-    for set_label, said in ((ax.set_xlabel, xlabel), (ax.set_ylabel, ylabel)):
-        if said is not None:
-            set_label(said)
     called = dict(labels or {})
-    by_solver: dict[str, list[int]] = {}
-    if line is False or (line is None and systems is None):
-        for row, group in enumerate(groups(frontier)):
-            by_solver.setdefault(group, []).append(row)
+    runs_shown = line is False or (line is None and systems is None)
+    by_solver = _rows_by_group(frontier) if runs_shown else {}
     palette = _palette(list(by_solver), colours, without=() if systems is None else (GIVEN_COLOUR,))
     if by_solver:
         _draw_runs(ax, frontier, ixz, iyz, by_solver, palette, called, scale)
-    pareto = frontier.pareto_rows()
     drawn: dict[str, Any] = {"color": INK, "linewidth": 1.1, "alpha": 0.75, "label": "Pareto set"}
     if not by_solver:
         colour = _named_colour(colours, "frontier") or COLOURS[0]
         drawn = {"color": colour, "linewidth": 1.8 * scale, "label": called.get("frontier", "frontier")}
+    pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], zorder=3, **drawn)
     _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
-        taken = {*palette.values(), drawn["color"]}
-        own = next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
+        own = _free_colour({*palette.values(), drawn["color"]})
         reach = (float(ixz.max()), float(iyz.max()))
         _place(ax, systems, scale, reach, colours, own, called.get("systems", "given, with its nearest optimum"))
+    _write_around(ax, title, xlabel, ylabel, small=size == "column")
+    if legend is not None:
+        inside = "best" if frontier.hides_y else "lower right"
+        heading = "best of each parameter" if len(by_solver) > 1 else None
+        _legend(ax, inside if legend == "inside" else None, heading, small=size == "column")
+    if systems is not None:
+        _name_systems(ax, systems, 8.0 * math.sqrt(scale))  # last, since where there is room depends on all else
+    return ax
+
+
+def _free_colour(taken: set[str]) -> str:
+    """A colour for systems: their own, or the first that nothing else has."""
+    return next((one for one in (GIVEN_COLOUR, *COLOURS) if one not in taken), GIVEN_COLOUR)
+
+
+def _name_systems(ax: Axes, systems: Any, size: float) -> None:
+    if len(systems) <= 40:  # more names than that would hide the plane
+        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
+        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], size)
+
+
+def _new_plane(size: str | tuple[float, float], legend: str | None) -> Axes:
+    width, height = _inches(size)
+    return new_axes(width + (1.6 if legend == "outside" else 0.0), height)
+
+
+def _rows_by_group(frontier: Frontier) -> dict[str, list[int]]:
+    """Who found them -> the rows of their runs, in the order of the legend."""
+    found: dict[str, list[int]] = {}
+    for row, group in enumerate(groups(frontier)):
+        found.setdefault(group, []).append(row)
+    return found
+
+
+def _write_around(ax: Axes, title: str | None, xlabel: str | None, ylabel: str | None, *, small: bool) -> None:
+    """The title and the names of the axes that were asked for, in small letters for a column of text."""
+    if xlabel is not None:
+        ax.set_xlabel(xlabel)
+    if ylabel is not None:
+        ax.set_ylabel(ylabel)
     if title is not None:
         ax.set_title(title, **TITLE)
-    if legend is not None:
-        place: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
-        if legend == "outside":
-            place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-        text = "x-small" if size == "column" else "small"
-        ax.legend(
-            **place,
-            title="best of each parameter" if len(by_solver) > 1 else None,
-            title_fontsize=text,
-            alignment="left",
-            fontsize=text,
-            frameon=False,
-        )
-    if size == "column":
+    if small:
         ax.tick_params(labelsize="small")
         ax.xaxis.label.set_fontsize("small")
         ax.yaxis.label.set_fontsize("small")
-    if systems is not None and len(systems) <= 40:  # more names than that would hide the plane
-        # Last, since where there is room depends on all else.
-        xy = systems[["ixz_bits", "iyz_bits"]].to_numpy()
-        name_points(ax, xy, [label_text(name, 24) for name in systems["system"]], 8.0 * math.sqrt(scale))
-    return ax
+
+
+def _legend(ax: Axes, inside: str | None, title: str | None, *, small: bool) -> None:
+    """The legend: at a place inside the axes, or to the right of them."""
+    place: dict[str, Any] = {"loc": inside}
+    if inside is None:
+        place = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+    text = "x-small" if small else "small"
+    ax.legend(**place, title=title, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
 
 
 def _draw_runs(
