@@ -1,15 +1,14 @@
-"""Boxes of u = T_u q: no posterior, sampled anywhere in the simplex or descended to, lies below what is proven; proofs of whole
-problems hold."""
+"""Boxes of u = T_u q: no posterior, sampled anywhere or descended to, lies below what is proven; proofs of whole problems hold."""
 
 import numpy as np
 import pytest
-from made_tasks import made_tasks, told
 
 import infoplane as ip
 from infoplane.certificate.tasks.boxes import search_boxes
 from infoplane.joint.support import Support
 from infoplane.posterior.task_form import TaskForm
 from infoplane.runtime.budget import Budget
+from made_tasks import made_tasks, told
 
 
 @pytest.mark.parametrize("gamma", [0.0, 0.02, 0.3])
