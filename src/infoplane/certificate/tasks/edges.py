@@ -62,11 +62,13 @@ def lagrangian_bound(form: TaskForm, hide: float, lam: Array, least: float) -> f
     return bound - 8.0 * (n + 64.0) * UNIT * size
 
 
-def seeded(form: TaskForm, private: Array | None = None, posteriors: Array | None = None) -> EdgeColumns:
-    """Single letters, posteriors that tell nothing of S, random edges, and those of some posteriors that have two letters."""
+def seeded(
+    form: TaskForm, private: tuple[IntArray, IntArray, Array] | None = None, posteriors: Array | None = None
+) -> EdgeColumns:
+    """Single letters, edges (x, y, t) that tell nothing of S, random edges, and those of some posteriors that have two letters."""
     columns, rng, n = EdgeColumns(form), np.random.default_rng(0), len(form.p_x)
     if private is not None:
-        columns.add_posteriors(private)
+        columns.add(*private)
         columns.first = len(columns.x)
     many = min(SEEDS, SEEDS_A_LETTER * n)
     x, y = rng.integers(0, n, many), rng.integers(0, n, many)
