@@ -98,7 +98,7 @@ def tables(folder):
     }
 
 
-def held_out(counts, rng):
+def held_out(counts, rng, most):
     """Gains, in nats, of every method in every fold; and the number of groups that was chosen."""
     gains, chosen = {}, []
     for part in parts_of(counts, FOLDS, rng):
@@ -117,7 +117,7 @@ def held_out(counts, rng):
         chosen.append(made.groups if made.how == "mixture" else made.how)
         distinct = DistinctRows.of(rest[known])
         results = {"this": made.conditional(rest), "shrinkage": shrunk(rest, concentrated(distinct))}
-        for K in LADDER:
+        for K in (*LADDER, *(K for K in (64, 128) if most >= K)):
             if len(distinct.rows) > K:
                 results[f"mixture {K}"] = fit(rest, K).conditional(rest)
                 labels = grouped(Support(ip.Joint.from_counts(rest[known])), K)
@@ -149,6 +149,7 @@ def main() -> None:
     parser.add_argument("--data", type=Path, default=DATA, help="folder with the COMPAS and Adult counts")
     parser.add_argument("--shuffles", type=int, default=4, help="of each table")
     parser.add_argument("--deals", type=int, default=1, help="of the records into folds, whose gains are averaged")
+    parser.add_argument("--most", type=int, default=LADDER[-1], help="groups in the best of any: 32, 64 or 128")
     parser.add_argument("--penalty", type=float, default=denoising.PENALTY, help="of the criterion; AIC has 1")
     parser.add_argument("--table", type=Path, default=PAGE, help="the page, which has the markers")
     parser.add_argument("--out", type=Path, help="the same table as JSON")
@@ -164,7 +165,7 @@ def main() -> None:
             continue
         rng = np.random.default_rng(0)
         counts = make()
-        dealt = [held_out(counts, rng) for _ in range(options.deals)]
+        dealt = [held_out(counts, rng, options.most) for _ in range(options.deals)]
         gains = {key: float(np.mean([one[key] for one, _ in dealt])) for key in dealt[0][0]}
         chosen = [groups for _, some in dealt for groups in some]
         began = time.process_time()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..formatting import alternatives, label_text
+from ..formatting import alternatives, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..problem import Notation
@@ -192,9 +192,9 @@ def as_table(placed: Placements, title: str, written: Notation) -> Table:
             f"{row['ixz_bits']:.4f}",
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
-            f"{row['epsilon_bits']:.6f}",
-            f"{row['epsilon_low_bits']:.6f}",
-            *((f"{row['epsilon_high_bits']:.6f}",) if proven else ()),
+            rounded(row["epsilon_bits"]),
+            rounded(row["epsilon_low_bits"]),
+            *((rounded(row["epsilon_high_bits"]),) if proven else ()),
             f"{row['gnid']:.3f}",
             str(row["solves"]),
         )

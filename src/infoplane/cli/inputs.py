@@ -233,10 +233,16 @@ def joint_options(command: F) -> F:
         (
             click.argument("joint"),
             click.option(
-                "--x", callback=_split, metavar="COLS", help="Columns of the table that make up X, separated by commas."
+                "--x",
+                callback=split_names,
+                metavar="COLS",
+                help="Columns of the table that make up X, separated by commas.",
             ),
             click.option(
-                "--y", callback=_split, metavar="COLS", help="Columns of the table that make up Y, separated by commas."
+                "--y",
+                callback=split_names,
+                metavar="COLS",
+                help="Columns of the table that make up Y, separated by commas.",
             ),
             click.option(
                 "--count",
@@ -295,13 +301,13 @@ def task_options(command: F) -> F:
         ("--hide", "are to be hidden: Z tells little of them"),
         ("--keep", "are to be kept, in place of --y"),
     ):
-        command = click.option(name, callback=_split, metavar="COLS", help=f"Columns of the table that {what}.")(
+        command = click.option(name, callback=split_names, metavar="COLS", help=f"Columns of the table that {what}.")(
             command
         )
     return command
 
 
-def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
+def split_names(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
     """Names separated by commas; a name that contains a comma is put in double quotes."""
     if value is None:
         return ()

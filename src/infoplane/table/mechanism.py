@@ -1,0 +1,193 @@
+"""A mechanism: columns of a row -> a cluster, as data that can be written down, read by a person, and applied to other rows.
+
+    row -> letter x of its columns -> z drawn from p(z|x);     what was never met has a column of p(z|x) of its own
+
+An encoder's is deterministic; a release may be random, and then needs an ``rng``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+from dataclasses import dataclass, field
+from numbers import Real
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..encoder.encoder import check_encoder
+from ..errors import InvalidMechanismError, InvalidOptionError
+from ..formatting import alternatives, counted
+from ..information import Array, IntArray
+from ..joint.joint import Joint
+from ..joint.labels import MISSING
+from ..options import Seed
+from ..solvers.shared.starts import seed_sequence
+from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from .bottleneck_encoder import BottleneckEncoder
+
+
+@dataclass(frozen=True, eq=False)
+class MechanismFeature:
+    """One column that comes out, and the columns that it is made from."""
+
+    name: str
+    columns: tuple[str, ...]
+    letters: Letters = field(repr=False)
+    rows: IntArray = field(repr=False)
+    """For every letter the column of ``encoder`` that it has; rare letters share one."""
+    encoder: Array = field(repr=False)
+    """p(z|x), (|Z|, columns); the last is that of what was never met."""
+    clusters: tuple[str, ...] = ()
+    """What the clusters are called."""
+    descriptions: tuple[str, ...] = field(default=(), repr=False)
+    """What each holds, in words."""
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether every letter has one cluster."""
+        return bool(np.isin(self.encoder, (0.0, 1.0)).all())
+
+    def codes(self, frame: pd.DataFrame) -> IntArray:
+        """The column of ``encoder`` for every row."""
+        import pandas as pd
+
+        for name in self.columns:
+            if name not in frame:
+                names = [str(one) for one in frame.columns]
+                raise InvalidMechanismError(
+                    f"rows must have the column {name!r}; expected {alternatives(name, names)}."
+                )
+        parts = self.letters.parts if isinstance(self.letters, ProductLetters) else (self.letters,)
+        columns = []
+        for name, part in zip(self.columns, parts, strict=True):
+            column: Any = frame[name]
+            if isinstance(part, IntervalLetters):
+                numbers = pd.to_numeric(column, errors="coerce").astype(float)
+                wrong = np.flatnonzero(numbers.isna() & ~column.isna())
+                if len(wrong):
+                    found = column.iloc[wrong[0]]
+                    raise InvalidMechanismError(
+                        f"column {name!r} must hold numbers; found {found!r} in row {wrong[0]}."
+                    )
+                column = numbers
+            columns.append(column)
+        return looked_up(self.letters, self.rows, self.encoder.shape[1] - 1, columns)
+
+
+@dataclass(frozen=True, eq=False)
+class Mechanism:
+    """All columns of a mechanism, and what it was made for."""
+
+    kind: str
+    """``"encoder"`` or ``"release"``."""
+    target: tuple[str, ...]
+    """The columns that an encoder keeps, or that a release hides."""
+    classes: tuple[Hashable, ...]
+    """Their values."""
+    features: tuple[MechanismFeature, ...]
+    note: str = ""
+    """What a person should know of it."""
+
+    @classmethod
+    def of_encoder(cls, encoder: BottleneckEncoder, target: str) -> Mechanism:
+        """The mechanism of a fitted encoder: rows to the numbers of their groups, ``z0``, ``z1``, ..."""
+        names = encoder._names_in(None)
+        classes = tuple(encoder.classes_.tolist())
+        features = []
+        for one in encoder.features_:
+            W = np.eye(one.clusters)[:, one.table("cluster")[:, 0].astype(np.int64)]
+            called = tuple(f"z{z}" for z in range(one.clusters))
+            columns = tuple(names[at] for at in one.columns)
+            said = tuple(one.descriptions(classes))
+            features.append(MechanismFeature(one.name, columns, one.letters, one.rows, W, called, said))
+        return cls("encoder", (target,), classes, tuple(features), f"groups that keep what predicts {target}")
+
+    @classmethod
+    def of_joint(
+        cls, joint: Joint, encoder: Array, kind: str, *, name: str = "z", clusters: Sequence[str] = (), note: str = ""
+    ) -> Mechanism:
+        """The mechanism of an encoder p(z|x) of a joint made from columns (`Joint.from_frame`), its bins included.
+
+        A row becomes a cluster of the one feature ``name``; a row with values, or a combination of them, that the joint does not have is
+        drawn from p(z).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import infoplane as ip
+        >>> people = pd.DataFrame({"age": [20, 25, 34, 35, 40, 61], "sex": list("fmfmfm"), "ill": [0, 0, 0, 1, 1, 1]})
+        >>> joint = ip.Joint.from_frame(people, ["age", "sex"], "ill", bins={"age": 2})
+        >>> found = ip.partition(joint, clusters=2)
+        >>> Mechanism.of_joint(joint, found.encoder, "release").apply(people).z.tolist()
+        ['z0', 'z0', 'z0', 'z1', 'z1', 'z1']
+        """
+        W = check_encoder(joint, encoder)
+        parts, codes = [], []
+        several = len(joint.x_names) > 1
+        for at, column in enumerate(joint.x_names):
+            values = [label[at] if several else label for label in joint.x_labels]  # type: ignore[index]
+            part, found = _letters_of(column, values, joint.bins.get(column))
+            parts.append(part)
+            codes.append(found)
+        letters, rows = ProductLetters.of(parts, codes) if several else (parts[0], codes[0])
+        homes = np.empty(letters.size, dtype=np.int64)
+        homes[:] = len(joint.x_labels)  # a bin in which no record fell
+        homes[rows] = np.arange(len(joint.x_labels))
+        W = np.column_stack([W, W @ joint.p_x])
+        called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
+        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called)
+        return cls(kind, joint.y_names, joint.y_labels, (feature,), note)
+
+    @property
+    def deterministic(self) -> bool:
+        """Whether equal rows always get equal clusters."""
+        return all(feature.deterministic for feature in self.features)
+
+    def apply(self, frame: pd.DataFrame, *, rng: Seed = None) -> pd.DataFrame:
+        """The clusters of other rows, a categorical column for each feature; drawn at random where p(z|x) is not 0 or 1."""
+        import pandas as pd
+
+        random = np.random.default_rng(seed_sequence(rng))
+        made = {}
+        for feature in self.features:
+            codes = feature.codes(frame)
+            if feature.deterministic:
+                homes = feature.encoder.argmax(axis=0)[codes]
+            else:
+                below = np.cumsum(feature.encoder, axis=0)[:, codes]
+                homes = np.minimum(
+                    (random.random(len(codes)) * below[-1] >= below).sum(axis=0), len(feature.encoder) - 1
+                )
+            made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
+        return pd.DataFrame(made, index=frame.index)
+
+    def unknown(self, frame: pd.DataFrame) -> dict[str, int]:
+        """How many rows of each feature hold what was never met, where there are any."""
+        found = {one.name: int((one.codes(frame) == one.encoder.shape[1] - 1).sum()) for one in self.features}
+        return {name: count for name, count in found.items() if count}
+
+    def __str__(self) -> str:
+        sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
+        return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _letters_of(
+    name: str, values: list[Any], rule: str | tuple[Any, ...] | None
+) -> tuple[CategoryLetters | IntervalLetters, IntArray]:
+    """The letters of one column of a joint, and those of its labels."""
+    import pandas as pd
+
+    missing = MISSING in values
+    if rule is None:
+        known = pd.Series([None if value == MISSING else value for value in values], dtype=object)
+        return CategoryLetters.of(known)
+    if isinstance(rule, str) or not all(isinstance(edge, Real) for edge in rule):
+        raise InvalidOptionError(f"a mechanism knows bins of numbers; column {name!r} has bins of dates.")
+    edges = tuple(float(edge) for edge in rule)
+    lows = [np.nan if value == MISSING else -np.inf if value.low is None else float(value.low) for value in values]
+    letters = IntervalLetters(edges, missing)
+    return letters, letters.codes(pd.Series(lows, dtype=float))
