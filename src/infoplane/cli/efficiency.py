@@ -193,8 +193,8 @@ def as_table(placed: Placements, title: str, written: Notation) -> Table:
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
             f"{row['epsilon_bits']:.6f}",
-            f"{row['epsilon_low_bits']:.6f}",
-            *((f"{row['epsilon_high_bits']:.6f}",) if proven else ()),
+            f"{row['epsilon_proven_low_bits']:.6f}",
+            *((f"{row['epsilon_proven_high_bits']:.6f}",) if proven else ()),
             f"{row['gnid']:.3f}",
             str(row["solves"]),
         )

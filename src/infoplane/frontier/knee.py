@@ -81,7 +81,8 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
         f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
         for first, last in _stretches(counts)
     ]
-    return Suggestion(knee, transitions, (about_knee, *_about(transitions, stretches, len(best), written)))
+    cautions = [] if frontier.caution is None else [f"Caution: {frontier.caution}"]
+    return Suggestion(knee, transitions, (about_knee, *cautions, *_about(transitions, stretches, len(best), written)))
 
 
 def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:
