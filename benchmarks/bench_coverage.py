@@ -17,7 +17,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.information import mutual_information, plane_point
 from infoplane.sampling.intervals import complexity, interval_of, relevance
-from page import write_block
+from page import write_block, write_records
 
 PAGE = Path(__file__).parent.parent / "docs/benchmarks/coverage.md"
 KINDS = ("strong", "weak", "zero")
@@ -174,10 +174,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)}; default all")
     parser.add_argument("--samples", type=int, help=f"a cell; default {SAMPLES}")
+    parser.add_argument("--table", type=Path, default=PAGE, help="the page, which has the markers of each part")
+    parser.add_argument("--out", type=Path, help="the same tables as JSON")
     options = parser.parse_args()
     for name in options.parts or PARTS:
         lines, said = PARTS[name](options.samples or SAMPLES[name])
-        write_block(PAGE, name, ["", said, "", *lines, ""])
+        write_block(options.table, name, ["", said, "", *lines, ""])
+    if options.out:
+        write_records(options.table, options.out)
 
 
 if __name__ == "__main__":

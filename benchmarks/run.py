@@ -37,10 +37,13 @@ SCRIPTS = {
     "columns": "bench_columns.py",
     "slots": "bench_slots.py",
     "recheck": "bench_recheck.py",
+    "generation": "bench_generation.py",
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",
     "clever_bottleneck": "bench_clever_bottleneck.py",
+    "sampling": "sampling.py",
+    "coverage": "bench_coverage.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""

@@ -19,12 +19,13 @@ import pandas as pd
 import infoplane as ip
 from infoplane.joint.grouping import grouped
 from infoplane.joint.support import Support
+from infoplane.sampling import denoising
 from infoplane.sampling.denoising import LADDER, fit
 from infoplane.sampling.distinct import DistinctRows
 from infoplane.sampling.folds import parts_of
 from infoplane.sampling.shrinkage import concentrated, overall, shrunk
 from joints import DATA
-from page import write_block
+from page import write_block, write_records
 
 PAGE = Path(__file__).parent.parent / "docs/benchmarks/sampling.md"
 FOLDS = 5
@@ -97,7 +98,7 @@ def tables(folder):
     }
 
 
-def held_out(counts, rng):
+def held_out(counts, rng, most):
     """Gains, in nats, of every method in every fold; and the number of groups that was chosen."""
     gains, chosen = {}, []
     for part in parts_of(counts, FOLDS, rng):
@@ -116,7 +117,7 @@ def held_out(counts, rng):
         chosen.append(made.groups if made.how == "mixture" else made.how)
         distinct = DistinctRows.of(rest[known])
         results = {"this": made.conditional(rest), "shrinkage": shrunk(rest, concentrated(distinct))}
-        for K in LADDER:
+        for K in (*LADDER, *(K for K in (64, 128) if most >= K)):
             if len(distinct.rows) > K:
                 results[f"mixture {K}"] = fit(rest, K).conditional(rest)
                 labels = grouped(Support(ip.Joint.from_counts(rest[known])), K)
@@ -147,7 +148,13 @@ def main() -> None:
     parser.add_argument("names", nargs="*", help="beginnings of tables' names; default all")
     parser.add_argument("--data", type=Path, default=DATA, help="folder with the COMPAS and Adult counts")
     parser.add_argument("--shuffles", type=int, default=4, help="of each table")
+    parser.add_argument("--deals", type=int, default=1, help="of the records into folds, whose gains are averaged")
+    parser.add_argument("--most", type=int, default=LADDER[-1], help="groups in the best of any: 32, 64 or 128")
+    parser.add_argument("--penalty", type=float, default=denoising.PENALTY, help="of the criterion; AIC has 1")
+    parser.add_argument("--table", type=Path, default=PAGE, help="the page, which has the markers")
+    parser.add_argument("--out", type=Path, help="the same table as JSON")
     options = parser.parse_args()
+    denoising.PENALTY = options.penalty
     lines = [
         "| table | letters | records | groups of the table, best k | shrinkage | denoised | best of any | share | groups, by fold "
         "| without folds | 1 group if shuffled | seconds |",
@@ -158,7 +165,9 @@ def main() -> None:
             continue
         rng = np.random.default_rng(0)
         counts = make()
-        gains, chosen = held_out(counts, rng)
+        dealt = [held_out(counts, rng, options.most) for _ in range(options.deals)]
+        gains = {key: float(np.mean([one[key] for one, _ in dealt])) for key in dealt[0][0]}
+        chosen = [groups for _, some in dealt for groups in some]
         began = time.process_time()
         made = fit(counts)
         seconds = time.process_time() - began
@@ -173,7 +182,9 @@ def main() -> None:
         )
         print(lines[-1], flush=True)
     if not options.names:
-        write_block(PAGE, "gains", ["", *lines, ""])
+        write_block(options.table, "gains", ["", *lines, ""])
+        if options.out:
+            write_records(options.table, options.out)
 
 
 if __name__ == "__main__":

@@ -11,6 +11,7 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
+from infoplane.posterior import programme
 from infoplane.solvers.portfolio import Portfolio
 from infoplane.solvers.shared.fallback import PATIENCE
 from infoplane.solvers.shared.starts import make_starts, near_identity, seed_sequence
@@ -223,7 +224,7 @@ def test_a_default_that_the_clock_ends_is_not_called_interrupted(monkeypatch):
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
 def test_a_proof_that_cannot_begin_is_refused_before_the_default_solver_runs(monkeypatch):
     """A funnel of more letters than a linear programme holds: the default's seconds would be thrown away."""
-    monkeypatch.setattr("infoplane.posterior.programme.MOST_LETTERS", 15)
+    monkeypatch.setattr(programme, "RULES", programme.RULES._replace(most_letters=15))
     monkeypatch.setattr(Portfolio, "run", lambda *_: pytest.fail("it ran"))
     for refused in (
         lambda: ip.solve(ip.datasets.heart(), ip.funnel(3.0), clusters=4, certify=True),

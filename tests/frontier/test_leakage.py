@@ -186,7 +186,7 @@ def test_a_release_is_shared_with_perfect_privacy_rather_than_with_nothing():
 
 
 def test_without_time_for_all_vertices_those_met_hide_y(monkeypatch):
-    monkeypatch.setattr(privacy, "CHUNK", 1000)
+    monkeypatch.setattr(privacy, "RULES", privacy.RULES._replace(chunk=1000))
     support = Support(ip.datasets.heart())
     whole, cut = (
         plane_point(support.joint, private_encoder(support, 5_000, Budget(seconds=one))) for one in (np.inf, 0.0)

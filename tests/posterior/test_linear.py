@@ -26,8 +26,7 @@ def test_an_attempt_that_would_not_end_is_given_up_for_the_next(monkeypatch):
     costs = rng.random(260)
     simplex = ("highs-ds", 1e-7)
     expected = linear.solved(costs, A, attempts=[simplex])
-    monkeypatch.setattr(linear, "FEWEST_ITERATIONS", 20)
-    monkeypatch.setattr(linear, "ITERATIONS_PER_ROW", 0)
+    monkeypatch.setattr(linear, "LIMITS", linear.LIMITS._replace(fewest_iterations=20, iterations_per_row=0))
     assert linear.solved(costs, A, attempts=[simplex]) is None
     found = linear.solved(costs, A, attempts=[simplex, ("highs-ipm", 1e-7)])
     assert costs @ found.weights == pytest.approx(costs @ expected.weights, abs=1e-6)

@@ -7,7 +7,7 @@ from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.joint.support import Support
 from infoplane.posterior import programme as module
 from infoplane.posterior.linear import linear_programme
-from infoplane.posterior.programme import ALIKE, Programme, encoder_of
+from infoplane.posterior.programme import RULES, Programme, encoder_of
 from infoplane.solvers.columns import Columns
 
 
@@ -55,7 +55,7 @@ def joined_slowly(Q, weights):
     for q, weight in zip(Q.T, weights, strict=True):
         if weight > 0.0:
             for known, masses in clusters:
-                if np.abs(known - q).sum() < ALIKE:
+                if np.abs(known - q).sum() < RULES.alike:
                     masses += weight * q
                     break
             else:

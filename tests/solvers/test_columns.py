@@ -334,7 +334,7 @@ real_linprog = scipy.optimize.linprog
 
 @pytest.fixture
 def waiting(monkeypatch):
-    monkeypatch.setattr(linear, "SHORT", 0)
+    monkeypatch.setattr(linear, "LIMITS", linear.LIMITS._replace(short=0))
     made = []
 
     def make(pressed_at):

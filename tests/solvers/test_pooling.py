@@ -10,6 +10,7 @@ import verify
 from batches import job_of
 from infoplane.joint.support import Support
 from infoplane.posterior.linear import linear_programme
+from infoplane.solvers import pooling
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 
 HEART = ip.datasets.heart()
@@ -101,7 +102,7 @@ def test_heart_funnel_reaches_the_certified_optimum():
 
 
 def test_too_large_a_pool_is_left_alone(monkeypatch):
-    monkeypatch.setattr("infoplane.solvers.pooling.LARGEST_POOL", 10)
+    monkeypatch.setattr(pooling, "EFFORT", pooling.EFFORT._replace(largest_pool=10))
     assert pooled(job_of(Support(HEART), ip.funnel(3.5)), [np.eye(16)]) is None
     found = ip.solve(HEART, ip.funnel(3.5), Pooling(), starts=2, rng=0)
     assert found.solver.endswith("accelerated")

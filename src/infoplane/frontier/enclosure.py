@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
-from ..kernels.bottleneck_proof.cell_bound import UNIT
+from ..kernels.common.roots import UNIT
 from ..posterior.form import dobrushin
 from ..posterior.letters import Letters
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel

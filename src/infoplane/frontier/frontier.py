@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
+from ..checks import check_one_of
 from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
@@ -358,14 +359,41 @@ class Frontier:
             proof=ProofOptions(certify, max_cells, max_seconds),
         ).to_frame()
 
-    def suggest(self, notation: str = "gamma") -> Suggestion:
-        """The knee of the curve and the phase transitions on the grid, each with how it was found; see `frontier/knee.py`.
+    def suggest(self, notation: str = "gamma", *, by: str | None = None, rng: int = 0) -> Suggestion:
+        """Where to look on the frontier: the parameter that held-out records prefer, the knee, and the phase transitions on the grid.
 
-        With ``notation="beta"`` its sentences speak of beta = 1/gamma.
+        Parameters
+        ----------
+        notation
+            With ``"beta"`` its sentences speak of beta = 1/gamma.
+        by
+            ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
+            (`sweep/choosing.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
+            furthest from the chord, for which nothing is solved (`frontier/knee.py`). By default ``"held-out"`` where the joint is made of
+            records, 10 at least, and the problem is no funnel. Neither suggests a knee where the records support no difference
+            between letters.
+        rng
+            Seed of the parts.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> f = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.05, 0.1, 0.2])
+        >>> found = f.suggest()
+        >>> found.parameter in (0.05, 0.1, 0.2), len(found.curve), f.suggest(by="knee").knee is None
+        (True, 3, False)
         """
+        from ..sweep.choosing import PARTS, chosen
         from .knee import suggest
 
-        return suggest(self, notation)
+        check_one_of("by", by, ("held-out", "knee", None))
+        records = self.joint.records
+        can = records is not None and records >= 2 * PARTS and not self.hides_y
+        if by == "held-out" and not can:
+            raise InvalidOptionError(
+                "held-out records choose the parameter of a bottleneck whose joint is made of 10 records or more; for others say by='knee'."
+            )
+        return chosen(self, notation, rng) if can and by != "knee" else suggest(self, notation)
 
     def report(
         self,

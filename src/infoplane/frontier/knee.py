@@ -8,10 +8,14 @@ Clusters count if p(z) is above `SMALLEST_MASS`, those whose p(x|z) agree to `SA
 of them that holds for two neighbouring parameters at least, or at an end of the grid, and a transition is a gap between two phases. Where
 the number changes with every step the grid is too coarse to tell transitions apart: such a stretch is said as one, and none of its gaps is
 called a transition.
+
+A curve has the same shape whether it shows information or noise. Of a joint made of records, no knee is suggested if the records support no
+difference between letters; which parameter held-out records prefer is found in `sweep/choosing.py`.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,10 +25,12 @@ from ..encoder.encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..formatting import counted
 from ..information import PlanePoint, bits
 from ..problem import Notation, lagrangian, named_family
+from ..sampling.denoising import CONSTANT, LARGEST, fit
 from .hull import pareto_rows
 from .transitions import Transition
 
 if TYPE_CHECKING:
+    from ..joint.joint import Joint
     from .frontier import Frontier
     from .reuse import BestAnswer
 
@@ -62,6 +68,8 @@ class Suggestion:
     transitions: tuple[ClusterChange, ...]
     sentences: tuple[str, ...]
     """What was found, and how."""
+    noise: bool = False
+    """Whether the records support no difference between letters of X (`Joint.denoised`): there is no knee then, whatever the curve."""
 
     def __str__(self) -> str:
         return "\n".join(self.sentences)
@@ -73,6 +81,15 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     family = named_family(best[0].run.problem) if best else lagrangian
     written = family.notation(notation)
     knee, about_knee = _knee(best, frontier.hides_y, written)
+    noise = not frontier.hides_y and _is_noise(frontier.joint)
+    if noise:
+        knee, about_knee = (
+            None,
+            (
+                f"No knee: {frontier.joint.records:,} records support no difference between letters of X, and what the curve shows of Y is "
+                "what chance shows (Joint.denoised)."
+            ),
+        )
     counts = [len(distinct_clusters(answer.run.encoder, frontier.joint.p_x)) for answer in best]
     transitions = _transitions(best, counts)
     stretches = [
@@ -82,7 +99,17 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
         for first, last in _stretches(counts)
     ]
     cautions = [] if frontier.caution is None else [f"Caution: {frontier.caution}"]
-    return Suggestion(knee, transitions, (about_knee, *cautions, *_about(transitions, stretches, len(best), written)))
+    sentences = (about_knee, *cautions, *_about(transitions, stretches, len(best), written))
+    return Suggestion(knee, transitions, sentences, noise)
+
+
+def _is_noise(joint: Joint) -> bool:
+    """Whether a joint of records is one that denoising makes constant; not looked at where a table is too large for that."""
+    if joint.denoising is not None:
+        return joint.denoising.how == CONSTANT
+    if joint.counts is None or math.prod(joint.shape) > LARGEST:
+        return False
+    return fit(joint.counts if isinstance(joint.counts, np.ndarray) else joint.counts.toarray()).how == CONSTANT
 
 
 def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:

@@ -23,7 +23,6 @@ from ..runtime.compiling import entry, part
 from .common.arrays import Integers
 
 STALE = -1  # partner of a row that has a bound only
-RELIABLE = 1e-5  # falls above this share of the merged mass keep nine digits as differences of p log p
 
 
 class Clusters(NamedTuple):
@@ -97,7 +96,8 @@ def cost(c: Clusters, a: float, b: float, i: int, j: int) -> float:
         if p != 0.0 and q != 0.0:
             t = p + q
             fall_y -= t * math.log(t) - c.phi_zy[i, y] - c.phi_zy[j, y]
-    if fall_y < RELIABLE * total:
+    # Falls above this share of the merged mass keep nine digits as differences of p log p.
+    if fall_y < 1e-5 * total:
         fall_y, fall_x = falls(c.p_zy, c.p_z, i, j)
     return a * fall_y + b * fall_x
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,11 +32,17 @@ SLOTS_RANK, SLOTS_LETTERS = 4, 20
 MEMORY = 2**29
 """Bytes that the waiting cells of one search may take; a cell that finds no room is given up, with the bound that it has."""
 
-MOST_CELLS = 1_000_000
-"""Cells that may wait, whatever memory holds."""
 
-MOST_FOUND = 256
-"""Violating posteriors that one search may hand over."""
+class ChannelLimits(NamedTuple):
+    """What one search may hold."""
+
+    most_cells: int = 1_000_000
+    """Cells that may wait, whatever memory holds."""
+    most_found: int = 256
+    """Violating posteriors that one search may hand over."""
+
+
+LIMITS = ChannelLimits()
 
 
 class Channel:
@@ -91,7 +98,7 @@ class Channel:
         """Where the cells of a search wait, and what it finds; one search at a time."""
         n, r = len(self.T), self.rank
         each = n * r + 16 * r * (1 + KEPT) + 64 if self.by_slots else 24 * n + 40
-        cells = max(min(MEMORY // each, MOST_CELLS), 2)
+        cells = max(min(MEMORY // each, LIMITS.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         whole = np.int64
         ranges: tuple[Array, ...]
@@ -107,7 +114,7 @@ class Channel:
             )
         else:
             ranges = (np.empty((cells, n)), np.empty((cells, n)), np.empty((cells, n)), np.empty(cells, whole))
-        found, table = np.empty((MOST_FOUND, n)), np.zeros(2**14, whole)
+        found, table = np.empty((LIMITS.most_found, n)), np.zeros(2**14, whole)
         return (np.arange(cells), np.empty(cells), *ranges, np.empty((cells, 2)), found, table)
 
     def descend(self, lam: Array, beta: float, Q: Array) -> tuple[Array, Array]:

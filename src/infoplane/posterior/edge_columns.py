@@ -15,7 +15,7 @@ from scipy import sparse
 
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
-from .linear import LARGEST, TIGHTEST, solved
+from .linear import LARGEST, LIMITS, solved
 from .task_form import TaskForm
 
 SMALLEST_UNIT = 1e-6
@@ -76,7 +76,7 @@ class EdgeColumns:
         else:
             unit = max(cap, SMALLEST_UNIT)
             leakage = np.maximum(-h_s - self.log_s @ s, 0.0)
-            row = -leakage * most / unit, -cap / unit + min(3.0 * TIGHTEST, 0.5 * cap / unit)
+            row = -leakage * most / unit, -cap / unit + min(3.0 * LIMITS.tightest, 0.5 * cap / unit)
             found = solved(form.keep * h_u * most, A, max(float((form.keep * h_u * most).max()), 1e-3), row)
         if found is None:
             raise InfoplaneError(f"HiGHS did not solve the linear programme over {m} posteriors of two letters.")

@@ -15,25 +15,32 @@ from ..errors import InfoplaneError
 from ..information import Array
 from ..runtime.budget import Budget
 
-TIGHTEST = 1e-10
-"""HiGHS's smallest tolerances."""
+
+class HighsLimits(NamedTuple):
+    """What HiGHS is asked for."""
+
+    tightest: float = 1e-10
+    """HiGHS's smallest tolerances."""
+    short: int = 20_000
+    """Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
+    fewest_iterations: int = 10_000
+    iterations_per_row: int = 8
+    """Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
+
+
+LIMITS = HighsLimits()
+
 
 Method = Literal["highs", "highs-ds", "highs-ipm"]
 
 ATTEMPTS: tuple[tuple[Method, float], ...] = (
-    ("highs", TIGHTEST),
+    ("highs", LIMITS.tightest),
     ("highs", 1e-8),
     ("highs-ipm", 1e-8),
     ("highs-ds", 1e-7),
 )
 """Method and tolerance of each attempt at a linear programme."""
 
-
-SHORT = 20_000
-"""Entries of a programme's matrix, stored or not, up to which nobody has to wait for HiGHS: milliseconds."""
-
-FEWEST_ITERATIONS, ITERATIONS_PER_ROW = 10_000, 8
-"""Iterations that an attempt may take, at least and for every row: those that end take up to 7 per row."""
 
 LARGEST = 1e300
 """Largest price of a letter: any price proves a bound, and one that is infinite proves nothing."""
@@ -89,7 +96,7 @@ def solved(
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
     beside = {} if row is None else {"A_ub": -row[0][None], "b_ub": [-row[1]]}
-    iterations = max(FEWEST_ITERATIONS, ITERATIONS_PER_ROW * A.shape[0])
+    iterations = max(LIMITS.fewest_iterations, LIMITS.iterations_per_row * A.shape[0])
     for method, tolerance in attempts:
         work = partial(
             linprog,
@@ -104,7 +111,7 @@ def solved(
                 "maxiter": iterations,
             },
         )
-        found = budget.awaited(work) if budget is not None and A.size > SHORT else work()
+        found = budget.awaited(work) if budget is not None and A.size > LIMITS.short else work()
         if found.x is not None and found.eqlin.marginals is not None and np.isfinite(found.eqlin.marginals).all():
             dual = 0.0 if row is None else max(-unit * float(found.ineqlin.marginals[0]), 0.0)
             return ColumnMixture(np.maximum(found.x, 0.0), unit * found.eqlin.marginals, dual)

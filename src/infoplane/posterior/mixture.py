@@ -13,6 +13,7 @@ those above 1, and again. Peaks that a climb misses are left to branch and bound
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,19 +21,26 @@ from ..information import Array, entr
 from ..joint.support import Support
 from ..kernels.bottleneck_proof import envelope as kernel
 from ..kernels.bottleneck_proof.cell_bound import Dual
+from ..kernels.common.roots import TINY
 from ..runtime.budget import Budget
 
-TINY = 1e-300
-CLIMB_WORK = 300_000_000
-"""Entries of T, times starts and steps, that one climb may look at: some tenths of a second."""
-SHORT = 20
-"""Steps of a climb that only asks whether it gets below a claim: it need not arrive."""
-TALL = 8
-"""A least-squares problem with this many times more rows than columns is made square first."""
-SAME = 1e-7
-"""Peaks closer than this are one."""
-COVER = 64
-"""Columns of T that climbs begin from: all of them, or as many that lie far apart."""
+
+class MixtureEffort(NamedTuple):
+    """How long decoders climb, set by `benchmarks/bench_certificate.py`."""
+
+    climb_work: int = 300_000_000
+    """Entries of T, times starts and steps, that one climb may look at: some tenths of a second."""
+    short: int = 20
+    """Steps of a climb that only asks whether it gets below a claim: it need not arrive."""
+    tall: int = 8
+    """A least-squares problem with this many times more rows than columns is made square first."""
+    same: float = 1e-7
+    """Peaks closer than this are one."""
+    cover: int = 64
+    """Columns of T that climbs begin from: all of them, or as many that lie far apart."""
+
+
+EFFORT = MixtureEffort()
 
 
 @dataclass(frozen=True)
@@ -103,7 +111,7 @@ def balance(support: Support, gamma: float, mixture: Mixture, tol: float, budget
             break
         rows = np.vstack([(k * (root / m)).T, np.ones(len(p))])
         aim = np.append(2.0 * root, 0.0)
-        if len(rows) > TALL * (len(p) + 1):  # |A p - a| is |R p - r| and a constant for the triangle of (A, a)
+        if len(rows) > EFFORT.tall * (len(p) + 1):  # |A p - a| is |R p - r| and a constant for the triangle of (A, a)
             triangle = np.asarray(np.linalg.qr(np.column_stack([rows, aim]), mode="r"))
             rows, aim = triangle[:, :-1], triangle[:, -1]
         try:
@@ -144,7 +152,7 @@ def dual_of(support: Support, gamma: float, lam: Array) -> Dual:
 def climb(support: Support, gamma: float, lam: Array, starts: Array, most: int = 200) -> tuple[Array, Array]:
     """Local peaks of D from each start, by at most so many steps, and gamma log D there, in nats."""
     peaks, heights = starts.copy(), np.zeros(len(starts))
-    steps = max(min(most, CLIMB_WORK // (len(starts) * support.T.size)), 5)
+    steps = max(min(most, EFFORT.climb_work // (len(starts) * support.T.size)), 5)
     kernel.climb(dual_of(support, gamma, lam), peaks, heights, steps)
     return peaks, heights
 
@@ -158,7 +166,7 @@ def posterior(support: Support, gamma: float, lam: Array, decoder: Array) -> Arr
 
 def lowest_posterior(support: Support, gamma: float, lam: Array, starts: Array) -> tuple[Array, float]:
     """The posterior q of least f(q) - lambda.q that climbs from decoders reach, and that value, summed as it is written."""
-    peaks, _ = climb(support, gamma, lam, starts, SHORT)
+    peaks, _ = climb(support, gamma, lam, starts, EFFORT.short)
     score = (lam + np.log(np.maximum(peaks, TINY)) @ support.T) / gamma
     q = np.exp(score - score.max(axis=1, keepdims=True))
     q /= q.sum(axis=1, keepdims=True)
@@ -168,11 +176,11 @@ def lowest_posterior(support: Support, gamma: float, lam: Array, starts: Array) 
 
 
 def cover(support: Support) -> Array:
-    """p(y), and the columns of T, at most `COVER` of them: greedily, each the farthest from those before it."""
+    """p(y), and the columns of T, at most `EFFORT.cover` of them: greedily, each the farthest from those before it."""
     columns = np.vstack([support.p_y, support.T.T])
     chosen = [0]
     distance = np.abs(columns - columns[0]).sum(axis=1)
-    while len(chosen) <= COVER and distance.max() > 0.0:
+    while len(chosen) <= EFFORT.cover and distance.max() > 0.0:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.abs(columns - columns[chosen[-1]]).sum(axis=1))
     return columns[chosen]
@@ -186,7 +194,7 @@ def peaks_above(support: Support, gamma: float, lam: Array, starts: Array, floor
     kept = np.empty_like(high)
     count = 0
     for peak in high:
-        if (np.abs(kept[:count] - peak).max(axis=1) > SAME).all():
+        if (np.abs(kept[:count] - peak).max(axis=1) > EFFORT.same).all():
             kept[count] = peak
             count += 1
     return kept[:count], float(heights.max())

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,29 +22,32 @@ from ..information import Array, IntArray, entr
 from ..joint.support import Support
 from ..runtime.budget import Budget, Stopped
 from .channel import EPS, Channel
-from .linear import TIGHTEST, linear_programme, repaired
+from .linear import LIMITS, linear_programme, repaired
 
-PLAIN_BETA = 16.0
-"""The slope that stands for the frontier's at a cap, should HiGHS give up."""
 
-SMALLEST_UNIT = 1e-6
-"""Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
+class ProgrammeRules(NamedTuple):
+    """How programmes are scaled and trimmed, set by `benchmarks/bench_columns.py`."""
 
-MOST_LETTERS = 25_000
-"""Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
+    plain_beta: float = 16.0
+    """The slope that stands for the frontier's at a cap, should HiGHS give up."""
+    smallest_unit: float = 1e-6
+    """Smaller caps on the leakage, in nats, are not scaled up to 1: the row would outgrow the others."""
+    most_letters: int = 25_000
+    """Letters of X whose columns, single letters to begin with, fit into memory: 5 GB."""
+    alike: float = 1e-6
+    """Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
+    lowest: float = 1e3
+    """Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
 
-ALIKE = 1e-6
-"""Posteriors whose masses differ by less than this in all are one cluster: to join them costs about its square in nats."""
 
-LOWEST = 1e3
-"""Most that a price is lowered by, in units of beta: a multiple of what any letter can win."""
+RULES = ProgrammeRules()
 
 
 def check_letters(support: Support) -> None:
     """Refuse a joint whose columns would not fit into memory."""
-    if len(support.p_x) > MOST_LETTERS:
+    if len(support.p_x) > RULES.most_letters:
         raise InvalidJointError(
-            f"a linear programme over posteriors has a column for every letter of X, {MOST_LETTERS:,} letters at most; found "
+            f"a linear programme over posteriors has a column for every letter of X, {RULES.most_letters:,} letters at most; found "
             f"{len(support.p_x):,} of positive mass. Group rare letters of X, or solve without a certificate."
         )
 
@@ -79,9 +83,9 @@ class Point:
         """With every lambda_x lowered by the same cost p_x: lambda.p_x falls by `by`.
 
         What a posterior on rare letters could win is little, however low its g: here it hardly counts. The price of the rarest is not
-        lowered beyond `LOWEST`, or rounding, relative to the largest price, would be all that is left.
+        lowered beyond `RULES.lowest`, or rounding, relative to the largest price, would be all that is left.
         """
-        rarest = by / (len(p_x) * LOWEST * max(self.beta, 1.0))
+        rarest = by / (len(p_x) * RULES.lowest * max(self.beta, 1.0))
         return self.priced(self.lam - by / (len(p_x) * np.maximum(p_x, rarest)), p_x)
 
     def priced(self, lam: Array, p_x: Array) -> Point:
@@ -152,14 +156,14 @@ class Programme:
         """The programme with I(Y;Z) <= eps; a plain point if the user does not wait for it."""
         # As sum_k p_k D(Tq_k || p_y) <= eps, in units of eps: nothing cancels, and beta times HiGHS's tolerance stays small. Asked for a
         # little less than eps, that tolerance does not lead above the cap, where it would cost more to come back from.
-        unit = max(eps, SMALLEST_UNIT)
+        unit = max(eps, RULES.smallest_unit)
         log_p_y = np.log(self.p_y)
         leakage = -self.H_u - log_p_y @ (self.T @ self.Q)
-        cap = (-leakage / unit, -eps / unit + min(3.0 * TIGHTEST, 0.5 * eps / unit))
+        cap = (-leakage / unit, -eps / unit + min(3.0 * LIMITS.tightest, 0.5 * eps / unit))
         try:
             found = linear_programme(self.Q, self.H_q, self.p_x, cap, self.patience)
         except (InfoplaneError, Stopped):
-            return self._plain(PLAIN_BETA, self.H_y - eps)
+            return self._plain(RULES.plain_beta, self.H_y - eps)
         beta = found.dual / unit
         lam = found.lam + beta * (log_p_y @ self.T)
         return self._point(found.weights, lam, self.H_q - beta * self.H_u, beta, self.H_y - eps)
@@ -188,7 +192,7 @@ class Programme:
 
 
 def encoder_of(Q: Array, weights: Array) -> Array:
-    """p(z|x) = p_k q_k(x) / p(x); posteriors that are `ALIKE` are one cluster."""
+    """p(z|x) = p_k q_k(x) / p(x); posteriors that are `RULES.alike` are one cluster."""
     kept = np.flatnonzero(weights > 0.0)
     owner = _alike(Q, kept)
     W: Array = np.ascontiguousarray((Q[:, kept] * weights[kept]).T)
@@ -199,7 +203,7 @@ def encoder_of(Q: Array, weights: Array) -> Array:
 
 
 def _alike(Q: Array, kept: IntArray) -> IntArray:
-    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `ALIKE` to the first of its cluster.
+    """The cluster 0, 1, 2, ... of each column kept, numbered as they appear: sum_x |q - q'| < `RULES.alike` to the first of its cluster.
 
     Columns that are alike have projections u.q, 0 <= u <= 1, that are as near: sorted by them, each is compared with a few before it.
     """
@@ -208,8 +212,8 @@ def _alike(Q: Array, kept: IntArray) -> IntArray:
     known: list[int] = []
     """The first of every cluster so far, in the order of the projections; those that are too far away are dropped."""
     for k in np.argsort(at, kind="stable"):
-        known = [other for other in known if at[other] > at[k] - ALIKE]
-        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < ALIKE)
+        known = [other for other in known if at[other] > at[k] - RULES.alike]
+        near = (other for other in known if _distance(Q[:, kept[other]], Q[:, kept[k]]) < RULES.alike)
         first[k] = next(near, k)
         if first[k] == k:
             known.append(int(k))

@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LADDER = (2, 4, 8, 16, 32)
-"""Numbers of groups that are tried. More than 32 never had a larger held-out gain on the tables of benchmarks/sampling.py."""
+"""Numbers of groups that are tried. 64 or 128 would gain 1% more on one table of benchmarks/sampling.py, 0.2% on another (--most 128)."""
 
 PENALTY = 0.5
 """Nats for each parameter of the criterion; AIC has 1. A mixture is singular: groups that coincide are parameters that fit nothing, and one
 group too many raises the likelihood by less than AIC takes off (Watanabe 2009, Algebraic Geometry and Statistical Learning Theory). Of the
-best held-out gain on COMPAS' charges 1 keeps 94% and 0.5 keeps 98%; the other tables of benchmarks/sampling.py hardly differ."""
+best held-out gain on COMPAS' charges 1 keeps 94% and 0.5 keeps 97% (docs/benchmarks/sampling.md); on the other tables it hardly matters."""
 
 FEW = 32
-"""Letters up to which all are kept: a mixture has nothing to pool there (edu x occ in MATHS: 89.4 against 88.4 millinats)."""
+"""Letters up to which all are kept: a mixture has nothing to pool there (education x occupation of Adult: docs/benchmarks/sampling.md)."""
 
 LARGEST = 50_000_000
 """Cells of the denoised table, which is dense: no p~(y|x) is 0 where p(y) is not."""

@@ -35,7 +35,7 @@ LONGEST = 64.0
 FAINT = 1e-12
 """Least p(z) inside EM, so that its logarithm is finite; groups below `DEAD` at the end are left out."""
 
-DEAD = 1e-9
+DEAD = 1e-9  # p(z)
 
 
 @dataclass(frozen=True, eq=False)

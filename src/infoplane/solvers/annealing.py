@@ -17,6 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -87,7 +88,7 @@ class Annealing(PathSolver):
             elif clusters < job.most and not found:  # above the lowest gamma clusters only merge
                 W, spent = _split(at, W)
             run = settled(at, W)
-            if dual is not None and (len(found) % ASKED == 0 or len(found) == len(order) - 1):
+            if dual is not None and (len(found) % EFFORT.asked == 0 or len(found) == len(order) - 1):
                 run = _completed(at, run, dual)
             found[place] = replace(run, iterations=run.iterations + spent)
             W = run.encoder
@@ -105,7 +106,7 @@ class Annealing(PathSolver):
         """From below the job's gamma up to it."""
         lowest = gamma_of(job.problem)
         for gamma in np.geomspace(lowest / self.depth, lowest, self.rungs, endpoint=False):
-            W = settled(briefly(job, BRIEF, BRIEF_ITERATIONS).but(problem=_at(gamma)), W).encoder
+            W = settled(briefly(job, EFFORT.brief, EFFORT.brief_iterations).but(problem=_at(gamma)), W).encoder
         return W
 
 
@@ -127,14 +128,14 @@ def _mend(job: Job, problems: Sequence[MarkovLagrangian], found: dict[int, Run],
     """Solve again, from the encoder with the lowest line, wherever that lies below the path's own."""
     support = job.support
     trivial = np.ones((1, len(support.p_x)))
-    for _ in range(MENDING_ROUNDS):
+    for _ in range(EFFORT.mending_rounds):
         candidates = [trivial, *(found[place].encoder for place in range(len(problems)))]
         ixz, iyz = np.vstack([plane_points(support.joint, some) for some in support.lifted(candidates)]).T
         mended = False
         for place, problem in enumerate(problems):
             losses = -problem.rho_zx * ixz - problem.rho_zy * iyz
             best = int(losses.argmin())
-            if losses[best] < losses[place + 1] - MISSED * problem.rho_zy:
+            if losses[best] < losses[place + 1] - EFFORT.missed * problem.rho_zy:
                 found[place] = settled(job.but(problem=problem), candidates[best])
                 mended = True
                 clock.charge(place)
@@ -142,20 +143,24 @@ def _mend(job: Job, problems: Sequence[MarkovLagrangian], found: dict[int, Run],
             return
 
 
-ASKED = 10
-"""Gammas of a path, of which the dual is asked at one; what is missing at those between is found by mending."""
+class AnnealingEffort(NamedTuple):
+    """How a path is followed, set by `benchmarks/bench_annealing.py`."""
 
-MENDING_ROUNDS = 5
-"""Most times that the whole path is looked over."""
+    asked: int = 10
+    """Gammas of a path, of which the dual is asked at one; what is missing at those between is found by mending."""
+    mending_rounds: int = 5
+    """Most times that the whole path is looked over."""
+    missed: float = 1e-9
+    """Nats, relative to the weight of I(Y;Z), by which another's line must lie below."""
+    brief: float = 1e-4
+    brief_iterations: int = 100
+    """The tolerance, and the iterations, that are enough on a rung that nobody will see."""
+    between_splits: float = 1e-5
+    split_iterations: int = 300
+    """The tolerance, and the iterations, that are enough between two splits."""
 
-MISSED = 1e-9
-"""Nats, relative to the weight of I(Y;Z), by which another's line must lie below."""
 
-BRIEF, BRIEF_ITERATIONS = 1e-4, 100
-"""The tolerance, and the iterations, that are enough on a rung that nobody will see."""
-
-BETWEEN_SPLITS, SPLIT_ITERATIONS = 1e-5, 300
-"""The tolerance, and the iterations, that are enough between two splits."""
+EFFORT = AnnealingEffort()
 
 
 def _better(job: Job, start: Array) -> Array:
@@ -183,7 +188,7 @@ def _split(job: Job, W: Array) -> tuple[Array, int]:
         room = min(job.most, 2 * len(W))
         halves = room - len(W)  # equal halves change nothing: the split test joins them, and has room then
         W = np.concatenate([W[:halves] / 2.0, W[halves:], W[:halves] / 2.0])
-        run = settled(briefly(job, BETWEEN_SPLITS, SPLIT_ITERATIONS), W)
+        run = settled(briefly(job, EFFORT.between_splits, EFFORT.split_iterations), W)
         W, spent = run.encoder, spent + run.iterations
         if len(W) < room:
             break

@@ -26,10 +26,10 @@ from ..solution import Run
 from ..status import Residuals, proven
 from .base import PathSolver
 from .job import Job
-from .portfolio import FEW_BASES
+from .portfolio import EFFORT
 from .shared.capping import fitted
 from .shared.fallback import default_encoder
-from .shared.sparse_columns import LARGE_BETA
+from .shared.sparse_columns import GENERATION
 
 LEAST = 0.1
 """Share of the time that a proof has whatever the default solver took before it."""
@@ -92,7 +92,7 @@ class Columns(PathSolver, Limits):
         scale, beta = scaled(problem)
         budget = self.budget(job.budget)
         rivals = [*job.starts]
-        if beta > LARGE_BETA and (private := private_encoder(support, FEW_BASES)) is not None:
+        if beta > GENERATION.large_beta and (private := private_encoder(support, EFFORT.few_bases)) is not None:
             rivals.append(private)
         hard = forecast(support, problem, self) is not None
         if hard and not job.after_default:

@@ -23,10 +23,12 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
+from ..kernels.common.roots import TINY
+from ..kernels.common.rows import DEAD
 from ..problem import MarkovLagrangian
 from .base import Solver
 from .job import Job
-from .plain import DEAD, TINY, PlainIteration, softmax
+from .plain import PlainIteration, softmax
 
 
 @dataclass(frozen=True)

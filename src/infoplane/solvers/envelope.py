@@ -16,7 +16,7 @@ import numpy as np
 
 from ..certificate.bottleneck.coarsening import prove
 from ..certificate.bottleneck.contraction import contraction_bound
-from ..certificate.bottleneck.proof import MOST_LETTERS, Proof, estimate_cells
+from ..certificate.bottleneck.proof import RULES, Proof, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.support import Support
@@ -78,10 +78,10 @@ class Envelope(PathSolver, Limits):
         expected = estimate_cells(letters, hard=True)
         if expected <= self.max_cells or contraction_bound(support, posterior_form_below(problem)) >= -self.tol:
             return None
-        if letters > MOST_LETTERS:
+        if letters > RULES.most_letters:
             return (
-                f"a certificate for |Y| = {letters} is hopeless, and its search is not begun beyond {MOST_LETTERS} letters of Y: the bound "
-                "of groups of them will be returned. Group letters of Y yourself, or ask for a larger gamma."
+                f"a certificate for |Y| = {letters} is hopeless, and its search is not begun beyond {RULES.most_letters} letters of Y: the "
+                "bound of groups of them will be returned. Group letters of Y yourself, or ask for a larger gamma."
             )
         return (
             f"a certificate for |Y| = {letters} may take {expected:.0e} cells, more than max_cells = {self.max_cells:,}, and is hopeless "

@@ -12,14 +12,10 @@ import numpy as np
 
 from ..information import Array, IntArray
 from ..kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ..kernels.common.roots import TINY
+from ..kernels.common.rows import DEAD
 from .driver import Iteration
 from .job import Job
-
-TINY = 1e-300
-"""The least entry of an encoder here: its logarithm is finite."""
-
-DEAD = 1e-12
-"""A cluster with less mass is dropped when its run is shown."""
 
 STILL = 100
 """Iterations without movement after which a run counts as stalled."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,17 +34,22 @@ from .fixed_point.accelerated import Accelerated
 from .job import Job
 from .splitting.solver import DouglasRachford
 
-SPLITTING = 10
-"""Douglas-Rachford iterations before the accelerated solver, for the funnel."""
 
-LARGEST_POOL = 1_000_000
-"""Letters times posteriors of the linear programme; above it runs are not pooled (300 letters, 16 starts of 64 clusters, and Merge-Two)."""
+class PoolingEffort(NamedTuple):
+    """How starts are pooled, set by `benchmarks/portfolio.py`."""
 
-GAIN = 1e-10
-"""Fall of the loss, in nats, that is worth another round."""
+    splitting: int = 10
+    """Douglas-Rachford iterations before the accelerated solver, for the funnel."""
+    largest_pool: int = 1_000_000
+    """Letters times posteriors of the linear programme; above it runs are not pooled (300 letters, 16 starts of 64 clusters, and
+    Merge-Two)."""
+    gain: float = 1e-10
+    """Fall of the loss, in nats, that is worth another round."""
+    dust: float = 1e-9
+    """Mass below which a cluster is left out of the pool."""
 
-DUST = 1e-9
-"""Mass below which a cluster is left out of the pool."""
+
+EFFORT = PoolingEffort()
 
 
 @dataclass(frozen=True)
@@ -92,7 +98,7 @@ class Pooling(PathSolver):
 
     def run(self, job: Job) -> list[Run]:
         """Every start, and the pooled run last, if there is a better one."""
-        wanted = SPLITTING * is_funnel(job.problem) if self.splitting is None else self.splitting
+        wanted = EFFORT.splitting * is_funnel(job.problem) if self.splitting is None else self.splitting
         spent = 0 if job.support.sparse else min(wanted, job.budget.iterations)
         if spent:
             first = DouglasRachford().run(job.but(budget=job.budget.part(iterations=spent)))
@@ -117,7 +123,7 @@ class Pooling(PathSolver):
             return None
         for _ in range(self.rounds):
             W = pooled(job, [*found, merged], best)
-            if W is None or len(W) > job.most or job.loss(W) > lowest - GAIN or job.budget.over:
+            if W is None or len(W) > job.most or job.loss(W) > lowest - EFFORT.gain or job.budget.over:
                 break
             run = Accelerated().run(job.but(starts=W[None]))[0]
             better = replace(run, found_by="pooling", died=max(job.starts.shape[1] - len(run.encoder), 0))
@@ -168,13 +174,13 @@ def merged_letters(job: Job) -> Array:
 def pooled(job: Job, encoders: Sequence[Array], known: Array | None = None) -> Array | None:
     """The best encoder whose every cluster is one of those given.
 
-    None if the programme is too large or fails, or if it cannot be better than the encoder `known` by `GAIN`.
+    None if the programme is too large or fails, or if it cannot be better than the encoder `known` by `EFFORT.gain`.
     """
     support, problem = job.support, job.problem
     joint_xz = np.concatenate([W * support.p_x for W in encoders])
     mass = joint_xz.sum(axis=1)
-    Q = np.ascontiguousarray((joint_xz[mass > DUST] / mass[mass > DUST, None]).T)
-    if Q.size > LARGEST_POOL:
+    Q = np.ascontiguousarray((joint_xz[mass > EFFORT.dust] / mass[mass > EFFORT.dust, None]).T)
+    if Q.size > EFFORT.largest_pool:
         return None
     U = support.rows.T @ (Q / support.p_x[:, None]) if support.sparse else support.T @ Q
     f = problem.rho_zx * entr(Q).sum(axis=0) + problem.rho_zy * entr(U).sum(axis=0)
@@ -189,7 +195,7 @@ def pooled(job: Job, encoders: Sequence[Array], known: Array | None = None) -> A
 
 
 def beyond_improving(job: Job, W: Array, Q: Array, f: Array) -> bool:
-    """Whether no mixture of the posteriors Q, of costs f, is better than a bottleneck's encoder W by `GAIN`.
+    """Whether no mixture of the posteriors Q, of costs f, is better than a bottleneck's encoder W by `EFFORT.gain`.
 
     By weak duality sum_k w_k f(q_k) >= lambda.p_x + min_k (f(q_k) - lambda.q_k) for every lambda; that of a bottleneck's optimum proves
     it optimal. Most pools end here, without a linear programme.
@@ -198,4 +204,4 @@ def beyond_improving(job: Job, W: Array, Q: Array, f: Array) -> bool:
     lam = problem.rho_zy * Mixture.of(support, W).multipliers(support, gamma_of(problem))
     bound = float(lam @ support.p_x + (f - lam @ Q).min())
     constant = -problem.rho_zx * entropy(support.p_x) - problem.rho_zy * support.h_y
-    return job.loss(W) - constant <= bound + GAIN
+    return job.loss(W) - constant <= bound + EFFORT.gain

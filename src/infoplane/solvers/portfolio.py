@@ -18,8 +18,9 @@ until no move helps; so no answer is above a trivial one. Where |Z| is capped, a
 encoder with more clusters, joined until they are few enough (`capping`), and from its best answer, rounded and moved.
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
-iteration: of more than 64 letters as many starts are made as `STARTS_WORK` holds, with as many iterations as `ITERATIONS_WORK` does; they
-were measured to be the dearest part there, and seldom the best; but for a funnel of many outcomes (`pools_more`).
+iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
+`EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom
+the best; but for a funnel of many outcomes (`pools_more`).
 """
 
 from __future__ import annotations
@@ -49,50 +50,50 @@ from .pooling import Pooling, best_runs
 from .shared.capping import within
 from .shared.growth import DualClimbs, asks_the_dual, grown, settled
 from .shared.partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
-from .shared.sparse_columns import FEW, LARGE_BETA, generated
+from .shared.sparse_columns import GENERATION, generated
 from .shared.starts import default_clusters, make_starts
 from .splitting.solver import DouglasRachford
 
-STARTS_WORK = 4_000_000
-"""Operations of one iteration of all starts together: 9 starts of 64 clusters on 225 x 10 letters. What begins elsewhere was measured to
-find better encoders of more letters."""
 
-POOLED, POOLED_WORK = 4, 40_000_000
-"""Starts of a funnel of many outcomes (`pools_more`), and the operations of one iteration of them: 330 clusters on 330 x 330 letters."""
+class PortfolioEffort(NamedTuple):
+    """What each stage may cost, set by `benchmarks/portfolio.py`; work is in operations."""
 
-ITERATIONS_WORK = 2_000_000_000
-"""Operations of all iterations of all starts: half a second, or two if the machine is busy."""
+    starts_work: int = 4_000_000
+    """Operations of one iteration of all starts together: 9 starts of 64 clusters on 225 x 10 letters. What begins elsewhere was
+    measured to find better encoders of more letters."""
+    pooled: int = 4
+    pooled_work: int = 40_000_000
+    """Starts of a funnel of many outcomes (`pools_more`), and the operations of one iteration of them: 330 clusters on 330 x 330
+    letters."""
+    iterations_work: int = 2_000_000_000
+    """Operations of all iterations of all starts: half a second, or two if the machine is busy."""
+    random: int = 8
+    random_iterations: int = 1000
+    """Random starts of a funnel of many letters with a cap on |Z|: 2 of them were measured to end 0.18 nats below all else on 2,000 x
+    20. Most were stationary within so many iterations."""
+    dearer: int = 6
+    """Times that an iteration of the difference-of-convex solver costs more than one of the accelerated one: its inner steps."""
+    settling_work: int = 20_000_000_000
+    """Operations of all iterations from an encoder that promises to be the best: some five seconds."""
+    free_work: int = 11_000_000
+    """Operations of an iteration up to which a capped bottleneck is also annealed with more clusters than allowed, to be joined."""
+    polish_work: int = 100_000_000
+    """Operations of an iteration above which an encoder is taken as it is."""
+    splitting_work: int = 1_000_000
+    """Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
+    few_bases: int = 5_000
+    """Candidate bases up to which the release of perfect privacy is looked for: a tenth of a second."""
+    polished: int = 3
+    """Hard partitions from which the accelerated solver goes on."""
+    roundings: int = 3
+    """Most times that the best of few clusters is rounded and settled again."""
+    better: float = 1e-9
+    """Nats by which what comes after the starts must be below all else: ties go to the starts."""
+    small: int = 64
+    """Letters of X up to which a start has a cluster for each of them."""
 
-RANDOM, RANDOM_ITERATIONS = 8, 1000
-"""Random starts of a funnel of many letters with a cap on |Z|: 2 of them were measured to end 0.18 nats below all else on 2,000 x 20.
-Most were stationary within so many iterations."""
 
-DEARER = 6
-"""Times that an iteration of the difference-of-convex solver costs more than one of the accelerated one: its inner steps."""
-
-SETTLING_WORK = 20_000_000_000
-"""Operations of all iterations from an encoder that promises to be the best: some five seconds."""
-
-FREE_WORK = 11_000_000
-"""Operations of an iteration up to which a capped bottleneck is also annealed with more clusters than allowed, to be joined."""
-
-POLISH_WORK = 100_000_000
-"""Operations of an iteration above which an encoder is taken as it is."""
-
-SPLITTING_WORK = 1_000_000
-"""Operations of an iteration up to which Douglas-Rachford splitting, which is slower, runs too."""
-
-FEW_BASES = 5_000
-"""Candidate bases up to which the release of perfect privacy is looked for: a tenth of a second."""
-
-POLISHED = 3
-"""Hard partitions from which the accelerated solver goes on."""
-
-ROUNDINGS = 3
-"""Most times that the best of few clusters is rounded and settled again."""
-
-BETTER = 1e-9
-"""Nats by which what comes after the starts must be below all else: ties go to the starts."""
+EFFORT = PortfolioEffort()
 
 
 @dataclass(frozen=True)
@@ -112,13 +113,13 @@ class Portfolio(PathSolver):
 
     def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:
         """As many as the budget holds, at least one."""
-        if len(support.p_x) <= SMALL:
+        if len(support.p_x) <= EFFORT.small:
             return starts
         if is_hard(problem):
             return min(starts, restarts_within(support, clusters))
         if pools_more(support, problem, clusters):
-            return min(starts, POOLED)
-        return max(1, min(starts, STARTS_WORK // max(work_of(support, clusters), 1)))
+            return min(starts, EFFORT.pooled)
+        return max(1, min(starts, EFFORT.starts_work // max(work_of(support, clusters), 1)))
 
     def follow(self, job: Job, problems: Sequence[MarkovLagrangian]) -> Iterator[Run]:
         """The best run of each problem, from the same starts."""
@@ -149,20 +150,21 @@ def _advised(job: Job, run: Run) -> Run:
     return replace(run, advice=CONTINUED.format(solver=solver))
 
 
-SMALL = 64
-"""Letters of X up to which a start has a cluster for each of them."""
-
-
 def pools_more(support: Support, problem: MarkovLagrangian, clusters: int) -> bool:
-    """Whether a funnel has more starts than `STARTS_WORK` holds: `POOLED` of them, without splitting, pooled once.
+    """Whether a funnel has more starts than `EFFORT.starts_work` holds: `EFFORT.pooled` of them, without splitting, pooled once.
 
-    So it is where |Y| is large. Clusters may hold up to |Y| letters, more than column generation looks for (`FEW`), and pooled starts find
-    the better ones: 4 of them on 330 x 330 letters were measured to end lower than one by 6e-3 to 9e-3 nats, in no more time, since one
-    iteration of splitting costs forty of the accelerated solver there.
+    So it is where |Y| is large. Clusters may hold up to |Y| letters, more than column generation looks for (`GENERATION.few`), and pooled
+    starts find the better ones: 4 of them on 330 x 330 letters were measured to end lower than one by 6e-3 to 9e-3 nats, in no more time,
+    since one iteration of splitting costs forty of the accelerated solver there.
     """
-    if not is_funnel(problem) or support.sparse or len(support.p_y) <= FEW or len(support.p_x) <= SMALL:
+    if (
+        not is_funnel(problem)
+        or support.sparse
+        or len(support.p_y) <= GENERATION.few
+        or len(support.p_x) <= EFFORT.small
+    ):
         return False
-    return STARTS_WORK < POOLED * work_of(support, clusters) <= POOLED_WORK
+    return EFFORT.starts_work < EFFORT.pooled * work_of(support, clusters) <= EFFORT.pooled_work
 
 
 class Candidates:
@@ -177,9 +179,9 @@ class Candidates:
         self.later: list[Run] = []
         """What came after the starts, and is better than all of them."""
         self.brief = job.budget.part(
-            iterations=job.within(work=ITERATIONS_WORK).budget.affordable(job.work * len(job.starts))
+            iterations=job.within(work=EFFORT.iterations_work).budget.affordable(job.work * len(job.starts))
         )
-        self.patient = job.but(record=False, budget=job.budget.part(work=SETTLING_WORK))
+        self.patient = job.but(record=False, budget=job.budget.part(work=EFFORT.settling_work))
 
     @property
     def runs(self) -> list[Run]:
@@ -209,7 +211,7 @@ class Candidates:
     @property
     def large(self) -> bool:
         """Whether a start has no cluster for every letter."""
-        return self.job.letters > SMALL
+        return self.job.letters > EFFORT.small
 
     @property
     def hard(self) -> bool:
@@ -231,7 +233,7 @@ class Candidates:
         if len(run.encoder) > self.job.most:
             return
         settles = run.status.converged and bool(self.runs) and not self.best.status.converged
-        if self.job.loss(run.encoder) < self.lowest - (0.0 if settles else BETTER):
+        if self.job.loss(run.encoder) < self.lowest - (0.0 if settles else EFFORT.better):
             died = max(self.job.starts.shape[1] - len(run.encoder), 0)
             self.later = [replace(run, died=died, trace=None)]
 
@@ -241,7 +243,7 @@ class Candidates:
             return
         W = within(self.job, W)
         self.job.budget.look()
-        if work_of(self.job.support, len(W)) > POLISH_WORK:
+        if work_of(self.job.support, len(W)) > EFFORT.polish_work:
             self.keep(self.job.standing(W, found_by))
             return
         run = settled(self.patient, W)
@@ -259,7 +261,7 @@ def _pooled(candidates: Candidates) -> None:
 
 def _convex(candidates: Candidates) -> None:
     """All starts by the difference-of-convex iteration: of few clusters it was measured to find better ones."""
-    fewer = candidates.brief.part(iterations=max(1, candidates.brief.iterations // DEARER))
+    fewer = candidates.brief.part(iterations=max(1, candidates.brief.iterations // EFFORT.dearer))
     candidates.found += DifferenceOfConvex().run(candidates.job.but(budget=fewer))
 
 
@@ -267,7 +269,7 @@ def _accelerated(candidates: Candidates) -> None:
     """All starts by the accelerated map, and by Douglas-Rachford splitting if the Lagrangian has no name and is small."""
     job = candidates.job.but(budget=candidates.brief)
     candidates.found += Accelerated().run(job)
-    if family_of(job.problem) is lagrangian and job.work * len(job.starts) <= SPLITTING_WORK:
+    if family_of(job.problem) is lagrangian and job.work * len(job.starts) <= EFFORT.splitting_work:
         candidates.found += DouglasRachford().run(job)
 
 
@@ -279,9 +281,9 @@ def _annealed(candidates: Candidates) -> None:
 def _random(candidates: Candidates) -> None:
     """Random starts of the accelerated solver: clusters of few, each over all letters, which no other start has where beta is large."""
     job = candidates.job
-    starts = make_starts(job.support.joint, job.starts.shape[1], RANDOM, np.random.SeedSequence(0), "random")
-    affordable = job.within(work=ITERATIONS_WORK).budget.affordable(job.work * RANDOM)
-    brief = job.budget.part(iterations=min(affordable, RANDOM_ITERATIONS))
+    starts = make_starts(job.support.joint, job.starts.shape[1], EFFORT.random, np.random.SeedSequence(0), "random")
+    affordable = job.within(work=EFFORT.iterations_work).budget.affordable(job.work * EFFORT.random)
+    brief = job.budget.part(iterations=min(affordable, EFFORT.random_iterations))
     candidates.drawn += Accelerated().run(job.but(starts=starts, record=False, budget=brief))
 
 
@@ -296,18 +298,18 @@ def _joined(candidates: Candidates) -> None:
     """From an annealed encoder with more clusters than allowed, joined."""
     job = candidates.job
     rows = default_clusters(job.letters, len(job.support.p_y))
-    if rows > job.most and work_of(job.support, rows) <= FREE_WORK:
+    if rows > job.most and work_of(job.support, rows) <= EFFORT.free_work:
         start = make_starts(job.support.joint, rows, 1, np.random.SeedSequence(0), "identity")
         candidates.polish(Annealing().run(candidates.patient.but(starts=start, clusters=rows))[0].encoder, "merging")
 
 
 def _rounded(candidates: Candidates) -> None:
     """The best encoder rounded, its letters moved, and the solver from there, while that helps."""
-    for _ in range(ROUNDINGS):
+    for _ in range(EFFORT.roundings):
         before = candidates.lowest
         labels = moved(candidates.job, labels_of(candidates.best.encoder), candidates.job.most)
         candidates.polish(softened(labels), "moves")
-        if candidates.lowest > before - BETTER:
+        if candidates.lowest > before - EFFORT.better:
             return
 
 
@@ -338,7 +340,7 @@ def _hard(candidates: Candidates) -> None:
         again = restarted(job, hard[0])
         candidates.keep(job.standing(encoder_of(again.labels), again.found_by))
         return
-    for one in hard[:POLISHED]:
+    for one in hard[: EFFORT.polished]:
         if one.clusters > 1:
             candidates.polish(softened(one.labels), one.found_by)
     _rounded(candidates)
@@ -355,7 +357,10 @@ def _generated(candidates: Candidates) -> None:
     drawn, begun = ([run.encoder for run in some] for some in (candidates.drawn, candidates.found))
     if min(job.losses(drawn), default=math.inf) < min(job.losses(begun), default=math.inf):
         begun += drawn
-    if scaled(job.problem).beta > LARGE_BETA and (W := private_encoder(job.support, FEW_BASES)) is not None:
+    if (
+        scaled(job.problem).beta > GENERATION.large_beta
+        and (W := private_encoder(job.support, EFFORT.few_bases)) is not None
+    ):
         candidates.keep(job.standing(W, "perfect privacy"))
         begun.append(W)
     W = generated(job, [one.labels for one in hard[:4]], begun)

@@ -32,6 +32,8 @@ from .job import Job
 from .shared.partitions import encoder_of
 
 ROUNDING = 1e-13
+"""Nats by which L must fall for a set to count as better."""
+
 PASSES = 50
 """Most times that a set is improved; it rarely takes ten."""
 

@@ -95,9 +95,9 @@ def partition_curve(joint: Joint, *, clusters: int = CLUSTERS, order: Order = "f
     >>> import infoplane as ip
     >>> curve = ip.partition_curve(ip.Joint.from_counts([[9, 1], [2, 8], [5, 5], [1, 9]]), clusters=4)
     >>> curve.to_frame().share.round(3).tolist()
-    [0.0, 0.865, 0.985, 1.0]
+    [0.0, 0.75, 0.977, 1.0]
     >>> curve.at(2).labels().tolist()
-    [0, 1, 0, 1]
+    [0, 1, 1, 1]
     """
     check_joint(joint)
     most = whole_number("clusters", clusters)

@@ -96,7 +96,7 @@ def test_very_many_letters_are_bounded_without_a_single_box():
     rng = np.random.default_rng(5)
     P = np.exp(-((np.linspace(0, 1, 12)[:, None] - np.linspace(0, 1, 70)) ** 2) / 0.02) + 1e-3 * rng.random((12, 70))
     support, problem = Support(ip.Joint.from_counts(P)), ip.bottleneck(0.3)
-    assert max(len(group) for group in groups_of(support.P)) <= coarsening.WIDEST + 1
+    assert max(len(group) for group in groups_of(support.P)) <= coarsening.EFFORT.widest + 1
     proof = Proof(support, problem, Mixture(np.ones(1), support.p_y[None]), 1e-4, Limits(max_cells=4_000).budget())
     prove(proof)
     assert not proof.complete
@@ -122,7 +122,7 @@ def test_when_cells_run_out_the_best_of_all_bounds_stands():
 
 def test_a_y_with_few_letters_is_not_coarsened(monkeypatch):
     """Four letters or fewer: Y' would be Y, and the same proof would be begun again."""
-    monkeypatch.setattr(coarsening, "FEW", 1)
+    monkeypatch.setattr(coarsening, "EFFORT", coarsening.EFFORT._replace(few=1))
     P = np.random.default_rng(3).dirichlet(np.ones(4), size=100)
     support = Support(ip.Joint.from_counts(P))
     proof = Proof(

@@ -8,6 +8,7 @@ import strategies
 import verify
 from batches import job_of
 from infoplane.joint.support import Support
+from infoplane.solvers.shared import partitions as partitions_module
 from infoplane.solvers.shared.partitions import encoder_of, labels_of, moved, numbered, partition_loss, partitions
 
 HEART = ip.datasets.heart()
@@ -42,7 +43,7 @@ def test_trivial_partitions_are_among_them():
 
 
 def test_the_cap_is_kept_also_without_a_merge_path(monkeypatch):
-    monkeypatch.setattr("infoplane.solvers.shared.partitions.MERGE_WORK", 0)
+    monkeypatch.setattr(partitions_module, "MERGING", partitions_module.MERGING._replace(merge_work=0))
     for problem in (ip.funnel(3.0), ip.deterministic_bottleneck(0.1)):
         found = partitions(job_of(HEART, problem, clusters=3), [np.eye(16)[:3]])
         assert max(one.clusters for one in found) == 3

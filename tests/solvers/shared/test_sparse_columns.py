@@ -36,15 +36,14 @@ def test_descents_find_what_single_letters_lack() -> None:
 
 
 def test_the_loss_falls_from_round_to_round_within_the_budget(monkeypatch: pytest.MonkeyPatch) -> None:
-    support, problem = Support(table(90, 5)), ip.funnel(3.0)
+    support, problem, usual = Support(table(90, 5)), ip.funnel(3.0), generation.GENERATION
 
     def loss(work: int) -> float:
-        monkeypatch.setattr(generation, "DESCENT_WORK", work)
+        monkeypatch.setattr(generation, "GENERATION", usual._replace(descent_work=work))
         encoders = [W for W in [generated(job_of(support, problem), [], [])] if W is not None]
         return problem.value(support.joint, support.lift(encoders[-1]))
 
-    enough = generation.DESCENT_WORK
-    brief, long = loss(1), loss(enough)
+    brief, long = loss(1), loss(usual.descent_work)
     identity = problem.value(support.joint, np.eye(90))
     assert long < brief - 1e-4 < identity
 

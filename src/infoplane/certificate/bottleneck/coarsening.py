@@ -13,33 +13,38 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
-from ...kernels.bottleneck_proof.cell_bound import UNIT
+from ...kernels.common.roots import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
 from ...problem import bottleneck
 from ...runtime.budget import Budget
 from .proof import Proof
 
-GROUPS, WIDEST = 4, 24
-"""Letters that Y' has, unless a group would have more than so many."""
 
-LOOKS = 10
-"""Steps of the search for the share s."""
+class CoarseningEffort(NamedTuple):
+    """When letters of Y are grouped, and how long groups are searched, set by `benchmarks/bench_certificate.py`."""
 
-ROUGH = 1e-5
-"""Nats to which an estimate is made."""
+    groups: int = 4
+    widest: int = 24
+    """Letters that Y' has, unless a group would have more than so many."""
+    looks: int = 10
+    """Steps of the search for the share s."""
+    rough: float = 1e-5
+    """Nats to which an estimate is made."""
+    few: int = 1_000
+    """Cells below which it is not worth beginning."""
+    long: int = 200_000_000
+    """Entries of T, times cells, of the direct search after which the coarsened bound is worth its time."""
 
-FEW = 1_000
-"""Cells below which it is not worth beginning."""
 
-LONG = 200_000_000
-"""Entries of T, times cells, of the direct search after which the coarsened bound is worth its time."""
+EFFORT = CoarseningEffort()
 
 
 def prove(proof: Proof) -> None:
@@ -47,8 +52,8 @@ def prove(proof: Proof) -> None:
 
     The highest of all bounds stands in ``proof.lower_bound``.
     """
-    budget, due = proof.budget, len(proof.support.p_y) > GROUPS  # else Y' would be Y
-    long = LONG // (proof.support.T.size + 200)
+    budget, due = proof.budget, len(proof.support.p_y) > EFFORT.groups  # else Y' would be Y
+    long = EFFORT.long // (proof.support.T.size + 200)
 
     def beside(share: float = 0.5) -> None:
         """The coarsened bound, once, in a share of what is left."""
@@ -59,7 +64,7 @@ def prove(proof: Proof) -> None:
         if not due or proof.refuted or budget.stopped or not (halfway or share > 0.5):
             return
         due = False
-        if cells >= FEW and budget.seconds_spent < 0.9 * budget.seconds:
+        if cells >= EFFORT.few and budget.seconds_spent < 0.9 * budget.seconds:
             rest = budget.part(cells=cells // 2, seconds=share * budget.seconds_left)
             bound = coarsened_bound(proof.whole, proof.gamma, proof.tol, rest)
             bound = proof.problem.rho_zy * bound - imbalance(proof.whole, proof.problem)
@@ -75,11 +80,11 @@ def prove(proof: Proof) -> None:
 def groups_of(P: Array, groups: int | None = None) -> list[list[int]]:
     """Letters of Y merged greedily, the pair that costs I(X;Y) least first; no group much larger than the average.
 
-    `GROUPS` of them, or as many as it takes for none to be much larger than `WIDEST`. Two columns a, b of P with masses A, B cost
+    `EFFORT.groups` of them, or as many as it takes for none to be much larger than `EFFORT.widest`. Columns a, b of P, masses A, B, cost
     H(a + b) - H(a) - H(b) - H(A + B) + H(A) + H(B), H the sum of -t log t.
     """
     n_y = P.shape[1]
-    groups = max(GROUPS, math.ceil(n_y / WIDEST)) if groups is None else groups
+    groups = max(EFFORT.groups, math.ceil(n_y / EFFORT.widest)) if groups is None else groups
     most = math.ceil(n_y / groups) + 1
     columns = np.ascontiguousarray(P.T)
     found = [[y] for y in range(n_y)]
@@ -126,7 +131,7 @@ class _Part:
             return -mutual_information(self.support.P)
         if gamma >= 1.0:
             return 0.0
-        proof = Proof(self.support, bottleneck(gamma), self.known, ROUGH, budget)
+        proof = Proof(self.support, bottleneck(gamma), self.known, EFFORT.rough, budget)
         proof.estimate()
         self.known = proof.mixture
         return min(proof.value(), 0.0)
@@ -154,7 +159,7 @@ def coarsened_bound(
     groups = groups_of(P) if groups is None else groups
     merged = _Part.of(np.column_stack([P[:, group].sum(axis=1) for group in groups]))
     within = [_Part.of(P[:, group]) for group in groups if len(group) > 1]
-    look = 0.5 * left() / ((LOOKS + 3) * (len(within) + 1))
+    look = 0.5 * left() / ((EFFORT.looks + 3) * (len(within) + 1))
 
     def value(s: float) -> float:
         total = (1.0 - s) * merged.value((gamma - s) / (1.0 - s), budget.part(seconds=look))
@@ -164,7 +169,7 @@ def coarsened_bound(
     ratio = (math.sqrt(5.0) - 1.0) / 2.0
     one, two = high - ratio * (high - low), low + ratio * (high - low)
     at_one, at_two = value(one), value(two)
-    for _ in range(LOOKS):
+    for _ in range(EFFORT.looks):
         if left() < 0.5 * budget.seconds:
             break
         if at_one >= at_two:

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import NamedTuple
 
 import numpy as np
 
 from ...formatting import counted
 from ...information import Array, entropy
 from ...joint.support import Support
-from ...kernels.bottleneck_proof.cell_bound import UNIT
 from ...kernels.bottleneck_proof.envelope import search
+from ...kernels.common.roots import UNIT
 from ...posterior.form import gamma_of, imbalance
 from ...posterior.letters import Letters
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
@@ -29,29 +30,32 @@ from ...runtime.budget import Budget
 from .contraction import contraction_bound
 from .partition import Partition, bytes_of
 
-FINEST = 1e-12
-"""Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
 
-ROUNDS = 60
-"""Rounds of Newton's method on the mixture before branch and bound looks at what they have missed."""
+class ProofRules(NamedTuple):
+    """How a proof proceeds, set by `benchmarks/bench_certificate.py`."""
 
-ESCAPES = 40
-"""Times that branch and bound may send the mixture back."""
+    finest: float = 1e-12
+    """Nats that rounding lets one prove; a finer tolerance is tried for at this one."""
+    rounds: int = 60
+    """Rounds of Newton's method on the mixture before branch and bound looks at what they have missed."""
+    escapes: int = 40
+    """Times that branch and bound may send the mixture back."""
+    rounded: float = 1e-10
+    """Nats by which rounding of its loss may put an encoder below its bound: a sum of 100,000 letters is right to less."""
+    memory: int = 1_000_000_000
+    """Bytes that the boxes may take."""
+    cells_at_two: float = 49.0
+    cells_a_letter: float = 1.59
+    cells_a_letter_hard: float = 2.75
+    """Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4, and the hardest growth
+    (docs/benchmarks/certificate.md)."""
+    most_letters: int = 64
+    """Letters of Y beyond which no box is looked at: Newton's method on 2 |Y| multipliers would take seconds for one, to no avail."""
+    piece: int = 400_000
+    """Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
 
-ROUNDED = 1e-10
-"""Nats by which rounding of its loss may put an encoder below its bound: a sum of 100,000 letters is right to less."""
 
-MEMORY = 1_000_000_000
-"""Bytes that the boxes may take."""
-
-CELLS_AT_TWO, CELLS_A_LETTER, CELLS_A_LETTER_HARD = 49.0, 1.59, 2.75
-"""Geometric means over smooth and peaked joints and gammas from 0.05 to 0.4, and the hardest growth (docs/benchmarks/certificate.md)."""
-
-MOST_LETTERS = 64
-"""Letters of Y beyond which no box is looked at: Newton's method on 2 |Y| multipliers would take seconds for one, to no avail."""
-
-PIECE = 400_000
-"""Entries of T, times cuts, that a piece of branch and bound may look at: some tens of milliseconds."""
+RULES = ProofRules()
 
 
 class Assured:
@@ -108,7 +112,7 @@ class Proof:
         self.support = self.letters.support
         """With letters of equal p(y|x) merged: what the work is done on."""
         self.gamma = gamma_of(problem)
-        self.tol = max(tol / problem.rho_zy, FINEST)
+        self.tol = max(tol / problem.rho_zy, RULES.finest)
         self.partition = Partition(support.T)
         self.beside: Callable[[], None] = lambda: None
         """What is done between two pieces of the search: a bound from another side (`coarsening`)."""
@@ -135,7 +139,7 @@ class Proof:
     @property
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
-        return int(min(self.budget.cells, MEMORY // bytes_of(self.support.p_y.size)))
+        return int(min(self.budget.cells, RULES.memory // bytes_of(self.support.p_y.size)))
 
     @property
     def limit(self) -> str:
@@ -145,8 +149,8 @@ class Proof:
             return self.refuted
         if self.complete:
             return ""
-        if letters > MOST_LETTERS:
-            return f"|Y| = {letters}: beyond {MOST_LETTERS} letters only groups of them are searched"
+        if letters > RULES.most_letters:
+            return f"|Y| = {letters}: beyond {RULES.most_letters} letters only groups of them are searched"
         if budget.stopped:
             return "the user"
         if budget.seconds_left <= 0.0:
@@ -172,9 +176,9 @@ class Proof:
             self.complete = True
             return
         new = cover(self.support)
-        for _ in range(ESCAPES):
+        for _ in range(RULES.escapes):
             lam, height = self._improve(new)
-            if self.support.p_y.size > MOST_LETTERS or self.budget.stopped:
+            if self.support.p_y.size > RULES.most_letters or self.budget.stopped:
                 return
             escape = self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
             if escape is None:
@@ -187,7 +191,7 @@ class Proof:
         """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new = starts[:0]
-        for _ in range(ROUNDS):
+        for _ in range(RULES.rounds):
             self.mixture = balance(support, gamma, self.mixture.joined(new), 0.1 * tol / gamma, self.budget)
             lam = self.mixture.multipliers(support, gamma)
             new, height = peaks_above(support, gamma, lam, np.vstack([self.mixture.decoders, starts]), 0.5 * tol)
@@ -203,7 +207,7 @@ class Proof:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
-        most = max(2, PIECE // (self.support.T.size + 200))
+        most = max(2, RULES.piece // (self.support.T.size + 200))
         whole = self.letters.spread(lam, self.gamma)
         assured = Assured(self.whole, self.problem, whole)
         cuts = 0
@@ -251,7 +255,7 @@ class Proof:
         """
         if loss - self.lower_bound > self.asked:
             return
-        if loss < self.lower_bound - ROUNDED:
+        if loss < self.lower_bound - RULES.rounded:
             self._retract(f"an encoder with a loss {self.lower_bound - loss:.3g} nats below the bound")
         if self.claim is None:
             return
@@ -272,6 +276,8 @@ def estimate_cells(letters: int, hard: bool = False) -> float:
     many, or none; gammas in the middle take most, a finer tolerance little more. Infinite, if no float is as large.
     """
     try:
-        return float(CELLS_AT_TWO * (CELLS_A_LETTER_HARD if hard else CELLS_A_LETTER) ** (letters - 2))
+        return float(
+            RULES.cells_at_two * (RULES.cells_a_letter_hard if hard else RULES.cells_a_letter) ** (letters - 2)
+        )
     except OverflowError:
         return math.inf

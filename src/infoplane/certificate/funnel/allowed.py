@@ -17,7 +17,7 @@ from ...information import Array, entr
 from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped
 from ...kernels.funnel_proof.capped_descent import descend_within
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
-from ...posterior.channel import EPS, MEMORY, MOST_CELLS, MOST_FOUND, Channel
+from ...posterior.channel import EPS, LIMITS, MEMORY, Channel
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from .generation import GIVEN
@@ -114,7 +114,7 @@ class AllowedPosteriors:
         g = self.programme.costs(Q, aim.beta) - aim.lam @ Q
         _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
         good = distinct[g[distinct] < below]
-        return Q[:, good[np.argsort(g[good])][:MOST_FOUND]]
+        return Q[:, good[np.argsort(g[good])][: LIMITS.most_found]]
 
     def _ends(self, prices: Array, beta: float, slopes: Array) -> Array:
         """Where descents from the relaxations with these slopes end, a row each, those that found a posterior."""
@@ -180,7 +180,7 @@ class CappedPricing:
         number = np.array([aim.beta, floor, absolute, relative, lowest, -GIVEN * floor, 0.0, math.inf])
         tally = np.zeros(8, np.int64)
         tally[RANK] = allowed.rank
-        cells = max(min(MEMORY // (17 * n + 9 * m + 64), MOST_CELLS), 2)
+        cells = max(min(MEMORY // (17 * n + 9 * m + 64), LIMITS.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
         self.boxes = CappedBoxes(
             channel.T,
@@ -199,7 +199,7 @@ class CappedPricing:
             np.empty((cells, n + m), np.uint8),
             np.empty(cells, np.int64),
             np.empty((cells, 2)),
-            np.empty((MOST_FOUND, n)),
+            np.empty((LIMITS.most_found, n)),
             np.zeros(2**14, np.int64),
         )
         self.advance(0)

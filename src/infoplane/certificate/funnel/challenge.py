@@ -20,21 +20,28 @@ from ...posterior.channel import Channel
 SHARES = (0.95, 0.6)
 """Shares of a column in the mixture with p_x that a descent begins from."""
 
-PAIRS, NOISY, NOISE = 128, 256, 2.0
-"""Beginnings of the two other kinds, always the same ones, and the standard deviation of log q in the latter. Of a proof that a defect
-had made wrong, columns did not find the posterior that was missing; so many pairs did in 13 of 20 trials, so much noise in 20 of 20."""
 
-STEPS = 30
-"""Of the map."""
+class ChallengeEffort(NamedTuple):
+    """How hard a bound is attacked; `benchmarks/bench_recheck.py` measures what it costs."""
 
-NEGLIGIBLE = 1e-13
-"""Mass of a letter that is left out after the map: it has left for good, the slope of H is infinite there."""
+    pairs: int = 128
+    noisy: int = 256
+    noise: float = 2.0
+    """Beginnings of the two other kinds, always the same ones, and the standard deviation of log q in the latter. Of a proof that a
+    defect had made wrong, columns did not find the posterior that was missing; so many pairs did in 13 of 20 trials, so much noise in
+    20 of 20."""
+    steps: int = 30
+    """Of the map."""
+    negligible: float = 1e-13
+    """Mass of a letter that is left out after the map: it has left for good, the slope of H is infinite there."""
+    lowest: int = 64
+    few: int = 25
+    """Posteriors that Newton's method takes, those of least g, and letters of each, the largest."""
+    work: int = 2_000_000
+    """Letters times descents, at most; the columns of least g come first. Well below a second."""
 
-LOWEST, FEW = 64, 25
-"""Posteriors that Newton's method takes, those of least g, and letters of each, the largest."""
 
-WORK = 2_000_000
-"""Letters times descents, at most; the columns of least g come first. Well below a second."""
+EFFORT = ChallengeEffort()
 
 
 class Challenge(NamedTuple):
@@ -47,17 +54,17 @@ class Challenge(NamedTuple):
 def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -> Challenge:
     """The lowest g(q) that local search finds from the columns of Q (|X|, k); beta > 1."""
     g = _values(channel, lam, beta, Q)
-    first = np.argsort(g, kind="stable")[: max(WORK // (len(SHARES) * len(p_x)), 1)]
+    first = np.argsort(g, kind="stable")[: max(EFFORT.work // (len(SHARES) * len(p_x)), 1)]
     Q, middle = Q[:, first], (p_x / p_x.sum())[:, None]
     rng = np.random.default_rng(0)
-    one, other = rng.integers(Q.shape[1], size=(2, PAIRS))
-    noisy = middle * np.exp(NOISE * rng.standard_normal((len(p_x), NOISY)))
+    one, other = rng.integers(Q.shape[1], size=(2, EFFORT.pairs))
+    noisy = middle * np.exp(EFFORT.noise * rng.standard_normal((len(p_x), EFFORT.noisy)))
     begun = [*(share * Q + (1.0 - share) * middle for share in SHARES), 0.5 * (Q[:, one] + Q[:, other])]
     rows = np.ascontiguousarray(np.hstack([*begun, noisy / noisy.sum(axis=0)]).T)
-    concentrate(np.ascontiguousarray(channel.full.T), lam, beta, rows, STEPS, NEGLIGIBLE)
+    concentrate(np.ascontiguousarray(channel.full.T), lam, beta, rows, EFFORT.steps, EFFORT.negligible)
     ends = np.hstack([Q, rows.T])
     ends = ends[:, ends.sum(axis=0) > 0.5]  # a descent from masses of 1e-320 may end nowhere
-    lowest = np.argsort(_values(channel, lam, beta, ends), kind="stable")[:LOWEST]
+    lowest = np.argsort(_values(channel, lam, beta, ends), kind="stable")[: EFFORT.lowest]
     ends = np.hstack([ends[:, lowest], channel.descend(lam, beta, _on_few(ends[:, lowest]))[0]])
     values = _values(channel, lam, beta, ends)
     least = int(np.nanargmin(values))
@@ -71,8 +78,8 @@ def _values(channel: Channel, lam: Array, beta: float, Q: Array) -> Array:
 
 
 def _on_few(Q: Array) -> Array:
-    """The columns on their `FEW` largest letters."""
-    if len(Q) > FEW:
-        Q = np.where(np.partition(Q, -FEW, axis=0)[-FEW] <= Q, Q, 0.0)
+    """The columns on their `EFFORT.few` largest letters."""
+    if len(Q) > EFFORT.few:
+        Q = np.where(np.partition(Q, -EFFORT.few, axis=0)[-EFFORT.few] <= Q, Q, 0.0)
     few: Array = Q / Q.sum(axis=0)
     return few

@@ -9,6 +9,7 @@ min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most r
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,14 +27,19 @@ from ..certificate import Certificate, Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate
 
-COARSE = 3
-"""Letters y of the coarser problem: few enough for its search to end."""
 
-EASY_RANK = 4
-"""Up to this rank of T, or"""
+class GapRules(NamedTuple):
+    """How a gap is looked for, set by `benchmarks/bench_columns.py`."""
 
-EASY_SIZE = 300
-"""up to so many letters x times this rank, searches were measured to end (docs/exact_funnel.md)."""
+    coarse: int = 3
+    """Letters y of the coarser problem: few enough for its search to end."""
+    easy_rank: int = 4
+    """Up to this rank of T, or"""
+    easy_size: int = 300
+    """up to so many letters x times this rank, searches were measured to end (docs/exact_funnel.md)."""
+
+
+RULES = GapRules()
 
 
 def simple_bound(support: Support, beta: float) -> float:
@@ -71,10 +77,10 @@ def proven_bound(
 ) -> tuple[Outcome, float]:
     """Column generation for beta, and the best lower bound of beta I(Y;Z) - I(X;Z) that was met on the way.
 
-    With more than `COARSE` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search end before
+    With more than `RULES.coarse` letters y, the last quarter of the limits is kept for a bound by a coarser Y, should the search end before
     it has proven anything to its first tolerance.
     """
-    coarse = len(support.p_y) > COARSE
+    coarse = len(support.p_y) > RULES.coarse
     share = 0.75 if coarse else 1.0
     first = budget.part(cells=math.ceil(share * budget.cells), seconds=share * budget.seconds)
     simple = simple_bound(support, beta)
@@ -83,7 +89,7 @@ def proven_bound(
     budget.cells_spent, budget.rounds_spent = first.cells_spent, first.rounds_spent
     bound = max(outcome.lower + constant(support, beta), simple)
     if coarse and outcome.left and outcome.floor == math.inf and not (budget.stopped or outcome.contradiction):
-        small = Support(coarser(Joint.from_counts(support.P), COARSE))
+        small = Support(coarser(Joint.from_counts(support.P), RULES.coarse))
         rough = Programme(small, budget)
         rough.add(outcome.point.used)
         rougher = generate(rough, FreePosteriors(rough), lambda: rough.at_beta(beta), tol, budget)
@@ -96,8 +102,8 @@ def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str
     channel = Channel(support.T)
     if (
         scaled(problem).beta <= channel.concave_up_to
-        or channel.rank <= EASY_RANK
-        or len(channel.T) * channel.rank <= EASY_SIZE
+        or channel.rank <= RULES.easy_rank
+        or len(channel.T) * channel.rank <= RULES.easy_size
     ):
         return None
     return (

@@ -44,21 +44,24 @@ MAX_BASES = 2_000_000
 TOL = 1e-6
 """Gap in nats that counts as certified."""
 
-CHUNK = 5_000
-"""Bases that are solved at a time: a tenth of a second."""
 
-DIRECT = 6
-"""Vertices for each letter up to which one linear programme has them all; of more, column generation takes what it needs: on 1,038 x 2
-letters, with 200,000 vertices, it was measured to take less than a fiftieth of the memory."""
+class PrivacyRules(NamedTuple):
+    """How perfect privacy is looked for."""
 
-EACH = 2
-"""Vertices for each letter, and each place in a basis, that join in one round of it."""
+    chunk: int = 5_000
+    """Bases that are solved at a time: a tenth of a second."""
+    direct: int = 6
+    """Vertices for each letter up to which one linear programme has them all; of more, column generation takes what it needs: on
+    1,038 x 2 letters, with 200,000 vertices, it was measured to take less than a fiftieth of the memory."""
+    each: int = 2
+    """Vertices for each letter, and each place in a basis, that join in one round of it."""
+    priced: float = 1e-11
+    """Reduced costs that count as 0, in nats."""
+    inside: float = 1e-11
+    """Coordinates of a vertex, in units of what they can be at most, that count as 0."""
 
-PRICED = 1e-11
-"""Reduced costs that count as 0, in nats."""
 
-INSIDE = 1e-11
-"""Coordinates of a vertex, in units of what they can be at most, that count as 0."""
+RULES = PrivacyRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,7 +231,7 @@ def _generated(first: Array, vertices: Vertices, p_x: Array, budget: Budget) -> 
     Prices hold for all vertices, whatever ends it: sum_x q(x) = 1, so that lowering every lambda_x alike lowers lambda.q by as much.
     """
     n, count = len(p_x), len(vertices.letters)
-    if count <= DIRECT * n:
+    if count <= RULES.direct * n:
         return _mixture(np.hstack([first, vertices.columns(np.arange(count), n)]), p_x, budget)
     inside = np.zeros(count, dtype=bool)
     new, Q = _greedy(vertices, p_x), first
@@ -255,7 +258,7 @@ def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
         if weight > 0.0:
             chosen.append(k)
             left[on] = np.maximum(left[on] - weight * q, 0.0)
-            emptied = on[left[on] <= INSIDE * p_x[on]]
+            emptied = on[left[on] <= RULES.inside * p_x[on]]
             left[emptied] = 0.0
     return np.unique(
         np.concatenate([chosen, _cheapest(vertices, costs - costs.max() - 1.0, len(p_x))]).astype(np.int64)
@@ -264,7 +267,7 @@ def _greedy(vertices: Vertices, p_x: Array) -> IntArray:
 
 def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
     """For every letter the few vertices on it of least reduced cost, those below 0."""
-    order = np.flatnonzero(reduced < -PRICED)
+    order = np.flatnonzero(reduced < -RULES.priced)
     order = order[np.argsort(reduced[order], kind="stable")]
     on = vertices.letters[order]
     chosen = []
@@ -274,7 +277,7 @@ def _cheapest(vertices: Vertices, reduced: Array, n: int) -> IntArray:
         ends = np.searchsorted(column[by_letter], np.arange(n))
         place = np.empty(len(column), dtype=np.int64)
         place[by_letter] = np.arange(len(column)) - ends[column[by_letter]]
-        chosen.append(order[place < EACH])
+        chosen.append(order[place < RULES.each])
     return np.unique(np.concatenate(chosen)) if chosen else order
 
 
@@ -283,16 +286,18 @@ def _vertices(A: Array, b: Array, budget: Budget) -> Iterator[tuple[IntArray, Ar
     rank, n = A.shape
     candidates = itertools.combinations(range(n), rank)
     seen: set[tuple[int, ...]] = set()
-    while chunk := list(itertools.islice(candidates, CHUNK)):
+    while chunk := list(itertools.islice(candidates, RULES.chunk)):
         basis = np.array(chunk)
         square = A[:, basis].transpose(1, 0, 2)
         singular = np.linalg.svd(square, compute_uv=False)
         basis, square = basis[regular := singular[:, -1] > EQUAL * singular[:, 0]], square[regular]
         q = np.linalg.solve(square, np.broadcast_to(b[:, None], (*square.shape[:2], 1)))[..., 0]
         kept = []
-        for letters, masses in zip(basis[(q >= -INSIDE).all(axis=1)], q[(q >= -INSIDE).all(axis=1)], strict=True):
+        for letters, masses in zip(
+            basis[(q >= -RULES.inside).all(axis=1)], q[(q >= -RULES.inside).all(axis=1)], strict=True
+        ):
             # A degenerate vertex belongs to several bases; the letters where it is positive identify it.
-            on = masses > INSIDE
+            on = masses > RULES.inside
             name = tuple(letters[on].tolist())
             if name not in seen:
                 seen.add(name)

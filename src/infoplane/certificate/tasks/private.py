@@ -22,6 +22,8 @@ from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 
 ROUNDS = 60
+"""Most times that columns are added."""
+
 PARTNERS = 4
 """Cheapest partners of every letter, on the other side, to begin with."""
 

@@ -14,8 +14,6 @@ from ..common.fast import regrouped
 from .cell_bound import MANY, Dual, Work, mean
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature
-HEAVY = 512.0  # a letter counts by itself if it has more than one part in so many of the variance
-LONG = 16  # entries of a row from which on a sum over them is worth vector registers
 STRIDE = 8  # and of the others, every so many-th
 
 
@@ -78,7 +76,8 @@ def some_rows(work: Work) -> int:
     """
     n, n_x = work.F.shape
     share, root, chosen = np.empty(n_x), np.empty(n_x), np.empty(n_x, dtype=np.int64)
-    heavy = shares(work, share) / HEAVY
+    # A letter counts by itself if it has more than 1/512 of the variance.
+    heavy = shares(work, share) / 512.0
     count = 0
     for x in range(n_x):
         weight = work.w[x]
@@ -133,7 +132,7 @@ def solve_free(work: Work, count: int) -> None:
     for k in range(count):
         for m in range(k + 1):
             total = work.Q[free[k], free[m]]
-            if m < LONG:
+            if m < 16:  # from here on a sum is worth vector registers
                 for l in range(m):
                     total -= L[k, l] * L[m, l]
             else:
@@ -152,12 +151,16 @@ def solve_free(work: Work, count: int) -> None:
 
 
 @part
-def newton_step(dual: Dual, work: Work) -> float:
-    """Where the bound's quadratic model in v is largest, by active sets: work.step leads there; returns the rise its slope promises."""
-    n_y = work.low.shape[0]
-    n = 2 * n_y
-    steepest = 0.0
-    count = 0
+def edge(work: Work, y: int, side: float) -> float:
+    """What the slope in mu_y loses on one side of its kink: b_y above, l_y below."""
+    return float(work.high[y] if side > 0.0 else work.low[y])
+
+
+@part
+def begin(work: Work) -> tuple[int, float]:
+    """Where active sets begin: every coordinate inside its limits, or driven from its kink, is free. Their number, the steepest slope."""
+    n_y, n = work.low.shape[0], work.v.shape[0]
+    steepest, count = 0.0, 0
     for j in range(n):
         slope = slope_of(work, j, work.mean, work.v[j])
         steepest = max(steepest, abs(slope))
@@ -168,63 +171,101 @@ def newton_step(dual: Dual, work: Work) -> float:
         if not work.held[j]:
             work.free[count] = j
             count += 1
-    if not steepest > 1e-14:
+    return count, steepest
+
+
+@part
+def fill_slopes(work: Work, count: int) -> None:
+    """The model's slopes in the free coordinates, to be solved for."""
+    n_y = work.low.shape[0]
+    for k in range(count):
+        j = work.free[k]
+        at, slope = work.reached[j], work.model[j]
+        if j >= n_y:
+            work.piece[k] = slope
+        elif at == 0.0:  # released from its kink, to the side to which it was driven
+            over, under = slope - work.high[j], slope - work.low[j]
+            work.piece[k] = over if over > 0.0 else min(under, 0.0)
+        else:
+            work.piece[k] = slope - edge(work, j, at)
+
+
+@part
+def first_end(work: Work, count: int) -> tuple[float, int, float]:
+    """How far the step in work.piece leads before a free coordinate crosses its kink or limit, which one, and that end; 1, -1 if none."""
+    n_y = work.low.shape[0]
+    reach, stop, limit = 1.0, -1, 0.0
+    for k in range(count):
+        j, step = work.free[k], work.piece[k]
+        at, end = work.reached[j], 0.0
+        if j < n_y and at == 0.0:
+            # At the kink, with the side chosen by the sign of the slope that released it.
+            if (step if work.model[j] > work.high[j] else -step) < 0.0:
+                reach, stop, limit = 0.0, k, 0.0
+            continue
+        if j < n_y:
+            if at * (at + reach * step) >= 0.0:
+                continue
+        elif 0.0 <= at + reach * step <= 1.0:
+            continue
+        else:
+            end = 0.0 if step < 0.0 else 1.0
+        reach, stop, limit = (end - at) / step, k, end
+    return reach, stop, limit
+
+
+@part
+def advance(work: Work, count: int) -> int:
+    """The step of the free coordinates, as far as none crosses its end; the first to reach it is held there. How many stay free."""
+    n = work.v.shape[0]
+    fill_slopes(work, count)
+    solve_free(work, count)
+    reach, stop, limit = first_end(work, count)
+    for k in range(count):
+        work.reached[work.free[k]] += reach * work.piece[k]
+    if stop >= 0:
+        work.reached[work.free[stop]] = limit
+    if reach > 0.0:
+        for j in range(n):
+            total = work.mean[j]
+            for k in range(n):
+                total -= work.Q[j, k] * (work.reached[k] - work.v[k])
+            work.model[j] = total
+    if stop >= 0:
+        work.held[work.free[stop]] = True
+        count -= 1
+        for k in range(stop, count):
+            work.free[k] = work.free[k + 1]
+    return count
+
+
+@part
+def steepest_held(work: Work) -> int:
+    """The held coordinate in which the model is steepest; -1 if it is flat in all of them."""
+    chosen, rate = -1, 1e-9
+    for j in range(work.v.shape[0]):
+        if work.held[j]:
+            slope = abs(slope_of(work, j, work.model, work.reached[j]))
+            if slope > rate:
+                chosen, rate = j, slope
+    return chosen
+
+
+@part
+def newton_step(dual: Dual, work: Work) -> float:
+    """Where the bound's quadratic model in v is largest, by active sets: work.step leads there; returns the rise its slope promises."""
+    n_y, n = work.low.shape[0], work.v.shape[0]
+    count, steepest = begin(work)
+    if not steepest > 1e-14:  # flat to rounding
         return 0.0
     curvature(dual, work)
     for _ in range(3 * n):
         if count > 0:
-            for k in range(count):
-                j = work.free[k]
-                at = work.reached[j]
-                if j < n_y and at == 0.0:  # released from its kink, to the side to which it was driven
-                    over, under = work.model[j] - work.high[j], work.model[j] - work.low[j]
-                    work.piece[k] = over if over > 0.0 else min(under, 0.0)
-                elif j < n_y:
-                    work.piece[k] = work.model[j] - (work.high[j] if at > 0.0 else work.low[j])
-                else:
-                    work.piece[k] = work.model[j]
-            solve_free(work, count)
-            reach, stop, limit = 1.0, -1, 0.0
-            for k in range(count):  # as far as none crosses its kink or limit; the first to reach its end is held there
-                j, step = work.free[k], work.piece[k]
-                at = work.reached[j]
-                end = 0.0
-                if j < n_y:
-                    if at == 0.0:
-                        # At the kink, with the side chosen by the sign of the slope that released it.
-                        side = 1.0 if work.model[j] > work.high[j] else -1.0
-                        if side * step < 0.0:
-                            reach, stop, limit = 0.0, k, 0.0
-                        continue
-                    if at * (at + reach * step) >= 0.0:
-                        continue
-                else:
-                    if 0.0 <= at + reach * step <= 1.0:
-                        continue
-                    end = 0.0 if step < 0.0 else 1.0
-                reach, stop, limit = (end - at) / step, k, end
-            for k in range(count):
-                work.reached[work.free[k]] += reach * work.piece[k]
-            if stop >= 0:
-                work.reached[work.free[stop]] = limit
-            if reach > 0.0:
-                for j in range(n):
-                    total = work.mean[j]
-                    for k in range(n):
-                        total -= work.Q[j, k] * (work.reached[k] - work.v[k])
-                    work.model[j] = total
-            if stop >= 0:
-                work.held[work.free[stop]] = True
-                count -= 1
-                for k in range(stop, count):
-                    work.free[k] = work.free[k + 1]
+            left = advance(work, count)
+            if left < count:
+                count = left
                 continue
-        chosen, rate = -1, 1e-9
-        for j in range(n):
-            if work.held[j]:
-                slope = abs(slope_of(work, j, work.model, work.reached[j]))
-                if slope > rate:
-                    chosen, rate = j, slope
+        chosen = steepest_held(work)
         if chosen < 0:
             break
         work.held[chosen] = False
@@ -233,10 +274,8 @@ def newton_step(dual: Dual, work: Work) -> float:
     rise = 0.0
     for j in range(n):
         work.step[j] = work.reached[j] - work.v[j]
-        if j < n_y and work.v[j] == 0.0:
-            rise += work.step[j] * (work.mean[j] - (work.high[j] if work.step[j] > 0.0 else work.low[j]))
-        elif j < n_y:
-            rise += work.step[j] * (work.mean[j] - (work.high[j] if work.v[j] > 0.0 else work.low[j]))
-        else:
-            rise += work.step[j] * work.mean[j]
+        slope = work.mean[j]
+        if j < n_y:
+            slope -= edge(work, j, work.v[j] if work.v[j] != 0.0 else work.step[j])
+        rise += work.step[j] * slope
     return rise

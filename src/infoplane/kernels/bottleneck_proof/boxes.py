@@ -17,8 +17,8 @@ from ..common.rows import copy_row
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]
 
-PLACES, OPEN, SPARE, CUTS, DISPUTED = 0, 1, 2, 3, 4  # slots of Boxes.counts
-CLOSED, LOWEST = 0, 1  # slots of Boxes.levels
+PLACES, OPEN, SPARE, CUTS, DISPUTED = range(5)  # slots of Boxes.counts
+CLOSED, LOWEST = range(2)  # slots of Boxes.levels
 
 
 class Boxes(NamedTuple):

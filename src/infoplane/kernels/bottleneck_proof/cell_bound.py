@@ -19,9 +19,9 @@ from ...information import Array
 from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
 from ..common.fast import exp, regrouped
+from ..common.roots import UNIT
 from ..common.rows import copy_row
 
-UNIT = 2.0**-53  # unit roundoff
 MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate
 

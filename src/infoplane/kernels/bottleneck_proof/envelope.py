@@ -18,17 +18,14 @@ from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, ro
 from .ranges import propagate, reduce
 from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree
 
-NEWTON_STEPS = 8  # a round
 ROUNDS = 6  # of range reduction, a box
-STILL = 1e-11  # a climb's step in u that ends it: its height is then off by no more than rounding
-WORTH = 0.85  # a round must bring the gap below this share of itself for another to follow
 
 
 @part
 def ascend(dual: Dual, work: Work, bound: float, potential: float, target: float) -> tuple[float, float]:
     """Newton's method on the multipliers work.v, as long as it may reach the target."""
     n = work.v.shape[0]
-    for _ in range(NEWTON_STEPS):
+    for _ in range(8):  # a round
         if bound >= target:
             break
         rise = newton_step(dual, work)
@@ -153,7 +150,8 @@ def weigh(dual: Dual, boxes: Boxes, k: int, inherited: float, target: float, wor
             agreed = ranges_agree(dual, second, work, target, not left)
         if not left or not agreed:
             break
-        last = round_ > 0 and not target - best < WORTH * before
+        # A round must bring the gap below 0.85 of itself for another to follow.
+        last = round_ > 0 and not target - best < 0.85 * before
     if not agreed:
         dispute(boxes, k, inherited)
     elif not left:
@@ -210,5 +208,5 @@ def climb(dual: Dual, decoders: Array, heights: Array, steps: int) -> None:
                 after = mean(w, dual.T[y])
                 moved = max(moved, abs(after - decoders[z, y]))
                 decoders[z, y] = after
-            if moved <= STILL:
+            if moved <= 1e-11:  # its height is then off by no more than rounding
                 break

@@ -16,16 +16,12 @@ import math
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from .cell_bound import MANY, THIN, UNIT, Dual, Work
+from ..common.roots import UNIT
+from .cell_bound import MANY, THIN, Dual, Work
 
 Moments = tuple[float, float, float]
 
-MOST_TILT = 400.0  # theta |T - c|: what exp has rounded to zero in w stays negligible
-FARTHEST = 20.0  # theta (T - c) up to which moments are looked at
 LOOSE = 0.1  # share of rho that they may lose
-TILTS = 4  # values of theta tried where the distribution of T under w is far from normal
-PROMISING = 0.8  # an end is worth a look if this share of a normal distribution's reach would move it ...
-NOTICEABLE = 0.03  # ... by this share of the box
 
 
 @part
@@ -121,7 +117,7 @@ def near(dual: Dual, work: Work, y: int, theta: float, rho: float, moment: Momen
     centre, squared = work.mean[y], theta * theta
     one, two = theta * (1.0 - centre), -theta * centre  # the ends of X, as 0 <= T <= 1
     z, lowest = max(one, two) * (1.0 + 1e-12), min(one, two)
-    if not z < FARTHEST:
+    if not z < 20.0:  # theta (T - c) beyond which moments say too little
         return math.inf
     rest, tail = rest_of_exp(z), squared * squared * fourth
     if not tail * (rest - rest_of_exp(lowest)) <= LOOSE * rho:
@@ -147,7 +143,7 @@ def next_tilt(theta: float, share: float, most: float) -> float:
 def farthest(dual: Dual, work: Work, y: int, theta: float, most: float, rho: float) -> tuple[float, float]:
     """The smallest reach found from a theta onward, and its theta."""
     best, at = math.inf, theta
-    for _ in range(TILTS):
+    for _ in range(4):  # more are tried only where the distribution of T under w is far from normal
         far, share = reach(dual, work, y, theta, rho)
         if far < best:
             best, at = far, theta
@@ -177,9 +173,10 @@ def reduce(dual: Dual, work: Work, gap: float) -> bool:
         else:
             variance = spread(work.w, dual.T[y], centre)
         deviation = math.sqrt(2.0 * rho * max(variance, 0.0))
-        most = MOST_TILT / max(centre, 1.0 - centre)
+        most = 400.0 / max(centre, 1.0 - centre)  # what exp has rounded to zero in w stays negligible
         theta = min(2.0 * rho / deviation, most) if deviation > 0.0 else most
-        expected, worth = PROMISING * deviation, NOTICEABLE * (work.high[y] - work.low[y])
+        # An end is worth a look if 0.8 of a normal distribution's reach would move it by 0.03 of the box.
+        expected, worth = 0.8 * deviation, 0.03 * (work.high[y] - work.low[y])
         if centre + expected < work.high[y] - worth:
             far, at = (near(dual, work, y, theta, rho, moment), theta) if many else (math.inf, theta)
             if not far < math.inf:

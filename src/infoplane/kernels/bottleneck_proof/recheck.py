@@ -19,23 +19,9 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
+from ..common.roots import TINY
 from ..common.rows import copy_row
 from .cell_bound import Dual, Work
-
-UNDERFLOW = 1e-300
-"""More than what `exp` may have rounded to zero in a sum of so many terms: with it added, a sum stays an upper bound."""
-
-FARTHEST = 700.0
-"""Exponents above this count as this, near the largest that `exp` takes; a sum with one confirms nothing."""
-
-SAMPLE = 8
-"""Of the range reductions that leave something, one in so many is looked at: all of them would cost a fifth to a third of a proof."""
-
-SCATTER = 2654435761
-"""Knuth's multiplier for hashing: which ones are looked at is scattered, and the same in every run."""
-
-TIGHT = 0.02
-"""... and every one that leaves less than this share of a side."""
 
 
 class Second(NamedTuple):
@@ -151,10 +137,11 @@ def fill(dual: Dual, second: Second, slope: Array, v: Array) -> None:
 
 @regrouped
 def tilted_sum(scaled: Array, T: Array, theta: float, end: float) -> float:
-    """Sum_x exp(scaled + theta (T - e))."""
+    """Sum_x exp(scaled + theta (T - e)); what `exp` may have rounded to zero in it is less than `TINY`, which its callers add."""
     total = 0.0
     for x in range(scaled.shape[0]):
-        total += exp(min(scaled[x] + theta * (T[x] - end), FARTHEST))
+        # 700 is near the largest that `exp` takes; a sum with such a term confirms nothing.
+        total += exp(min(scaled[x] + theta * (T[x] - end), 700.0))
     return total
 
 
@@ -163,7 +150,7 @@ def bound_agrees(dual: Dual, second: Second, work: Work, bound: float) -> bool:
     """Whether the box that was kept has this bound, with the multipliers work.v."""
     fill(dual, second, work.slope, work.v)
     total = tilted_sum(second.scaled, dual.T[0], 0.0, 0.0)
-    exact = float(-second.terms[0] - second.terms[1] - dual.gamma * math.log(total + UNDERFLOW))
+    exact = float(-second.terms[0] - second.terms[1] - dual.gamma * math.log(total + TINY))
     return bound <= exact
 
 
@@ -171,16 +158,18 @@ def bound_agrees(dual: Dual, second: Second, work: Work, bound: float) -> bool:
 def end_agrees(dual: Dual, second: Second, y: int, theta: float, end: float, target: float) -> bool:
     """Whether every q below the target has theta u_y <= theta e; theta is negative for a lower end."""
     total = tilted_sum(second.scaled, dual.T[y], theta, end)
-    left = float(target + second.terms[0] + second.terms[1] + dual.gamma * math.log(total + UNDERFLOW))
+    left = float(target + second.terms[0] + second.terms[1] + dual.gamma * math.log(total + TINY))
     return left <= 0.0
 
 
 @part
 def chosen(second: Second, work: Work, number: int) -> bool:
-    """Whether the so-many-th range reduction is looked at: one in `SAMPLE`, scattered, and each that takes most of a side away."""
-    looked_at = (number * SCATTER >> 16) % SAMPLE == 0
+    """Whether the so-many-th range reduction is looked at: one in 8, scattered, and each that takes most of a side away."""
+    # All of them would cost a fifth to a third of a proof (benchmarks/bench_recheck.py). Knuth's multiplier for hashing scatters
+    # which ones are looked at, the same in every run.
+    looked_at = (number * 2654435761 >> 16) % 8 == 0
     for y in range(second.low.shape[0]):
-        if not work.high[y] - work.low[y] >= TIGHT * (second.high[y] - second.low[y]):
+        if not work.high[y] - work.low[y] >= 0.02 * (second.high[y] - second.low[y]):
             looked_at = True
     return looked_at
 

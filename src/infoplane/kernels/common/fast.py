@@ -19,12 +19,11 @@ from .roots import LOG_TINY, TINY
 F = TypeVar("F", bound=Callable[..., Any])
 
 LOG2_E = 1.0 / math.log(2.0)
-# log 2 in two parts (fdlibm's), the first with trailing zeros: k LOG2_HIGH is exact
-LOG2_HIGH = 6.93147180369123816490e-01
-LOG2_LOW = 1.90821492927058770002e-10
+LOG2_HIGH, LOG2_LOW = 6.93147180369123816490e-01, 1.90821492927058770002e-10
+"""log 2 in two parts (fdlibm's), the first with trailing zeros: k LOG2_HIGH is exact."""
 ROUND = 1.5 * 2.0**52  # adding it rounds to a whole number, which then stands in the lowest bits
 SMALLEST_EXPONENT = -709.0  # from here on exp is 0: 2^-1023 has no bits
-MANTISSA = (1 << 52) - 1
+MANTISSA = (1 << 52) - 1  # the bits of a mantissa
 ONE = 1023 << 52  # the bits of 1.0
 HALF_ROOT = 0x3FE6A09E667F3BCD  # the bits of 1/sqrt 2
 E2, E3, E4, E5, E6, E7, E8, E9, E10, E11, E12, E13 = (1.0 / math.factorial(n) for n in range(2, 14))

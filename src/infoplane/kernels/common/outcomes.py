@@ -4,6 +4,5 @@ RUNNING, STATIONARY, PRIMAL_ONLY, STALLED, FAILED = range(5)
 """Values of `outcome`. PRIMAL_ONLY: the paper's rule, on the primal residual alone. STALLED: nothing moves, and yet it is not
 stationary. FAILED: an iterate is not finite."""
 
-LOSS, AUGMENTED, PRIMAL, DUAL, STATIONARITY, PENALTY = range(6)
-TRACE_COLUMNS = 6
+LOSS, AUGMENTED, PRIMAL, DUAL, STATIONARITY, PENALTY, TRACE_COLUMNS = range(7)
 """Columns of a trace, one row per iteration; solvers that do not split leave all but LOSS and STATIONARITY at 0."""

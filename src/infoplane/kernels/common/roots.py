@@ -4,6 +4,8 @@ import math
 
 from ...runtime.compiling import part
 
+UNIT = 2.0**-53  # the unit roundoff: what one operation may be off by, relatively
+EPS = 2.0 * UNIT  # from 1 to the next number
 LOG_TINY = -690.0  # log of the smallest mass that is told apart from zero
 TINY = math.exp(LOG_TINY)
 

@@ -14,9 +14,8 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.fast import exp, regrouped
-from ..common.linear import solve_damped
+from ..common.linear import solve_definite
 
-RIDGE = 1e-10  # of the normal equations, relative to their diagonal
 LONGEST = 30.0  # no logarithm moves by more in one step
 # SQUAREM's longest step at first, and the factor by which it grows on success and shrinks on refusal.
 FIRST_CAP, GROWTH = 4.0, 4.0
@@ -71,8 +70,8 @@ def anderson(u: Array, f: Array, q: Array, D_F: Array, D_G: Array, held: int, ou
         normal[j, j] = scale
     for j in range(memory):
         scales[j] = normal[j, j]
-        normal[j, j] = 1.0 + RIDGE
-    solve_damped(normal, theta)
+        normal[j, j] = 1.0 + 1e-10  # a ridge, relative to the diagonal
+    solve_definite(normal, theta, 1e-14)
     for i in range(u.size):
         out[i] = f[i]
     for j in range(memory):

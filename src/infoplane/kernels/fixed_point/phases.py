@@ -7,7 +7,7 @@ phase     the point that has just been kept                   the next point    
 ========  ==================================================  ===================================  ======================================
 BASE      the base u0 of a SQUAREM cycle                      T(u0), PLAIN                         PAIR
 PAIR      u1 = T(u0)                                          SQUAREM's from u0 and u1, a LEAP     BASE; or ANDERSON at once, if the leap
-                                                                                                   is kept and |f| < SHRINKS |f_old|
+                                                                                                   is kept and |f| < 0.98 |f_old|
 ANDERSON  any; its differences from u_old are remembered      Newton's if it is worth its price,   ANDERSON
                                                               else Anderson's, a LEAP, from as
                                                               many differences as are held; or
@@ -45,9 +45,6 @@ PLAIN, LEAP, NEWTON, FEWER = range(4)
 
 STRIDE = 10  # iterations between two looks for clusters to merge
 PATIENCE = 4  # after a merge that was undone, the next look comes after this many strides
-SHRINKS = 0.98  # after a leap of SQUAREM that shrinks the residual by this factor, leaps are Anderson's
-SMALL = 0.03  # norm of f below which Newton's step is worth its price
-NEARLY = 1e4  # multiple of tol from which the encoder is written down at every evaluation, ready to be compared
 
 
 class Control(Protocol):
@@ -101,7 +98,9 @@ def begin_again(run: Control, clusters: int, iteration: int) -> None:
 @inlined
 def mode_of(run: Control, one_block: bool, tol: float) -> int:
     """What the next evaluation does with W. Near the end, and where W is one block, it costs next to nothing to write it."""
-    near = one_block or run.lowest <= NEARLY * run.gate * tol
+    near = (
+        one_block or run.lowest <= 1e4 * run.gate * tol
+    )  # from here on W is written at every evaluation, ready to be compared
     return COMPARE if run.check == COMPARING else KEEP if run.check == WRITING or near else 0
 
 
@@ -142,11 +141,12 @@ def refuse(run: Control, iteration: int, price: int) -> None:
 @inlined
 def promote(run: Control, norm: float, iteration: int) -> None:
     """After a leap of SQUAREM that was kept and has shrunk the residual, go on with Anderson, and look for clusters to merge."""
-    if run.phase == BASE and run.origin == LEAP and norm < SHRINKS * run.norm:
+    if run.phase == BASE and run.origin == LEAP and norm < 0.98 * run.norm:  # then leaps are Anderson's
         run.phase, run.held, run.merge_at = ANDERSON, 0, min(run.merge_at, iteration)
 
 
 @inlined
 def newton_is_due(run: Control, norm: float, iteration: int, price: int) -> bool:
     """Whether Newton's step is worth its price: near the fixed point, and after Anderson has tried for half as long."""
-    return norm < SMALL and iteration >= run.newton_at and run.held >= price // 2
+    # Above a norm of 0.03 Newton's step is not worth its price.
+    return norm < 0.03 and iteration >= run.newton_at and run.held >= price // 2

@@ -18,12 +18,7 @@ from ...runtime.compiling import inlined, part
 from ..common.fast import regrouped
 from .selfmap import ChannelBlocks
 
-LARGEST_PRODUCT = 24  # |Y| up to which C is made
-POWER_STEPS = 30  # of the power iteration, which errs towards "stable" only
-PATIENT_STEPS = 300  # the same where C is made, and a step costs next to nothing
-MARGIN = 1e-6  # relative excess of lambda that counts
 ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding
-SMALLEST_GAIN = 1e-10  # nats: a smaller gain is ignored
 
 
 @regrouped
@@ -139,7 +134,8 @@ def _rests(now: float, before: float, wanted: float, patient: bool) -> bool:
 
     Unless it began all but orthogonal to the eigenvector, and rests on the way: where steps are cheap it is ``patient``.
     """
-    return abs(now - before) <= ROUNDING * now if patient else POWER_STEPS * (now - before) < wanted - now
+    # In the 30 steps that there are at most; the power iteration errs towards "stable" only.
+    return abs(now - before) <= ROUNDING * now if patient else 30 * (now - before) < wanted - now
 
 
 @part
@@ -158,7 +154,8 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
             trace += C[y, y] / q[y] if q[y] > 0.0 else 0.0
         if trace - 1.0 <= wanted:
             return False
-    for _ in range(PATIENT_STEPS if C.size > 0 else POWER_STEPS):
+    # Where C is made a step costs next to nothing.
+    for _ in range(300 if C.size > 0 else 30):
         if not _standardise(q, mass, g):
             return False
         if C.size > 0:
@@ -170,7 +167,7 @@ def _direction(channel: ChannelBlocks, w: Array, q: Array, wanted: float, C: Arr
         if spread < ROUNDING:  # given z, nothing of g is left in s
             return False
         now = rise / spread  # at most lambda, and rises to it
-        found = now > wanted * (1.0 + MARGIN)
+        found = now > wanted * (1.0 + 1e-6)  # a smaller excess may be rounding
         if found:
             _expectations(channel, g, s)
         for y in range(n_y):
@@ -212,7 +209,7 @@ def split_clusters(channel: ChannelBlocks, W: Array, q: Array, rho: Array, out: 
     """Fill out with q(z, y), every cluster whose split lowers L in two halves while there are rows; returns the number of rows."""
     n, n_y = q.shape
     s, w, g = np.empty(channel.p_x.shape), np.empty(channel.p_x.shape), np.empty(n_y)
-    small = channel.letters.shape[0] == 0 and n_y <= LARGEST_PRODUCT
+    small = channel.letters.shape[0] == 0 and n_y <= 24  # then C is made
     C = np.empty((n_y, n_y) if small else (0, 0))
     wanted, rows = -rho[1] / rho[2] if rho[2] > 0.0 else np.inf, n
     for z in range(n):
@@ -224,7 +221,7 @@ def split_clusters(channel: ChannelBlocks, W: Array, q: Array, rho: Array, out: 
         if rows == out.shape[0] or not _direction(channel, w, q[z], wanted, C, s, g):
             continue
         e, gain = _length(channel, w, q[z], rho, s, g)
-        if gain > SMALLEST_GAIN:
+        if gain > 1e-10:  # nats: what is less is ignored
             for y in range(n_y):
                 out[z, y] = 0.5 * q[z, y] * (1.0 + e * g[y])
                 out[rows, y] = 0.5 * q[z, y] * (1.0 - e * g[y])

@@ -13,15 +13,13 @@ sum q = 1. Rounding is covered term by term, see docs/exact_funnel.md.
 import numpy as np
 
 from ...runtime.compiling import part
+from ..common.roots import EPS
 from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
-from .ranges import EPS, entropy, excluded, phi
+from .ranges import entropy, excluded, phi
 from .recheck import BoxTrail
 from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RANK, RELATIVE
-
-TRACE = 1e-14
-"""A mass above the lower end that is not worth moving."""
 
 
 @part
@@ -51,7 +49,7 @@ def prepare(search: PosteriorBoxes, work: BoxRoom) -> int:
     for i in range(count):
         x = work.active[i]
         q[x] += share * (l[x] - q[x] if total > 1.0 else b[x] - q[x])
-        if q[x] - l[x] < TRACE:
+        if q[x] - l[x] < 1e-14:  # not worth moving
             q[x] = l[x]
         for y in range(work.u.size):
             work.u[y] += q[x] * search.T[x, y]

@@ -7,7 +7,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.arrays import Integers
-from .ranges import EPS
+from ..common.roots import EPS
 from .search import RANK
 
 

@@ -18,7 +18,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from .ranges import EPS, entropy, excluded, phi
+from ..common.roots import EPS
+from .ranges import entropy, excluded, phi
 
 
 class Prices(NamedTuple):

@@ -21,11 +21,6 @@ from ..common.linear import solve_definite
 GONE = 1e-13
 """A letter with less mass has left the face: the slope of H there is infinite, so it never comes back."""
 
-STEPS = 200
-SMALLEST_MOVE = 1e-11
-SHORTER, TRIALS = 0.25, 4
-"""Newton's step is tried at full length, then at a quarter, and so on: TRIALS times in all."""
-
 
 @part
 def xlogx(p: float) -> float:
@@ -81,7 +76,7 @@ def _newton_step(
             M[i, j] = beta * b * math.sqrt(q[i] * q[j]) - (1.0 if i == j and q[i] > 0.0 else 0.0)
         if q[i] == 0.0:
             M[i, i] = 1.0
-    return solve_definite(M, step)
+    return solve_definite(M, step, 1e-10)
 
 
 @inlined
@@ -90,7 +85,7 @@ def _newton_trial(
 ) -> bool:
     """Fill trial with q moved along Newton's step, shortened until it is on the simplex and g is at most ``value``; False if never."""
     share = 1.0
-    for _ in range(TRIALS):
+    for _ in range(4):  # Newton's step at full length, at a quarter, and so on
         total, inside = 0.0, True
         for i in range(q.size):
             trial[i] = q[i] + share * math.sqrt(q[i]) * step[i]
@@ -100,7 +95,7 @@ def _newton_trial(
             trial /= total
             if reduced_cost(T, lam, beta, letters, trial, u) <= value:
                 return True
-        share *= SHORTER
+        share *= 0.25
     return False
 
 
@@ -139,14 +134,14 @@ def descend(T: Array, lam: Array, beta: float, letters: Integers, q: Array) -> f
     u, log_u = np.empty(T.shape[1]), np.empty(T.shape[1])
     M, slope, step, trial = np.empty((k, k)), np.empty(k), np.empty(k), np.empty(k)
     value = reduced_cost(T, lam, beta, letters, q, u)
-    for _ in range(STEPS):
+    for _ in range(200):  # should rounding keep it moving
         mean = _slopes(T, lam, beta, letters, q, u, log_u, slope)
         found = _newton_step(T, beta, letters, q, u, slope, mean, M, step)
         if not (found and _newton_trial(T, lam, beta, letters, q, u, step, value, trial)):
             _majorised_trial(beta, q, slope, trial)
         move = _move(trial, q)
         value = reduced_cost(T, lam, beta, letters, q, u)
-        if move < SMALLEST_MOVE:
+        if move < 1e-11:  # g is flat there: its value is off by the square of that
             break
     return value
 

@@ -7,11 +7,7 @@ that level between them. That is all that range reduction needs. `phi` is rounde
 import math
 
 from ...runtime.compiling import part
-
-EPS = 2.0**-52
-
-CHORDS = 5
-"""Chords tried on a root; a root need not be exact, only on the safe side."""
+from ..common.roots import EPS
 
 
 @part
@@ -32,7 +28,7 @@ def nearest(end: float, k: float, level: float, t: float, f: float) -> float:
     f_end = phi(entropy(end), k, end)
     if f_end >= level:
         return end
-    for _ in range(CHORDS):
+    for _ in range(5):  # chords; a root need not be exact, only on the safe side
         # The chord from the end lies below phi: where it meets the level, phi is above it.
         nearer = end + (t - end) * ((level - f_end) / (f - f_end))
         f_nearer = phi(entropy(nearer), k, nearer)

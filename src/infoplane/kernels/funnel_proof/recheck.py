@@ -20,10 +20,7 @@ from ...runtime.compiling import part
 from ..common.arrays import Integers
 from .search import BETA, ERROR, FLOOR
 
-E = 2.0**-52
-
-PASSES = 3
-"""Times that sum q = 1 is applied to a box in each round, at most: as often as a search does."""
+E = 2.0**-52  # from 1 to the next number
 
 
 class BoxTrail(NamedTuple):
@@ -93,7 +90,7 @@ def plain_bound(
 def plain_sums(l: Array, b: Array, r: int) -> bool:
     """Shrink a box by sum q = 1 and at most r letters in use; False if nothing is left."""
     slack = 2.0 * (r + 4) * E
-    for _ in range(PASSES):
+    for _ in range(3):  # as often as a search does, at most
         free = b[(l == 0.0) & (b > 0.0)]
         positive = l > 0.0
         spare = r - int(positive.sum())

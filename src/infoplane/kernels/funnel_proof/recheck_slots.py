@@ -13,9 +13,6 @@ from ..common.arrays import Integers
 from .recheck import E, Levels, is_distribution, plain_phi, plain_slope
 from .search import BETA, ERROR, FLOOR
 
-PASSES = 4
-"""Times that sum V = 1 and the slots' order are applied to a cell in each round, at most: as often as a search does."""
-
 
 class SlotTrail(NamedTuple):
     """What a search claims of one cell, a row per round."""
@@ -55,7 +52,7 @@ def plain_order(L: Array, B: Array, cap: Array) -> bool:
     """Shrink a cell by sum V = 1, V_1 >= ... >= V_r and distinct letters; False if nothing is left."""
     r = L.size
     slack = 2.0 * (r + 4) * E
-    for _ in range(PASSES):
+    for _ in range(4):  # as often as a search does, at most
         low, high, mass = L.copy(), B.copy(), cap.sum()
         if not plain_sets(L, B, cap):
             return False

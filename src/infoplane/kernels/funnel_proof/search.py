@@ -18,16 +18,6 @@ lambda.p_x may be, and has been, spent on lower prices; the least bound of a los
 WORTH = 0.3
 """A posterior this far down to the floor is reported: to prove that g ends just above the floor could take for ever."""
 
-PATIENCE = 300
-"""Cells that a search goes on for after its first unpaid violation, at least: more columns come cheaply then."""
-
-LARGE, SMALL = 1e-3, 1e-9
-"""Masses that count as a letter in use, when a violation is looked for: once among the large ones only, once with the small."""
-
-
-SAME = 1e-9
-"""Posteriors that are nearer than this are one."""
-
 
 @part
 def push(heap: Integers, count: int, keys: Array, slot: int) -> None:
@@ -122,7 +112,7 @@ def known(found: Array, count: int, letters: Integers, q: Array) -> bool:
         apart = 0.0
         for i in range(letters.size):
             apart = max(apart, abs(found[row, letters[i]] - q[i]))
-        if apart < SAME:
+        if apart < 1e-9:  # they are one
             return True
     return False
 
@@ -163,7 +153,8 @@ def explore(
     T: Array, lam: Array, p: Array, number: Array, tally: Integers, found: Array, table: Integers, q: Array
 ) -> None:
     """Look for a violation near q, the relaxation's minimiser in an open cell: from its large letters, and from all in use."""
-    large, every = in_use(q, LARGE, tally[RANK]), in_use(q, SMALL, tally[RANK])
+    # Once among letters of some mass only, once among all that may be in use.
+    large, every = in_use(q, 1e-3, tally[RANK]), in_use(q, 1e-9, tally[RANK])
     attempt(T, lam, p, number, tally, found, table, q, large)
     if every.size > large.size:
         attempt(T, lam, p, number, tally, found, table, q, every)
@@ -173,5 +164,6 @@ def explore(
 def enough(tally: Integers, found: Array) -> bool:
     """Whether a search that has met violations should hand them over: its cells cannot all be done."""
     since = tally[SINCE]
-    late = since > max(PATIENCE, (tally[CELLS] - since) // 2)
+    # It goes on for 300 cells at least after its first unpaid violation: more columns come cheaply then.
+    late = since > max(300, (tally[CELLS] - since) // 2)
     return bool(tally[FOUND] >= found.shape[0] or (tally[UNPAID] > 0 and late))

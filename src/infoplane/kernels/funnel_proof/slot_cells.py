@@ -13,7 +13,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.arrays import Flags, Integers
-from .ranges import EPS
+from ..common.roots import EPS
 
 KEPT = 4
 """Letters of each slot that a cell remembers as where the relaxation was least."""

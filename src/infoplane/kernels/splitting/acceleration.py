@@ -16,10 +16,6 @@ from .measure import lagrangian
 from .tables import Split
 
 STRIDE = 50  # iterations between two displacements
-COLLINEAR = 0.95  # cosine between successive displacements that counts as one mode
-FARTHEST, FARTHEST_FROM_SADDLE = 100.0, 5.0  # multiples of the last displacement
-LONGEST = 0.1  # no entry moves by more: nu is extrapolated too, and a mode is straight near its limit only
-SHRINK = 0.1  # an entry keeps at least this share of itself: a cluster that vanishes does so by the recursion itself
 
 
 @inlined
@@ -38,14 +34,18 @@ def leap(
             square_0 += split.p_x[i] * d_0 * d_0
             square_1 += split.p_x[i] * d_1 * d_1
             largest = max(largest, abs(d_1))
-    if dot <= COLLINEAR * math.sqrt(square_0 * square_1) or square_1 == 0.0:
+    # Successive displacements of a cosine above 0.95 count as one mode.
+    if dot <= 0.95 * math.sqrt(square_0 * square_1) or square_1 == 0.0:
         return False, W, nu
     r = dot / square_0
-    far = min(min(r / (1.0 - r), FARTHEST) if r < 1.0 else FARTHEST_FROM_SADDLE, LONGEST / largest)
+    # At most 100 times the last displacement, 5 times from a saddle; and no entry moves by more than 0.1: nu is extrapolated too, and a
+    # mode is straight near its limit only.
+    far = min(min(r / (1.0 - r), 100.0) if r < 1.0 else 5.0, 0.1 / largest)
     new, nu_new = np.empty_like(W), np.empty_like(nu)
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
-            new[z, i] = max(W[z, i] + far * (W[z, i] - W_1[z, i]), SHRINK * W[z, i])
+            # A tenth of an entry stays: a cluster that vanishes does so by the recursion itself.
+            new[z, i] = max(W[z, i] + far * (W[z, i] - W_1[z, i]), 0.1 * W[z, i])
         for j in range(nu.shape[1]):
             nu_new[z, j] = nu[z, j] + far * (nu[z, j] - nu_1[z, j])
     for i in range(W.shape[1]):

@@ -19,15 +19,14 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import inlined, part
 from ..common.arrays import Integers, matmul
-from ..common.linear import solve_damped
-from ..common.roots import LOG_TINY
+from ..common.linear import solve_definite
+from ..common.roots import EPS, LOG_TINY
 from ..common.rows import copy_rows
 from .measure import combine, log_table, marginal_logs, softmax_columns
 from .tables import Split
 
-NEWTON_STEPS = 50
-HALVINGS = 40
-ROUNDING = 1e-14
+ROUNDING = 45 * EPS
+"""Of a dual value near 1, and of entries of its gradient."""
 
 PIECE = 500_000_000
 """Multiplications of one call of BLAS, between two looks at the flag that ends the work: some tenths of a second."""
@@ -126,14 +125,14 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     W = _primal(split, S, k, m, log_total)
     value = _dual_value(split, k, target, c, m, log_total)
     last = np.inf
-    for _ in range(NEWTON_STEPS):
+    for _ in range(50):  # should rounding keep it moving
         largest = _dual_gradient(split, W, target, c, m, gradient)
         if largest <= ROUNDING or (largest <= 1e-10 and largest > 0.5 * last):
             break
         last = largest
         decrease = newton_direction(split, W, k, c, gradient, direction)
         step = 1.0
-        for _ in range(HALVINGS):
+        for _ in range(40):  # 1e-12 of the full step is rounding
             if split.stop[0] != 0:
                 return W
             for z in range(m.shape[0]):
@@ -201,7 +200,7 @@ def newton_direction(split: Split, W: Array, k: float, c: Array, gradient: Array
     for row in range(n_z * n_m):
         for column in range(n_z * n_m):
             hessian[row, column] *= scale[row] * scale[column]
-    solve_damped(hessian, b, split.stop)
+    solve_definite(hessian, b, 1e-14, split.stop)
     decrease = 0.0
     for row in range(n_z * n_m):
         direction[row // n_m, row % n_m] = scale[row] * b[row]

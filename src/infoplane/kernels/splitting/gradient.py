@@ -20,10 +20,9 @@ from .encoder import slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 
-ARMIJO = 1e-4
-SHORTER = 0.25
-SHORTEST = 1e-11
-FLOOR = 1e-9
+ARMIJO, SHORTER, SHORTEST, FLOOR = 1e-4, 0.25, 1e-11, 1e-9
+"""Those of the authors' scripts: the share of the slope that a step must gain, the factor between two trials, the shortest of them, and
+what is added to every entry."""
 
 
 @part

@@ -13,7 +13,6 @@ from .tables import Split
 
 # A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
 LOW, HIGH = 0.85, 1.3
-LARGEST = 1e14
 FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
 
 
@@ -22,7 +21,8 @@ def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floo
     """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall."""
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
-            target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), LARGEST)
+            # 1e14 times a mass near 1 still leaves two digits beside it.
+            target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), 1e14)
             if c[z, j] < LOW * target or (may_fall and c[z, j] > HIGH * target):
                 c[z, j] = target
 

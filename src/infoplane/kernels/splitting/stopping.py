@@ -10,7 +10,7 @@ outcome        the first of these that holds after an iteration
 FAILED         an entry of W M, v or nu is not finite
 STATIONARY     all three residuals are at most tol
 PRIMAL_ONLY    the paper's rule, if asked for: (1/2) sum_z |W M - v| is below primal_tol in every column
-STALLED        W has not moved, and v = W M to rounding, for STALL_PATIENCE iterations
+STALLED        W has not moved, and v = W M to rounding, for 100 iterations
 RUNNING        none
 =============  ==========================================================================================
 """
@@ -33,8 +33,6 @@ from ..common.outcomes import (
 )
 from .measure import augmented_lagrangian, lagrangian, largest_difference, stationarity
 from .tables import Iterate, Setting, Split, State
-
-STALL_PATIENCE = 100  # iterations without any movement
 
 
 @part
@@ -116,4 +114,4 @@ def judge(setting: Setting, state: State, r: int, now: Iterate, old: Iterate) ->
         return PRIMAL_ONLY
     moved = largest_difference(now.W, old.W) > 1e-16 or primal > 1e-15
     state.still[r] = 0 if moved else state.still[r] + 1
-    return STALLED if state.still[r] >= STALL_PATIENCE else RUNNING
+    return STALLED if state.still[r] >= 100 else RUNNING

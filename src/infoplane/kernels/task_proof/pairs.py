@@ -17,7 +17,7 @@ from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.arrays import Integers
 
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # the unit roundoff
 LEAST = 1e-30  # c is no smaller: its logarithm stays moderate
 DEPTH = 200  # intervals of one edge that wait
 THIN = 1e-9  # an interval that is thinner is not cut: its bound stands

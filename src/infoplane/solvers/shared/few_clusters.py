@@ -20,8 +20,7 @@ from ...problem import MarkovLagrangian
 from ..job import Job
 from .intervals import lost_by
 from .partitions import (
-    BRIEF_SWEEPS,
-    GROUPS_A_CLUSTER,
+    MERGING,
     Found,
     cluster_table,
     merged_groups,
@@ -97,9 +96,9 @@ def tree(support: Support, labels: IntArray) -> MergePath:
 
 
 def _groups_a_cluster(job: Job) -> int:
-    return FEW_GROUPS if job.letters <= MANY_LETTERS else GROUPS_A_CLUSTER
+    return FEW_GROUPS if job.letters <= MANY_LETTERS else MERGING.groups_a_cluster
 
 
 def _restarts(support: Support, clusters: int) -> int:
     cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
-    return min(MOST_RESTARTS, RESTART_WORK // (BRIEF_SWEEPS * clusters * (cells + len(support.p_x))))
+    return min(MOST_RESTARTS, RESTART_WORK // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))

@@ -11,44 +11,46 @@ missing clusters are added a hundred at a time, roughly settled in between, unti
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...information import Array
 from ...joint.support import Support
+from ...kernels.common.roots import TINY
 from ...posterior.form import gamma_of
-from ...posterior.mixture import TINY, Mixture, cover, peaks_above
+from ...posterior.mixture import Mixture, cover, peaks_above
 from ...solution import Run
 from ..fixed_point.accelerated import Accelerated
 from ..job import Job
-from .partitions import MOVE_WORK, moved, softened
-from .starts import FIRST_CLUSTERS
+from .partitions import MERGING, moved, softened
+from .starts import SIZES
 
-ROUNDS = 12
-"""Most times that clusters are added."""
 
-HIGH = 1e-7
-"""Nats, gamma log D, that a peak must rise above 0; and that a round must gain."""
+class GrowthEffort(NamedTuple):
+    """When the dual is asked, and how long, set by `benchmarks/bench_growth.py`."""
 
-IDLE = 2
-"""Rounds in a row without that gain, after which no other follows: a cluster of little mass takes a while to grow."""
+    rounds: int = 12
+    """Most times that clusters are added."""
+    high: float = 1e-7
+    """Nats, gamma log D, that a peak must rise above 0; and that a round must gain."""
+    idle: int = 2
+    """Rounds in a row without that gain, after which no other follows: a cluster of little mass takes a while to grow."""
+    needy: int = 256
+    """Letters with the largest D that climbs begin from, beside those that lie far apart."""
+    largest_climb: int = 20_000_000
+    """Letters x outcomes y x starts of a climb, above which there are fewer starts; and none, if not even `LEAST_STARTS` fit."""
+    least_starts: int = 65
+    largest_table: int = 100_000_000
+    """Letters x letters whose D is looked at; of more letters, the heaviest are."""
+    entries: int = 2_000_000
+    """... of which so many at a time."""
+    rough: float = 1e-5
+    rough_iterations: int = 60
+    """The tolerance, and the iterations, that are enough between two rounds."""
 
-NEEDY = 256
-"""Letters with the largest D that climbs begin from, beside those that lie far apart."""
 
-LARGEST_CLIMB = 20_000_000
-"""Letters x outcomes y x starts of a climb, above which there are fewer starts; and none, if not even `LEAST_STARTS` fit."""
-
-LEAST_STARTS = 65
-
-LARGEST_TABLE = 100_000_000
-"""Letters x letters whose D is looked at; of more letters, the heaviest are."""
-
-ENTRIES = 2_000_000
-"""... of which so many at a time."""
-
-ROUGH, ROUGH_ITERATIONS = 1e-5, 60
-"""The tolerance, and the iterations, that are enough between two rounds."""
+EFFORT = GrowthEffort()
 
 
 def asks_the_dual(support: Support, most: int) -> bool:
@@ -57,9 +59,9 @@ def asks_the_dual(support: Support, most: int) -> bool:
     With many letters, a dense table, no cap on |Z|, and few enough cells to move every letter from a cluster of its own.
     """
     letters = len(support.p_x)
-    if letters <= FIRST_CLUSTERS or support.sparse or most < letters:
+    if letters <= SIZES.first_clusters or support.sparse or most < letters:
         return False
-    return letters * (int(np.count_nonzero(support.P)) + letters) <= MOVE_WORK
+    return letters * (int(np.count_nonzero(support.P)) + letters) <= MERGING.move_work
 
 
 def from_letters(job: Job) -> Array:
@@ -73,26 +75,28 @@ class DualClimbs:
     def __init__(self, support: Support) -> None:
         self.support = support
         self.apart = cover(support)
-        heaviest = np.argsort(-support.p_x, kind="stable")[: max(1, LARGEST_TABLE // len(support.p_x))]
+        heaviest = np.argsort(-support.p_x, kind="stable")[: max(1, EFFORT.largest_table // len(support.p_x))]
         self.letters: Array = np.unique(support.T.T[heaviest], axis=0)
 
     @property
     def room(self) -> int:
         """Letters that climbs may begin from beside those that lie apart; negative if no climb is worth its time."""
-        fitting = LARGEST_CLIMB // self.support.cells
-        return -1 if fitting < min(LEAST_STARTS, len(self.apart)) else min(NEEDY, fitting - len(self.apart))
+        fitting = EFFORT.largest_climb // self.support.cells
+        return (
+            -1 if fitting < min(EFFORT.least_starts, len(self.apart)) else min(EFFORT.needy, fitting - len(self.apart))
+        )
 
     def missing(self, gamma: float, mixture: Mixture) -> Array:
         """Decoders with D > 1, one for each peak that was met."""
         lam = mixture.multipliers(self.support, gamma)
         neediest = np.argsort(-self.heights(gamma, lam), kind="stable")[: self.room]
-        return peaks_above(self.support, gamma, lam, np.vstack([self.apart, self.letters[neediest]]), HIGH)[0]
+        return peaks_above(self.support, gamma, lam, np.vstack([self.apart, self.letters[neediest]]), EFFORT.high)[0]
 
     def heights(self, gamma: float, lam: Array) -> Array:
         """Gamma log D(p(y|x)) for the letters x, in nats."""
         T = self.support.T
         found = []
-        few = max(1, ENTRIES // T.shape[1])
+        few = max(1, EFFORT.entries // T.shape[1])
         for first in range(0, len(self.letters), few):
             score = (lam + np.log(np.maximum(self.letters[first : first + few], TINY)) @ T) / gamma
             top = score.max(axis=1)
@@ -107,7 +111,7 @@ def grown(job: Job, W: Array, most: int, dual: DualClimbs) -> tuple[Array, int]:
     """
     support, gamma, spent, idle = job.support, gamma_of(job.problem), 0, 0
     lowest = job.loss(W)
-    for _ in range(ROUNDS if dual.room >= 0 else 0):
+    for _ in range(EFFORT.rounds if dual.room >= 0 else 0):
         if len(W) >= most or job.budget.over:
             break
         mixture = Mixture.of(support, W)
@@ -118,9 +122,9 @@ def grown(job: Job, W: Array, most: int, dual: DualClimbs) -> tuple[Array, int]:
         run = settled(roughly(job), W)
         W, spent = run.encoder, spent + run.iterations
         loss = job.loss(W)
-        idle = idle + 1 if loss > lowest - HIGH else 0
+        idle = idle + 1 if loss > lowest - EFFORT.high else 0
         lowest = min(loss, lowest)
-        if idle == IDLE:
+        if idle == EFFORT.idle:
             break
     return W, spent
 
@@ -132,7 +136,7 @@ def briefly(job: Job, tol: float, iterations: int) -> Job:
 
 def roughly(job: Job) -> Job:
     """What is enough between two rounds."""
-    return briefly(job, ROUGH, ROUGH_ITERATIONS)
+    return briefly(job, EFFORT.rough, EFFORT.rough_iterations)
 
 
 def settled(job: Job, W: Array) -> Run:

@@ -20,41 +20,39 @@ from ...kernels.moves import HardClusters, LetterRows, move_letters
 from ...posterior.merge_path import merge_path
 from ...problem import MarkovLagrangian
 from ..job import Job
-from .starts import FIRST_CLUSTERS
+from .starts import SIZES
 
-MERGE_WORK = 150_000_000
-"""Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is walked."""
 
-BOTH_WORK = 50_000_000
-"""... and above which a bottleneck's path is walked by the Lagrangian only, whose partitions were measured to be better."""
+class PartitionEffort(NamedTuple):
+    """What merging, moving and restarting may cost, set by `benchmarks/bench_merging.py`; work is in operations."""
 
-MOVE_WORK = 300_000_000
-"""Logarithms that the moves from one partition may take: some seconds."""
+    merge_work: int = 150_000_000
+    """Logarithms that the first costs of a merge path may take, |X|^2 |Y| / 2: 3,800 letters of X by 20 of Y. Above, no path is
+    walked."""
+    both_work: int = 50_000_000
+    """... and above which a bottleneck's path is walked by the Lagrangian only, whose partitions were measured to be better."""
+    move_work: int = 300_000_000
+    """Logarithms that the moves from one partition may take: some seconds."""
+    move_piece: int = 5_000_000
+    """... and those of one piece, after which a caller may look."""
+    groups_a_cluster: int = 5
+    """Groups for each cluster asked for, which are then merged: words, 2,000 x 20 and 11,541 x 20 into 20, keep .39916 and .37055
+    bits that way after moves; from 20 groups at once .39651 and .36759, from 40 .39900 and .37037."""
+    grouped_work: int = 10_000_000
+    """... unless merging them would take more logarithms than this: then there are as many groups as clusters."""
+    brief_sweeps: int = 8
+    """Sweeps of a restart, after which it must be below the best."""
+    restarts_work: int = 3_000_000_000
+    """Logarithms that all restarts may take: half a minute, for a hundred of them on 11,541 x 20 letters."""
+    sweeps: int = 30
+    """Most times that every letter is looked at."""
+    spare: int = 8
+    """Empty clusters beside those in use, and one more for each so many of these."""
+    least_fall: float = 1e-10
+    """Nats that a sweep must gain to be followed by another."""
 
-MOVE_PIECE = 5_000_000
-"""... and those of one piece, after which a caller may look."""
 
-GROUPS_A_CLUSTER = 5
-"""Groups for each cluster asked for, which are then merged: words, 2,000 x 20 and 11,541 x 20 into 20, keep .39916 and .37055 bits that way
-after moves; from 20 groups at once .39651 and .36759, from 40 .39900 and .37037."""
-
-GROUPED_WORK = 10_000_000
-"""... unless merging them would take more logarithms than this: then there are as many groups as clusters."""
-
-BRIEF_SWEEPS = 8
-"""Sweeps of a restart, after which it must be below the best."""
-
-RESTARTS_WORK = 3_000_000_000
-"""Logarithms that all restarts may take: half a minute, for a hundred of them on 11,541 x 20 letters."""
-
-SWEEPS = 30
-"""Most times that every letter is looked at."""
-
-SPARE = 8
-"""Empty clusters beside those in use, and one more for each so many of these."""
-
-LEAST_FALL = 1e-10
-"""Nats that a sweep must gain to be followed by another."""
+MERGING = PartitionEffort()
 
 
 class Found(NamedTuple):
@@ -121,12 +119,12 @@ def labels_of(W: Array) -> IntArray:
     return numbered(W.argmax(axis=0))
 
 
-def moved(job: Job, labels: IntArray, most: int, sweeps: int = SWEEPS) -> IntArray:
-    """Letters moved one at a time, heaviest first, while that lowers L, `MOVE_WORK` lasts, and so many sweeps have not been made."""
+def moved(job: Job, labels: IntArray, most: int, sweeps: int = MERGING.sweeps) -> IntArray:
+    """Letters moved one at a time, heaviest first, while that lowers L, `MERGING.move_work` lasts, and not so many sweeps are done."""
     support, problem = job.support, job.problem
     letters = letters_of(support)
     order = np.argsort(-support.p_x, kind="stable")
-    left = MOVE_WORK
+    left = MERGING.move_work
     for _ in range(sweeps):
         there = _tables(support, labels, most)
         cost = len(there.mass) * (len(letters.masses) + len(labels))
@@ -134,11 +132,11 @@ def moved(job: Job, labels: IntArray, most: int, sweeps: int = SWEEPS) -> IntArr
         if left < 0:
             break
         fall, room = 0.0, np.empty(len(there.mass))
-        for piece in np.array_split(order, min(len(order), -(-cost // MOVE_PIECE))):
+        for piece in np.array_split(order, min(len(order), -(-cost // MERGING.move_piece))):
             fall += move_letters(letters, there, piece, problem.rho_z, problem.rho_zy, room)[1]
             job.budget.look()
         labels = numbered(there.labels)
-        if fall < LEAST_FALL:
+        if fall < MERGING.least_fall:
             break
     return labels
 
@@ -146,7 +144,7 @@ def moved(job: Job, labels: IntArray, most: int, sweeps: int = SWEEPS) -> IntArr
 def _tables(support: Support, labels: IntArray, most: int) -> HardClusters:
     """The tables of a partition, with some empty clusters to move to, if the cap allows them."""
     used = int(labels.max()) + 1
-    q = np.zeros((len(support.p_y), min(most, len(labels), used + SPARE + used // SPARE)))
+    q = np.zeros((len(support.p_y), min(most, len(labels), used + MERGING.spare + used // MERGING.spare)))
     q[:, :used] = cluster_table(support, labels).T
     mass = q.sum(axis=0)
     size = np.bincount(labels, minlength=len(mass))
@@ -161,9 +159,9 @@ def restarted(job: Job, begun: Found) -> Found:
     best = begun
     for W in job.starts:
         labels = _shaken(best.labels, W)
-        labels = moved(job, labels, job.most, BRIEF_SWEEPS)
+        labels = moved(job, labels, job.most, MERGING.brief_sweeps)
         loss = partition_loss(job.support, job.problem, labels)
-        if loss < best.loss - LEAST_FALL:
+        if loss < best.loss - MERGING.least_fall:
             best = Found(labels, "moves", loss)
     if best is begun:
         return begun
@@ -183,9 +181,9 @@ def _shaken(labels: IntArray, W: Array) -> IntArray:
 
 
 def restarts_within(support: Support, clusters: int) -> int:
-    """Starts that `RESTARTS_WORK` holds, one at least."""
+    """Starts that `MERGING.restarts_work` holds, one at least."""
     cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
-    return max(1, RESTARTS_WORK // (BRIEF_SWEEPS * clusters * (cells + len(support.p_x))))
+    return max(1, MERGING.restarts_work // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))
 
 
 def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
@@ -198,9 +196,9 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     begun = [one(np.zeros(letters, dtype=np.int64), "constant")]
     if letters <= most:
         begun.append(one(np.arange(letters), "identity"))
-    hard = is_hard(problem) and job.capped and letters > FIRST_CLUSTERS
-    if letters**2 * len(support.p_y) <= 2 * MERGE_WORK and not hard:
-        brief = letters**2 * len(support.p_y) > 2 * BOTH_WORK
+    hard = is_hard(problem) and job.capped and letters > SIZES.first_clusters
+    if letters**2 * len(support.p_y) <= 2 * MERGING.merge_work and not hard:
+        brief = letters**2 * len(support.p_y) > 2 * MERGING.both_work
         for criterion in ("lagrangian",) if brief and problem.rho_zy > 0.0 else ("information", "lagrangian"):
             labels = _merged(job, criterion)
             if labels is not None:
@@ -213,11 +211,11 @@ def partitions(job: Job, encoders: Sequence[Array] = ()) -> list[Found]:
     return sorted([*begun, *improved], key=lambda found: found.loss)
 
 
-def merged_groups(job: Job, groups_a_cluster: int = GROUPS_A_CLUSTER) -> IntArray:
+def merged_groups(job: Job, groups_a_cluster: int = MERGING.groups_a_cluster) -> IntArray:
     """Letters in groups of similar p(y|x), of which there are several for each cluster allowed, merged until they are few enough."""
     support = job.support
     several = min(groups_a_cluster * job.most, job.letters)
-    labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= GROUPED_WORK else job.most))
+    labels = numbered(grouped(support, several if several**2 * len(support.p_y) <= MERGING.grouped_work else job.most))
     if labels.max() < job.most:
         return labels
     groups = Joint.from_counts(cluster_table(support, labels))

@@ -15,7 +15,7 @@ use, on the few letters left by Newton's method. Prices of a degenerate programm
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -28,51 +28,49 @@ from ...posterior.form import scaled
 from ...posterior.linear import Method, solved
 from ..job import Job
 
-ROUNDS = 24
-"""Most times that clusters are added."""
 
-DESCENT_WORK = 8_000_000_000
-"""Operations of all descents, after which no clusters are added: some ten seconds. Only where |Y| is large are there so many."""
+class ColumnEffort(NamedTuple):
+    """How long clusters are looked for, set by the funnels of `benchmarks/portfolio.py`."""
 
-NEWTON_STEPS = 10
-"""That a descent takes, about: for the measure of its work."""
+    rounds: int = 24
+    """Most times that clusters are added."""
+    descent_work: int = 8_000_000_000
+    """Operations of all descents, after which no clusters are added: some ten seconds. Only where |Y| is large are there so many."""
+    newton_steps: int = 10
+    """That a descent takes, about: for the measure of its work."""
+    programme_work: int = 150_000_000
+    """Letters times columns, added up over the programmes of all rounds: some tens of seconds."""
+    pricing_work: int = 24_000_000
+    """Operations of one step from all posteriors of one kind of beginning: letters times (outcomes + 20) for each."""
+    steps: int = 30
+    """Of the map that never raises g."""
+    few: int = 25
+    """Letters that Newton's method takes; posteriors on more are left out."""
+    negligible: float = 1e-6
+    """Mass of a letter that is left out of a posterior."""
+    gain: float = 1e-7
+    """Nats by which g must be below 0, and the loss must fall in a round that is followed by another."""
+    kept: int = 6
+    """Columns kept from round to round, for every letter: those in use, then those of least g."""
+    large_beta: float = 100.0
+    """Up to this beta HiGHS's usual tolerance is fine enough; above, what it leaves, times beta, would be more than `GAIN`."""
+    grown: int = 300
+    """Letters times rank(T) up to which, at a larger beta than that, posteriors are also grown, letter by letter: minima of g are
+    narrow there."""
+    interior: int = 1_500
+    """Letters from which on interior points come first: on 2,000 x 20 letters the simplex method took five times as long, or
+    cycled."""
+    largest_price: float = 1e6
+    """Prices, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be
+    anything."""
 
-PROGRAMME_WORK = 150_000_000
-"""Letters times columns, added up over the programmes of all rounds: some tens of seconds."""
 
-PRICING_WORK = 24_000_000
-"""Operations of one step from all posteriors of one kind of beginning: letters times (outcomes + 20) for each."""
+GENERATION = ColumnEffort()
 
-STEPS = 30
-"""Of the map that never raises g."""
-
-FEW = 25
-"""Letters that Newton's method takes; posteriors on more are left out."""
-
-NEGLIGIBLE = 1e-6
-"""Mass of a letter that is left out of a posterior."""
-
-GAIN = 1e-7
-"""Nats by which g must be below 0, and the loss must fall in a round that is followed by another."""
-
-KEPT = 6
-"""Columns kept from round to round, for every letter: those in use, then those of least g."""
-
-LARGE_BETA = 100.0
-"""Up to this beta HiGHS's usual tolerance is fine enough; above, what it leaves, times beta, would be more than `GAIN`."""
-
-GROWN = 300
-"""Letters times rank(T) up to which, at a larger beta than that, posteriors are also grown, letter by letter: minima of g are narrow
-there."""
 
 ROUGHLY: tuple[tuple[Method, float], ...] = (("highs", 1e-7), ("highs-ipm", 1e-7))
 """HiGHS as it comes; should its simplex method cycle, by interior points."""
 
-INTERIOR = 1_500
-"""Letters from which on interior points come first: on 2,000 x 20 letters the simplex method took five times as long, or cycled."""
-
-LARGEST_PRICE = 1e6
-"""Prices, in nats, are no larger than this, or 10,000 beta: that of a letter whose mass is below HiGHS's accuracy could be anything."""
 
 Columns = sparse.csc_array
 
@@ -111,8 +109,8 @@ class Pool:
         """The clusters of an encoder, without letters of negligible mass in them."""
         joint = W * self.support.p_x
         mass = joint.sum(axis=1)
-        q = joint[mass > NEGLIGIBLE] / mass[mass > NEGLIGIBLE, None]
-        self.add(sparse.csc_array(np.where(q > NEGLIGIBLE, q, 0.0).T))
+        q = joint[mass > GENERATION.negligible] / mass[mass > GENERATION.negligible, None]
+        self.add(sparse.csc_array(np.where(q > GENERATION.negligible, q, 0.0).T))
 
     def costs(self, Q: Columns) -> Array:
         """H(q) - beta H(Tq) of every column."""
@@ -137,13 +135,15 @@ class Pool:
         A.data *= np.repeat(most, np.diff(A.indptr))
         A.data /= mass
         costs = self.f * most
-        if self.beta <= LARGE_BETA:
-            found = solved(costs, A, attempts=ROUGHLY if len(p_x) < INTERIOR else ROUGHLY[::-1], budget=self.budget)
+        if self.beta <= GENERATION.large_beta:
+            found = solved(
+                costs, A, attempts=ROUGHLY if len(p_x) < GENERATION.interior else ROUGHLY[::-1], budget=self.budget
+            )
         else:
             found = solved(costs, A, max(float(np.abs(costs).max()), 1.0), budget=self.budget)
         if found is None:
             raise InfoplaneError(f"HiGHS did not solve the linear programme over {len(most)} posteriors.")
-        largest = max(LARGEST_PRICE, LARGEST_PRICE / LARGE_BETA * self.beta)
+        largest = max(GENERATION.largest_price, GENERATION.largest_price / GENERATION.large_beta * self.beta)
         with np.errstate(over="ignore"):
             prices = np.clip(found.lam / p_x, -largest, largest)
         return found.weights * most, prices
@@ -161,14 +161,14 @@ class Pool:
     def descended(self, lam: Array, Q: Array) -> Array:
         """Minima of g by Newton's method, each on the letters of a column of Q; of columns on few letters only."""
         letters = np.count_nonzero(Q, axis=0)
-        Q, letters = Q[:, letters <= FEW], letters[letters <= FEW].astype(float)
-        self.work += int(NEWTON_STEPS * len(self.T) * (letters @ letters))
+        Q, letters = Q[:, letters <= GENERATION.few], letters[letters <= GENERATION.few].astype(float)
+        self.work += int(GENERATION.newton_steps * len(self.T) * (letters @ letters))
         return self.channel.descend(lam, self.beta, Q)[0]
 
     def concentrated(self, lam: Array, Q: Array) -> Array:
         """Minima of g from columns on all letters: the map, then Newton's method on the letters left."""
         rows = np.ascontiguousarray(Q.T)
-        steps = concentrate(self.T, lam, self.beta, rows, STEPS, NEGLIGIBLE)
+        steps = concentrate(self.T, lam, self.beta, rows, GENERATION.steps, GENERATION.negligible)
         self.work += steps * (len(self.T) + 20)
         return self.descended(lam, rows.T)
 
@@ -202,8 +202,8 @@ def alike(Q: Columns, digits: int) -> IntArray:
 def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array]) -> Array | None:
     """The best encoder of the pool, after rounds of column generation from partitions and encoders.
 
-    A programme that fails ends it with the mixture before. None if the first one fails or is beyond `PROGRAMME_WORK`, or if beta <= 1,
-    where Z = X is optimal.
+    A programme that fails ends it with the mixture before. None if the first one fails or is beyond `GENERATION.programme_work`, or if
+    beta <= 1, where Z = X is optimal.
     """
     pool = Pool(job)
     if pool.beta <= 1.0:
@@ -212,18 +212,23 @@ def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array
         pool.add_partition(labels)
     for W in encoders:
         pool.add_encoder(W)
-    left = PROGRAMME_WORK - job.letters * pool.Q.shape[1]
+    left = GENERATION.programme_work - job.letters * pool.Q.shape[1]
     if left < 0:
         return None
     last, mixture = np.inf, None
-    for number in range(ROUNDS):
+    for number in range(GENERATION.rounds):
         try:
             weights, lam = pool.programme()
         except InfoplaneError:
             break
         mixture, value = (pool.Q, weights), float(pool.f @ weights)
         left -= job.letters * pool.Q.shape[1]
-        if value > last - GAIN or left < 0 or pool.work > DESCENT_WORK or number == ROUNDS - 1:
+        if (
+            value > last - GENERATION.gain
+            or left < 0
+            or pool.work > GENERATION.descent_work
+            or number == GENERATION.rounds - 1
+        ):
             break
         last = value
         new = []
@@ -234,17 +239,17 @@ def generated(job: Job, partitions: Sequence[IntArray], encoders: Sequence[Array
         if not new:
             break
         g = pool.f - lam @ pool.Q
-        best = np.lexsort((g, weights <= 0.0))[: KEPT * job.letters]
+        best = np.lexsort((g, weights <= 0.0))[: GENERATION.kept * job.letters]
         pool.keep(best)
         pool.add(sparse.hstack(new, format="csc"))
     return None if mixture is None else pool.encoder(*mixture)
 
 
 def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Columns]:
-    """Posteriors with g < -GAIN, from several beginnings and prices."""
+    """Posteriors with g < -GENERATION.gain, from several beginnings and prices."""
     p_x = pool.support.p_x
     letters = len(p_x)
-    most = max(1, PRICING_WORK // (letters * (len(pool.T) + 20)))
+    most = max(1, GENERATION.pricing_work // (letters * (len(pool.T) + 20)))
     used = np.flatnonzero(weights > 0.0)
     used = used[np.argsort(-weights[used], kind="stable")]
     turn = np.roll(used, -(number * most) % max(len(used), 1))[:most]
@@ -256,7 +261,7 @@ def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Col
     yield _worth(pool, lam, pool.descended(lam, 0.5 * (Q + Q[:, rng.permutation(Q.shape[1])])))
     for share, price in ((0.7, own), (0.9, between)):
         yield _worth(pool, lam, pool.concentrated(price, share * Q + (1.0 - share) * p_x[:, None]))
-    if pool.beta > LARGE_BETA and letters * pool.channel.rank <= GROWN:
+    if pool.beta > GENERATION.large_beta and letters * pool.channel.rank <= GENERATION.grown:
         yield _worth(pool, lam, pool.channel.grow(lam, pool.beta, pool.channel.seeds(lam, Q))[0])
     near = np.roll(np.argsort(-p_x, kind="stable"), -(number * most) % letters)[:most]
     for share, noise, price in ((0.5, 0.0, between), (0.3, 2.0, lam), (0.05, 3.0, lam)):
@@ -267,9 +272,9 @@ def _priced(pool: Pool, weights: Array, lam: Array, number: int) -> Iterator[Col
 
 
 def _worth(pool: Pool, lam: Array, Q: Array) -> Columns:
-    """The columns with g < -GAIN at the programme's prices, each once."""
+    """The columns with g < -GENERATION.gain at the programme's prices, each once."""
     Q = np.where(Q > 1e-12, Q, 0.0)
     columns = sparse.csc_array(Q[:, Q.sum(axis=0) > 0.0])  # a descent from masses of 1e-320 may end nowhere
     columns = columns[:, np.unique(alike(columns, digits=7), return_index=True)[1]]
     columns = columns @ sparse.diags_array(1.0 / np.asarray(columns.sum(axis=0)).ravel())
-    return sparse.csc_array(columns[:, pool.costs(columns) - lam @ columns < -GAIN])
+    return sparse.csc_array(columns[:, pool.costs(columns) - lam @ columns < -GENERATION.gain])

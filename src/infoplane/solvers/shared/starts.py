@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -21,20 +21,25 @@ if TYPE_CHECKING:
     from ...joint.joint import Joint
     from ...problem import MarkovLagrangian
 
-FIRST_CLUSTERS = 64
-"""Clusters that a start has by default if X has more letters: solvers that find |Z| themselves grow it from there."""
 
-CLUSTERS_A_Y = 4
-"""... or so many for each letter of Y, as long as a start has no more than `START_ENTRIES` entries."""
+class StartSizes(NamedTuple):
+    """How large starts are, and may be."""
 
-START_ENTRIES = 4_000_000
+    first_clusters: int = 64
+    """Clusters that a start has by default if X has more letters: solvers that find |Z| themselves grow it from there."""
+    clusters_a_y: int = 4
+    """... or so many for each letter of Y, as long as a start has no more than `START_ENTRIES` entries."""
+    start_entries: int = 4_000_000
+    encoder_bytes: int = 2**28
+    """Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here
+    (1,031 clusters for 32,537 letters). Up to thirteen encoders are held at a time, so that all stays below 4 GB. ``clusters`` asks
+    for more."""
+    starts_bytes: int = 2**32
+    """Memory that all starts of a call may take together: beyond it they are refused, since solvers hold several times as much."""
 
-ENCODER_BYTES = 2**28
-"""Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here (1,031
-clusters for 32,537 letters). Up to thirteen encoders are held at a time, so that all stays below 4 GB. ``clusters`` asks for more."""
 
-STARTS_BYTES = 2**32
-"""Memory that all starts of a call may take together: beyond it they are refused, since solvers hold several times as much."""
+SIZES = StartSizes()
+
 
 KINDS = ("mixed", "random", "identity", "spread")
 """One near-identity and the others random; all random (the paper's); the near-identity one; anything between the two."""
@@ -69,12 +74,12 @@ def default_init(problem: MarkovLagrangian) -> str:
 
 
 def default_clusters(letters: int, outcomes: int = 0) -> int:
-    """Rows of a start: |X|, which suffices for the Lagrangian, or `FIRST_CLUSTERS`, or `CLUSTERS_A_Y` for each of so many outcomes y."""
-    return min(letters, max(FIRST_CLUSTERS, min(CLUSTERS_A_Y * outcomes, START_ENTRIES // letters)))
+    """Rows of a start: |X|, which suffices for the Lagrangian, or `SIZES.first_clusters`, or `SIZES.clusters_a_y` for each outcome y."""
+    return min(letters, max(SIZES.first_clusters, min(SIZES.clusters_a_y * outcomes, SIZES.start_entries // letters)))
 
 
 def most_clusters(letters: int, clusters: int | None = None, init: str | Array | None = None) -> int:
-    """The cap on |Z|: what the user asked for, by number or by the rows of ``init``; else |X|, or what `ENCODER_BYTES` hold."""
+    """The cap on |Z|: what the user asked for, by number or by the rows of ``init``; else |X|, or what `SIZES.encoder_bytes` hold."""
     given = None if init is None or isinstance(init, str) else _stack(init).shape
     rows = None if given is None or len(given) < 2 else int(given[-2])
     if clusters is not None:
@@ -84,7 +89,7 @@ def most_clusters(letters: int, clusters: int | None = None, init: str | Array |
         return most
     if rows is not None:
         return rows
-    return min(letters, max(FIRST_CLUSTERS, ENCODER_BYTES // (8 * letters)))
+    return min(letters, max(SIZES.first_clusters, SIZES.encoder_bytes // (8 * letters)))
 
 
 def make_starts(
@@ -111,10 +116,10 @@ def make_starts(
         default_clusters(letters, int(outcomes.sum())) if clusters is None else whole_number("clusters", clusters)
     )
     made = 1 if first_only or kind == "identity" else starts
-    if 8 * made * clusters * letters > STARTS_BYTES:
+    if 8 * made * clusters * letters > SIZES.starts_bytes:
         raise InvalidOptionError(
             f"{made:,} starts of {clusters:,} clusters and {letters:,} letters would take {8 * made * clusters * letters / 2**30:,.0f} GB, "
-            f"more than {STARTS_BYTES // 2**30}: ask for fewer starts or clusters."
+            f"more than {SIZES.starts_bytes // 2**30}: ask for fewer starts or clusters."
         )
     groups = None if kind == "random" or clusters >= letters else _groups(joint, clusters)
     if kind == "identity":

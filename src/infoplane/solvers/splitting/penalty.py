@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -32,21 +32,26 @@ from .formulations import Formulation, choose
 if TYPE_CHECKING:
     from ...joint.joint import Joint
 
-MARGIN = 1.25
-"""kappa as a multiple of the theorem's smallest. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1."""
 
-FUNNEL_ONE_FACTOR = 1.6
-"""kappa of pf-1. The descent theorem asks for kappa > 1; 1.6 leaves a row room to lose a quarter of its mass in one iteration, 0.85 * 1.6 a
-sixth. Measured, 1.25 is faster by half and ends in slightly worse optima."""
+class PenaltyFactors(NamedTuple):
+    """Multiples of the curvature, set by `benchmarks/convergence.py`."""
+
+    margin: float = 1.25
+    """kappa as a multiple of the theorem's smallest. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1."""
+    funnel_one_factor: float = 1.6
+    """kappa of pf-1. The descent theorem asks for kappa > 1; 1.6 leaves a row room to lose a quarter of its mass in one iteration,
+    0.85 * 1.6 a sixth. Measured, 1.25 is faster by half and ends in slightly worse optima."""
+    funnel_factor: float = 2.5
+    """kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
+    largest_factor: float = 25.0
+    """kappa near alpha = 2, where Theorem 2 asks for more without bound and covers alpha = 2 not at all."""
+
+
+FACTORS = PenaltyFactors()
+
 
 SETTLED = 5_000
 """Iterations after which the automatic penalty is never lowered where the descent theorem applies: it then changes finitely often."""
-
-FUNNEL_FACTOR = 2.5
-"""kappa of pf-2, whose constraint rows carry the convex block: measured, the same for alpha = 1 and 1.618."""
-
-LARGEST_FACTOR = 25.0
-"""kappa near alpha = 2, where Theorem 2 asks for more without bound and covers alpha = 2 not at all."""
 
 
 def theorem_1(alpha: float, *, L_p: float, sigma_F: float, omega_G: float, mu_A: float = 1.0) -> float:
@@ -164,9 +169,9 @@ def penalty_threshold(
 def automatic_factor(formulation: Formulation, alpha: float) -> float:
     """kappa: 1.25 x 2/alpha for ib-1, 1.6 for pf-1, 1.25 x 2/(2 - alpha) for Solver II with B = I, a measured 2.5 for pf-2."""
     if formulation.theorem is None:
-        return FUNNEL_ONE_FACTOR
+        return FACTORS.funnel_one_factor
     if formulation.theorem == 1:
-        return MARGIN * 2.0 / alpha
+        return FACTORS.margin * 2.0 / alpha
     if formulation.theorem == 3:
-        return FUNNEL_FACTOR
-    return min(MARGIN * 2.0 / (2.0 - alpha), LARGEST_FACTOR) if alpha < 2.0 else LARGEST_FACTOR
+        return FACTORS.funnel_factor
+    return min(FACTORS.margin * 2.0 / (2.0 - alpha), FACTORS.largest_factor) if alpha < 2.0 else FACTORS.largest_factor

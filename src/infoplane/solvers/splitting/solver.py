@@ -30,6 +30,7 @@ MIRROR_STEPS = 10
 """Majorise-minimise steps per argmin where the encoder block has no dual (pf-1, pf-2); one suffices elsewhere."""
 
 GOLDEN = 1.618
+"""The golden ratio, an over-relaxation between ADMM's 1 and Peaceman-Rachford's 2; docs/convergence.md compares it with 1."""
 
 
 @dataclass(frozen=True)

@@ -17,13 +17,14 @@ from ...errors import UnsupportedProblemError
 from ...information import Array, IntArray, entr
 from ...joint.support import Support
 from ...kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common.rows import DEAD
 from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian
 from ..base import Solver
 from ..driver import Iteration
 from ..job import Job, work_of
-from ..plain import DEAD, STILL, PlainState
+from ..plain import STILL, PlainState
 
 NARROWER, WIDER = 0.93, 2.5
 """Factors of the width after a step that did not raise L, and after one that did: 3 to 5 times fewer steps on Adult than the full width."""

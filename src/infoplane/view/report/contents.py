@@ -58,7 +58,7 @@ def contents(
     outcomes = largest(joint.p_y, allowance.outcomes)
     encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
-    suggestion, drawn_as = stored.suggest(notation), groups(frontier)
+    suggestion, drawn_as = stored.suggest(notation, by="knee"), groups(frontier)
     written = named_family(frontier.runs[0].problem).notation(notation)
     enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
     return {
