@@ -26,6 +26,7 @@ SCRIPTS = {
     "annealing": "bench_annealing.py",
     "merging": "bench_merging.py",
     "partition": "bench_partition.py",
+    "estimators": "bench_estimators.py",
     "peers": "bench_peers.py",
     "startup": "bench_startup.py",
     "compilation": "bench_compilation.py",

@@ -11,7 +11,7 @@ PROBLEMS = {"ib": ip.bottleneck(0.3), "pf": ip.funnel(2.5)}
 JOINTS = {"paper": ip.datasets.paper_nonuniform(), "heart": ip.datasets.heart()}
 
 
-def setting(formulation, joint, seed=0, inner=1, clusters=3, proximal=0.0, adaptive=False):
+def setting(formulation, joint, seed=0, inner=1, clusters=3, proximal=0.0, adaptive=False, inner_tol=0.0):
     """A split, its shares, an encoder, marginals near its own, a slope and penalties."""
     form = FORMULATIONS[formulation]
     problem = PROBLEMS[formulation[:2]]
@@ -20,7 +20,7 @@ def setting(formulation, joint, seed=0, inner=1, clusters=3, proximal=0.0, adapt
     M = form.constraint(support.p_x, support.K)
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, adaptive, 2.5, proximal, 0.01, False, form.encoder_first,
+        shares.h, np.array(shares.a), np.array(shares.d), inner, inner_tol, adaptive, 2.5, proximal, 0.01, False, form.encoder_first,
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     rng = np.random.default_rng(seed)

@@ -12,7 +12,7 @@ from interpreted import interpreted
 
 gradient = interpreted("splitting.gradient")
 STEPS = {
-    "exact": (interpreted("splitting.encoder").argmin_encoder, interpreted("splitting.marginal").argmin_marginal),
+    "majorise": (interpreted("splitting.encoder").argmin_encoder, interpreted("splitting.marginal").argmin_marginal),
     "gradient": (gradient.gradient_encoder, gradient.gradient_marginal),
 }
 
@@ -21,7 +21,7 @@ def problem_for(formulation):
     return ip.bottleneck(0.3) if formulation.startswith("ib") else ip.funnel(2.5)
 
 
-def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="exact", inner=1, order=None):
+def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="majorise", inner=1, order=None):
     """(p, q, nu) of every iteration, by the recursions run in Python; order I or II, or the formulation's own."""
     form = FORMULATIONS[formulation]
     support = Support(joint)
@@ -30,7 +30,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     scale = max(map(abs, problem.rho))
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
-        shares.h, np.array(shares.a), np.array(shares.d), inner, False, scale, 0.0, 0.01, step == "gradient", form.encoder_first,
+        shares.h, np.array(shares.a), np.array(shares.d), inner, 0.0, False, scale, 0.0, 0.01, step == "gradient", form.encoder_first,
         np.zeros(1, dtype=np.int64),
     )  # fmt: skip
     encoder_step, marginal_step = STEPS[step]

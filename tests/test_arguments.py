@@ -21,6 +21,7 @@ OTHERS = {
     "W": W,
     "V": W,
     "store": "runs.db",
+    "clusters": 2,
 }
 TAKE_A_JOINT = [
     name

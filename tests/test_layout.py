@@ -54,6 +54,7 @@ ALLOWED = {
     ("posterior.merge_path", "view"): "MergePath.plot: a picture is a view of it",
     ("frontier.frontier", "systems"): "Frontier.place puts systems beside it",
     ("frontier.frontier", "sweep"): "Frontier.bands sweeps again, without a part of the records each time",
+    ("table.bottleneck_encoder", "view"): "BottleneckEncoder.plot is a view of it",
     ("frontier.frontier", "storage"): "Frontier.save and Frontier.load: a file is a view of it too",
 }
 """(module, package) whose import against the order is wanted, and why."""
@@ -179,6 +180,8 @@ def test_lazy_imports_have_a_reason():
 
 
 LAZY = {
+    "cli.encode": "scikit-learn is an extra",
+    "table.bottleneck_encoder": "matplotlib is an extra",
     "posterior.merge_path": "matplotlib is an extra",
     "frontier.frontier": "views of a frontier (targets, knee, bands, archive, plot, report) load when they are asked for",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
@@ -304,6 +307,11 @@ TESTED_ELSEWHERE = {
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.measures": "table/test_audit.py",
+    "table.operating_point": "table/test_bottleneck_encoder.py, every point, and table/test_column_groups.py",
+    "table.encoded_feature": "table/test_bottleneck_encoder.py",
+    "view.encoder_plot": "table/test_bottleneck_encoder.py, which draws it",
+    "view.encoding_page": "cli/test_encode.py",
+    "cli.apply": "cli/test_encode.py, on the model of encode",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

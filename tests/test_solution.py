@@ -71,7 +71,7 @@ def test_nobody_is_advised_on_options_that_the_solver_does_not_have_or_has_not_c
     ("options", "advice"),
     [
         ({"penalty": 2.0}, "use penalty='auto'"),
-        ({"step": "gradient", "penalty": 2.0}, "use step='exact' and penalty='auto'"),
+        ({"step": "gradient", "penalty": 2.0}, "use step='majorise' and penalty='auto'"),
     ],
 )
 def test_a_splitting_solver_advises_its_own_defaults(options, advice):
@@ -172,3 +172,16 @@ def test_a_trace_draws_itself():
     assert ax.get_yscale() == "log"
     assert {line.get_label() for line in ax.lines} >= {"primal residual", "dual residual", "stationarity residual"}
     assert found.plot_trace(ax) is ax
+
+
+def test_a_bound_is_never_above_the_loss_by_rounding_nor_minus_zero():
+    from infoplane.solution import beneath
+
+    assert str(beneath(-0.0, 0.0)) == "0.0"
+    assert beneath(-0.0, -7e-17) == -7e-17
+    assert beneath(-1.0, 0.5) == -1.0
+    assert beneath(0.1, 0.0) == 0.1  # a contradiction stays one
+    assert beneath(None, 0.0) is None
+    found = ip.solve(ip.datasets.heart(), ip.bottleneck(0.9), certify=True, rng=0)
+    assert found.gap >= 0.0
+    assert str(found.lower_bound) != "-0.0"

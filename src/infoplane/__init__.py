@@ -9,6 +9,9 @@ bottleneck (compress X, keep what predicts Y) and the privacy funnel (release X,
 True
 """
 
+from importlib import import_module
+from typing import Any
+
 from infoplane_verify import CheckVerdict, RunCheck
 
 from . import datasets
@@ -22,6 +25,7 @@ from .errors import (
     InvalidAnswerError,
     InvalidEncoderError,
     InvalidJointError,
+    InvalidMechanismError,
     InvalidOptionError,
     MissingExtraError,
     NoWorkerWarning,
@@ -63,9 +67,10 @@ from .solvers.splitting.block import Block
 from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.penalty import Threshold, penalty_threshold
+from .solvers.splitting.penalty import penalty_threshold
 from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
+from .solvers.splitting.thresholds import Threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
@@ -111,6 +116,7 @@ __all__ = [
     "InvalidAnswerError",
     "InvalidEncoderError",
     "InvalidJointError",
+    "InvalidMechanismError",
     "InvalidOptionError",
     "Iteration",
     "Job",
@@ -196,7 +202,16 @@ __all__ = [
     "verify",
 ]
 
+_EXTRAS = {"BottleneckEncoder": "table.bottleneck_encoder"}
+"""Public names whose modules need an extra: they are imported when they are asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _EXTRAS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(f".{_EXTRAS[name]}", __name__), name)
+
 
 def __dir__() -> list[str]:
     """The public names, for ``dir(infoplane)`` and completion; its modules can be imported, but are not shown."""
-    return [*__all__]
+    return [*__all__, *_EXTRAS]

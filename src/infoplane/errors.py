@@ -21,6 +21,10 @@ class InvalidAnswerError(InfoplaneError, ValueError):
     """The file given to be verified is no file of answers, or one that was damaged."""
 
 
+class InvalidMechanismError(InfoplaneError, ValueError):
+    """The file given as a mechanism is none, or one that was damaged, or rows do not fit it."""
+
+
 class StoreError(InfoplaneError, OSError):
     """A file is no store, belongs to another sweep, or cannot be read."""
 
@@ -42,7 +46,7 @@ class MissingExtraError(InfoplaneError, ImportError):
 
 
 class PenaltyWarning(UserWarning):
-    """The chosen penalty or relaxation lies outside what the theorems of the paper cover."""
+    """The chosen penalty or relaxation lies outside what is proven, or a threshold was asked for that is false as the paper prints it."""
 
 
 class FarSideWarning(UserWarning):

@@ -6,15 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 import numpy as np
 
 from . import markup
+from .checks import check_one_of
+from .encoder.applying import Draw, uniforms
 from .encoder.clusters import by_mass, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, label_text, rounded
-from .information import Array, PlanePoint, bits, plane_point
+from .information import Array, IntArray, PlanePoint, bits, plane_point
 from .joint.mixing import is_mixed, roles, target_informations
 from .joint.support import Support
 from .joint.tables import sealed
@@ -51,6 +53,10 @@ def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
 def best_of(losses: Sequence[float], converged: Sequence[bool]) -> int:
     """The index of the best run: the lowest loss; among losses within `TIE` of it, the lowest that converged; then the first."""
     return contenders(losses, converged)[-1]
+
+
+UNSEEN_RULES = ("error", "marginal", "suppress")
+"""What may become of a record whose x the joint has never met."""
 
 
 class Rate(NamedTuple):
@@ -212,6 +218,96 @@ class EncoderView:
 
         return pd.Series(self.encoder.argmax(axis=0), index=self._index(), name="cluster")
 
+    def assign(
+        self,
+        labels: Any,
+        *,
+        rng: int | np.random.Generator | None = None,
+        ids: Any = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "error",
+    ) -> IntArray:
+        """A released value z for each record, drawn from p(z|x) of its label x.
+
+        **Without ids every call draws anew**, and two draws for one record may tell together what each hides alone
+        (docs/release.md): release once, or give ``ids`` and ``key``.
+
+        Parameters
+        ----------
+        labels
+            The label x of each record, as ``joint.x_labels`` has them: tuples if there are several columns.
+        rng
+            Seed of the draws, if there are no ids.
+        ids, key
+            An id for each record and a secret key of 16 to 64 random bytes: the same record, by the text of its id, always gets the same z.
+        unseen
+            Labels that the joint has never met: ``"error"`` refuses them, by how many there are; ``"marginal"`` draws from p(z), which
+            tells nothing of them; ``"suppress"`` gives -1.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> kept = ip.perfect_privacy(ip.datasets.paper_uniform())
+        >>> key = bytes(range(32))
+        >>> kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist() == kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist()
+        True
+        """
+        from .joint.lookup import letters_of_labels, refuse_unseen
+
+        check_one_of("unseen", unseen, UNSEEN_RULES)
+        letters = letters_of_labels(self.joint, labels)
+        if unseen == "error":
+            refuse_unseen(self.joint, letters)
+        return self._drawn(letters, rng, ids, key, unseen)
+
+    def transform(
+        self,
+        frame: Any,
+        *,
+        rng: int | np.random.Generator | None = None,
+        ids: Any = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "error",
+    ) -> Any:
+        """A released value z for each row, as a pandas Series ``z`` on the frame's index; the joint's bins are applied.
+
+        The frame, of pandas, polars or pyarrow, has the joint's columns of x; other columns play no part. **Without ids every call draws
+        anew**, see `assign`, which explains the options; ``ids`` may name a column of the frame. With ``unseen="suppress"`` the Series is
+        of pandas' Int64, and missing where the joint has never met the row.
+
+        Examples
+        --------
+        >>> import infoplane as ip, pandas as pd
+        >>> rows = pd.DataFrame({"age": [31, 40, 52, 67], "ill": [0, 0, 1, 1]})
+        >>> joint = ip.Joint.from_frame(rows, "age", "ill", bins={"age": 2})
+        >>> z = ip.solve(joint, ip.bottleneck(0.1), rng=0).transform(pd.DataFrame({"age": [18, 99, 20]}), rng=0)
+        >>> bool(z[0] == z[2] != z[1])
+        True
+        """
+        import pandas as pd
+
+        from .joint.lookup import column_of, letters_of_rows, refuse_unseen
+
+        check_one_of("unseen", unseen, UNSEEN_RULES)
+        letters = letters_of_rows(self.joint, frame)
+        if unseen == "error":
+            refuse_unseen(self.joint, letters, frame)
+        if isinstance(ids, str):
+            ids = column_of(frame, ids).tolist()
+        z = self._drawn(letters, rng, ids, key, unseen)
+        index = frame.index if isinstance(frame, pd.DataFrame) else None
+        made = pd.Series(z, index=index, name="z")
+        return made.astype("Int64").mask(made < 0) if unseen == "suppress" else made
+
+    def _drawn(
+        self, letters: IntArray, rng: int | np.random.Generator | None, ids: Any, key: bytes | None, unseen: str
+    ) -> IntArray:
+        """z for letters, of which -1 was never met."""
+        u = uniforms(len(letters), np.random.default_rng(rng), ids, key)
+        # -1 takes the last column, which is p(z).
+        z = Draw(np.column_stack([self.encoder, self.p_z]))(np.where(letters < 0, self.encoder.shape[1], letters), u)
+        return np.where(letters < 0, -1, z) if unseen == "suppress" else z
+
     def _index(self) -> Any:
         import pandas as pd
 
@@ -323,6 +419,7 @@ class Solution(Result, EncoderView):
 
     def bounded(self, lower_bound: float | None, tol: float, multipliers: Array | None = None) -> Solution:
         """The same solution with a proven lower bound, and what it follows from; CERTIFIED if, and only if, the gap is at most ``tol``."""
+        lower_bound = beneath(lower_bound, self.loss)
         gap = None if lower_bound is None else self.loss - lower_bound
         status = proven(gap, tol, self.residuals, self.status)
         return replace(self, lower_bound=lower_bound, multipliers=multipliers, status=status)
@@ -464,6 +561,17 @@ class Solution(Result, EncoderView):
         return markup.table(header, listed, left=header[2:]) + said
 
 
+ROUNDING = 1e-12
+"""Nats by which a loss may lie below a proven bound because either is rounded; the certificates' own margins are of this size."""
+
+
+def beneath(bound: float | None, loss: float) -> float | None:
+    """A lower bound, lowered to the loss where rounding alone put it above; never -0.0."""
+    if bound is None:
+        return None
+    return (loss if loss < bound <= loss + ROUNDING else bound) + 0.0
+
+
 def finished(
     support: Support,
     problem: MarkovLagrangian,
@@ -477,7 +585,7 @@ def finished(
 ) -> Solution:
     """The solution of a run, on the full alphabet; the parameter is the problem's own unless a sweep varied another."""
     parameter = problem.parameter if parameter is None else parameter
-    return Solution(
+    found = Solution(
         joint=support.joint,
         problem=problem,
         encoder=sealed(support.lift(run.encoder)),  # its own already, and large: not to be copied
@@ -496,6 +604,7 @@ def finished(
         advice=run.advice,
         cluster_cap=cluster_cap,
     )
+    return found if run.lower_bound is None else replace(found, lower_bound=beneath(run.lower_bound, found.loss))
 
 
 class StartSummary(NamedTuple):

@@ -38,13 +38,13 @@ SIZE = {"ib-2": 1.4, "ib-1v": 2.0, "pf-2v": 2.0}
 
 MARK: Mapping[str, dict[str, Any]] = {
     "gradient": {"marker": "o", "facecolors": "none", "s": 40, "linewidths": 1.1},
-    "exact": {"marker": "s", "facecolors": "none", "s": 90, "linewidths": 0.8},
+    "majorise": {"marker": "s", "facecolors": "none", "s": 90, "linewidths": 0.8},
     "auto": {"marker": "x", "s": 30, "linewidths": 1.1},
     "baseline": {"marker": "+", "s": 90, "linewidths": 1.1},
 }
 """One marker per way of running."""
 
-LINE = {"gradient": "--", "exact": "-", "auto": ":"}
+LINE = {"gradient": "--", "majorise": "-", "auto": ":"}
 """One line style per way of running."""
 
 

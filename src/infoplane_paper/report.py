@@ -80,9 +80,10 @@ def report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> list[Blo
         ),
         text(
             "Everything is run in up to three ways: in the paper's own (gradient: its step, stopping rule and details as in the published "
-            "scripts), and in two that are ours: with exact argmins at the paper's c and alpha, stopping at stationary points (exact), "
-            "and with exact argmins and the automatic penalty (auto). All informations and losses are in bits. The proven bound is a "
-            f"certificate: no encoder lies beyond it. Verdicts are computed from the runs. Of {len(verdicts)} claims, {summary}."
+            "scripts), and in two that are ours: with closed-form or majorised steps at the paper's c and alpha, stopping at stationary "
+            "points (majorise), and with the same steps and the automatic penalty (auto); linear rates are those of exact argmins. All "
+            "informations and losses are in bits. The proven bound is a certificate: no encoder lies beyond it. Verdicts are computed "
+            f"from the runs. Of {len(verdicts)} claims, {summary}."
         ),
         text(_where_the_papers_rule_stops(figures)),
         *([] if scale.sensitivity else [text(PREVIEW)]),

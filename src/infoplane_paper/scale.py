@@ -23,9 +23,9 @@ class Scale:
     many: int
     """Trials in a convergence share."""
     few: int
-    """Trials in a convergence share of exact funnel steps, which cost most."""
+    """Trials in a convergence share of our funnel steps, which cost most."""
     limit: int
-    """Iterations with exact steps."""
+    """Iterations with our steps."""
     gradient_limit: int
     """Iterations with gradient steps on the 3 x 3 data, where they cost least."""
     heart_limit: int
@@ -44,11 +44,11 @@ class Scale:
         return tuple(float(value) for value in np.geomspace(low, high, 4 * (self._points(points, joint) - 1) + 1))
 
     def within(self, kind: str, joint: str, exact: int = SHORT_LIMIT) -> int:
-        """Iteration limit of one way of running on one joint; at most ``exact`` for exact steps at the paper's c."""
+        """Iteration limit of one way of running on one joint; at most ``exact`` for our steps at the paper's c."""
         if kind == "auto":
             return self.limit
         usual = self.heart_limit if joint == "heart" else self.gradient_limit if kind == "gradient" else self.limit
-        return min(usual, exact) if kind == "exact" else usual
+        return min(usual, exact) if kind == "majorise" else usual
 
     def _points(self, points: int, joint: str) -> int:
         return min(points, self.heart if joint == "heart" else self.points)

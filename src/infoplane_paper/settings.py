@@ -28,13 +28,13 @@ SHARE_LIMIT = 1_000
 """The same in the funnel's convergence share, which has 32,000 runs."""
 
 SHORT_LIMIT = 2_000
-"""The same for exact steps at the paper's c, which may be very slow."""
+"""The same for our steps at the paper's c, which may be very slow."""
 
 LONG_LIMIT = 12_000
-"""The same in the bottleneck's convergence shares and thresholds: exact steps of ib-2 need up to 10,000 iterations."""
+"""The same in the bottleneck's convergence shares and thresholds: our steps of ib-2 need up to 10,000 iterations."""
 
 FEW_TRIALS = 20
-"""Trials of exact steps in the bottleneck's convergence shares."""
+"""Trials of our steps in the bottleneck's convergence shares."""
 
 FUNNEL_PENALTY = 64.0
 """c of the 3 x 3 funnel planes."""
@@ -46,7 +46,7 @@ FUNNEL_FINE_PENALTIES = tuple(500.0 * 2.0 ** (k / 8) for k in range(33))
 """The same range and an octave below it, with 8 values an octave."""
 
 LOW_PENALTIES = tuple(2.0**k for k in range(3, 10))
-"""Penalties below the paper's range, at which exact funnel steps are run as well."""
+"""Penalties below the paper's range, at which our funnel steps are run as well."""
 
 BOTTLENECK_PENALTIES = tuple(2.0**k for k in range(11))
 """c of the bottleneck's convergence share: 1, 2, ..., 1024."""
@@ -108,8 +108,8 @@ OPEN = (
     ),
     Open(
         "iteration limit",
-        f"{LIMIT:,}; {LONG_LIMIT:,} in the bottleneck's convergence shares and thresholds, with {FEW_TRIALS} trials of exact steps; "
-        f"{SHORT_LIMIT:,} for exact steps at the paper's c elsewhere; {SHARE_LIMIT:,} in the funnel's convergence share",
+        f"{LIMIT:,}; {LONG_LIMIT:,} in the bottleneck's convergence shares and thresholds, with {FEW_TRIALS} trials of our steps; "
+        f"{SHORT_LIMIT:,} for our steps at the paper's c elsewhere; {SHARE_LIMIT:,} in the funnel's convergence share",
         "default of the published scripts for planes; in the bottleneck's shares more change nothing; the shorter ones bound the time",
         "a quarter of each: runs that ended later count as divergent",
         ("a quarter of the iteration limit",),

@@ -19,7 +19,7 @@ CHUNKS = 4
 
 WAYS: Mapping[str, str] = {
     "gradient": "the paper's gradient step and stopping rule",
-    "exact": "exact steps",
+    "majorise": "our steps",
 }
 """The ways of running that claims about shares are judged for, in words."""
 

@@ -34,7 +34,12 @@ GOOD = {
     "capacity": {"p_z_given_x": W},
     "capacity_prior": {"systems": [W, W]},
     "systems_from_frame": {"df": None, "x": "x", "z": "z"},
-    "penalty_threshold": {"joint": JOINT, "problem": ip.bottleneck(0.2), "encoder": np.full((2, 3), 0.5)},
+    "penalty_threshold": {
+        "joint": JOINT,
+        "problem": ip.bottleneck(0.2),
+        "encoder": np.full((2, 3), 0.5),
+        "formulation": "ib-2",
+    },
     "Joint": {"P": W / 3.0},
     "DouglasRachford": {},
     "Merging": {},

@@ -18,7 +18,14 @@ from typing import Any
 
 import click
 
-from ..errors import InfoplaneError, InvalidAnswerError, InvalidEncoderError, InvalidJointError, StoreWriteError
+from ..errors import (
+    InfoplaneError,
+    InvalidAnswerError,
+    InvalidEncoderError,
+    InvalidJointError,
+    InvalidMechanismError,
+    StoreWriteError,
+)
 from ..formatting import shown_lines
 from ..runtime.threads import heard_like_control_c
 
@@ -63,6 +70,8 @@ COMMANDS = (
     "frontier",
     "compare",
     "efficiency",
+    "encode",
+    "apply",
     "verify",
     "resume",
     "status",
@@ -111,7 +120,7 @@ class Commands(click.Group):
                     code = interruption.code
         except click.NoSuchOption as error:
             raise _explained(error) from None
-        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError) as error:
+        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
             raise BadData(str(error)) from error
         except StoreWriteError as error:
             raise CannotWrite(str(error)) from error

@@ -206,10 +206,16 @@ def joint_options(command: F) -> F:
         (
             click.argument("joint"),
             click.option(
-                "--x", callback=_split, metavar="COLS", help="Columns of the table that make up X, separated by commas."
+                "--x",
+                callback=split_names,
+                metavar="COLS",
+                help="Columns of the table that make up X, separated by commas.",
             ),
             click.option(
-                "--y", callback=_split, metavar="COLS", help="Columns of the table that make up Y, separated by commas."
+                "--y",
+                callback=split_names,
+                metavar="COLS",
+                help="Columns of the table that make up Y, separated by commas.",
             ),
             click.option(
                 "--count",
@@ -262,7 +268,7 @@ def joint_options(command: F) -> F:
     return collect  # type: ignore[return-value]
 
 
-def _split(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
+def split_names(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:
     """Names separated by commas; a name that contains a comma is put in double quotes."""
     if value is None:
         return ()

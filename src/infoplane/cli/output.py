@@ -190,7 +190,7 @@ def write_solution(found: Solution, out: Path | None, labels: Path | None) -> No
         note(f"wrote {out}")
     if labels is not None:
         name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
-        _write_table(found.labels().rename(name).reset_index(), labels)
+        write_table(found.labels().rename(name).reset_index(), labels)
         note(f"wrote {labels}")
 
 
@@ -199,10 +199,11 @@ def write_encoder(found: Solution, path: Path) -> None:
     if path.suffix.lower() == ".npz":
         Frontier(found.joint, [found]).save(path)
     else:
-        _write_table(found.encoder_frame().reset_index(), path)
+        write_table(found.encoder_frame().reset_index(), path)
 
 
-def _write_table(frame: Any, path: Path) -> None:
+def write_table(frame: Any, path: Path) -> None:
+    """A .csv or .parquet."""
     if path.suffix.lower() == ".parquet":
         write_whole(path, frame.to_parquet)
     else:

@@ -35,7 +35,7 @@ NAMES = ", ".join(FIGURES)
 def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path) -> None:
     r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
 
-    Everything is run with the paper's gradient step and stopping rule and with exact steps that stop at stationary points only,
+    Everything is run with the paper's gradient step and stopping rule and with our own steps, which stop at stationary points only,
     beside proven optima. Writes one .png and one .csv per figure, report.md and report.html. If interrupted, the same call resumes.
 
     \b
@@ -87,7 +87,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
     """Compile the kernels, estimate how long it will take unless it is quick, and run what is left."""
     if not left:
         return
-    for step in ("gradient", "exact"):
+    for step in ("gradient", "majorise"):
         output.prepare(DouglasRachford("ib-1", step=step), bottleneck(0.2), interruption)
     if not quick:
         with _bar(len(left), "timing samples") as tell:

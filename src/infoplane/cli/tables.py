@@ -134,6 +134,35 @@ def _values(cells: list[Any], names: Sequence[str], parsers: Mapping[int, _Parse
     return found
 
 
+def read_frame(place: Place, numbers: Sequence[str] = ()) -> Any:
+    """Every row of a table with all its columns, as a pandas frame; None where a cell is empty. ``numbers`` are read as such."""
+    import pandas as pd
+
+    with readable(place):
+        rows = any_rows(place)
+        header = rows.header()
+        for name in (*header, *numbers):
+            check_column(header, name)
+        cells: list[list[Any]] = [[] for _ in header]
+        for line, row in rows:
+            _check_length(line, row, header)
+            for name, column, cell in zip(header, cells, row, strict=True):
+                value = None if _is_empty(cell) else cell
+                column.append(
+                    _number(rows, value, line, f"column {name!r}") if name in numbers and value is not None else value
+                )
+        if not cells or not cells[0]:
+            raise InvalidJointError("a table must have at least one row beside its header; found none.")
+    is_text = isinstance(place, Path) and kind_of(place) in TEXTS
+    made = {}
+    for name, column in zip(header, cells, strict=True):
+        if name in numbers:
+            made[name] = pd.Series(column, dtype=float)
+        else:
+            made[name] = pd.Series(_whole_numbers(column) if is_text else column, dtype=object)
+    return pd.DataFrame(made)
+
+
 class _Parser:
     """The cells of a column that is to be binned: dates if its rule or its first cell says so, else numbers."""
 

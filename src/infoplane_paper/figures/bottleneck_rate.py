@@ -55,17 +55,17 @@ def pieces(scale: Scale) -> Sequence[Piece]:
         for clusters in FEWER:
             trials = min(TRIALS, scale.trials)
             found.append(Sweep(ends(solver, clusters), JOINT, "bottleneck", (GAMMA,), method, clusters, trials))
-    baseline = (Method(BASELINE, "exact").within(scale.limit),)
+    baseline = (Method(BASELINE, "majorise").within(scale.limit),)
     return [*found, Descent(BASELINE, JOINT, "bottleneck", GAMMA, baseline, CLUSTERS)]
 
 
 def draw(runs: Runs) -> Drawing:
     """The paper's way, and our improved ways with Blahut-Arimoto beside them."""
     where = f"gamma = {GAMMA:g}, uniform data"
-    ours = {name(solver, kind): COLOUR[solver] for solver in SOLVERS for kind in ("exact", "auto")}
+    ours = {name(solver, kind): COLOUR[solver] for solver in SOLVERS for kind in ("majorise", "auto")}
     panes = {
         f"(a) the paper's way, {where}": {name(solver, "gradient"): COLOUR[solver] for solver in SOLVERS},
-        f"(b) exact steps, {where}": {**ours, BASELINE: COLOUR[BASELINE]},
+        f"(b) our steps, {where}": {**ours, BASELINE: COLOUR[BASELINE]},
     }
     return draw_descents(runs, panes)
 
@@ -127,7 +127,7 @@ FIGURE = Figure(
             "linear-blahut-arimoto",
             "Blahut-Arimoto's loss decreases linearly, too",
             baseline_is_linear,
-            {"exact": "Blahut-Arimoto as it is"},
+            {"majorise": "Blahut-Arimoto as it is"},
             where="Section IV-A",
         ),
     ),

@@ -24,7 +24,7 @@ LESS_TRIALS = 4
 
 def curve(solver: str, alpha: float, kind: str) -> Curve:
     """One curve of the figure."""
-    way: StepKind = "gradient" if kind == "gradient" else "exact"
+    way: StepKind = "gradient" if kind == "gradient" else "majorise"
     return Curve(JOINT, "bottleneck", GAMMA, CLUSTERS, solver, way, alpha, BOTTLENECK_PENALTIES, LONG_LIMIT)
 
 
@@ -55,7 +55,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 def draw(runs: Runs) -> Drawing:
     """One panel per way of running."""
     figure, axes = panels(2)
-    shown = {"gradient": "(a) the paper's way", "exact": "(b) exact steps"}
+    shown = {"gradient": "(a) the paper's way", "majorise": "(b) our steps"}
     for ax, (kind, words) in zip(axes, shown.items(), strict=True):
         draw_shares(ax, runs, curves(kind), f"{words}, gamma = {GAMMA:g}, uniform data", ENOUGH)
         ax.set_xscale("log", base=2)

@@ -27,8 +27,8 @@ ALPHAS = (1.618, 2.0)
 
 
 def curve(alpha: float, kind: str) -> Curve:
-    """One curve: exact steps are also run at penalties below the paper's range, where they converge within the limit."""
-    way: StepKind = "gradient" if kind == "gradient" else "exact"
+    """One curve: our steps are also run at penalties below the paper's range, where they converge within the limit."""
+    way: StepKind = "gradient" if kind == "gradient" else "majorise"
     penalties = FUNNEL_SHARE_PENALTIES if way == "gradient" else (*LOW_PENALTIES, *FUNNEL_SHARE_PENALTIES)
     return Curve(JOINT, "funnel", BETA, CLUSTERS, "pf-2", way, alpha, penalties, SHARE_LIMIT)
 
@@ -40,7 +40,7 @@ def fine(alpha: float) -> Curve:
 
 def pieces(scale: Scale) -> Sequence[Piece]:
     """One sweep per curve and penalty, and the optimum."""
-    trials = {"gradient": min(TRIALS, scale.many), "exact": scale.few}
+    trials = {"gradient": min(TRIALS, scale.many), "majorise": scale.few}
     base = [sweep for kind in WAYS for alpha in ALPHAS for sweep in curve(alpha, kind).sweeps(scale, trials[kind])]
     finer = [sweep for alpha in ALPHAS for sweep in fine(alpha).sweeps(scale, min(FINE_TRIALS, scale.many))]
     return [
@@ -52,12 +52,12 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """The paper's way on its range of c, the same on the finer grid, and exact steps."""
+    """The paper's way on its range of c, the same on the finer grid, and our steps."""
     figure, axes = panels(3, width=4.6)
     shown = {
         "(a) the paper's way": [curve(alpha, "gradient") for alpha in ALPHAS],
         "(b) the paper's way, finer grid of c": [fine(alpha) for alpha in ALPHAS],
-        "(c) exact steps": [curve(alpha, "exact") for alpha in ALPHAS],
+        "(c) our steps": [curve(alpha, "majorise") for alpha in ALPHAS],
     }
     for ax, (words, curves) in zip(axes, shown.items(), strict=True):
         draw_shares(ax, runs, curves, words, ENOUGH)

@@ -34,7 +34,7 @@ SOLVERS = {
 UNDER, OVER = (0.25, 0.5, 0.75), (1.0, 1.25, 1.5, 1.618, 1.75, 2.0)
 ALPHAS = (*UNDER, *OVER)
 INNER = 30
-"""Majorise-minimise steps per argmin: many, because the theorems speak of exact argmins."""
+"""Majorise-minimise steps per argmin, at most: many, because the theorems speak of exact argmins."""
 BELOW_ONE = 1.0 - 1e-6
 NEAR = 0.05
 """How far a fitted exponent may lie from 1/2."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -11,7 +12,7 @@ import infoplane as ip
 
 from ..convergence import smallest_penalty
 from ..drawing import COLOUR, Drawing, dress, legend, logarithmic, panels, plain_numbers
-from ..methods import Method, load
+from ..methods import Method, load, no_penalty_warnings
 from ..piece import Arrays, Instant, Piece
 from ..runs import Runs
 from ..scale import Scale
@@ -43,8 +44,9 @@ class Formula(Instant):
         (encoder,) = random_starts(1, self.clusters, joint.shape[0], self.seed)
 
         def threshold(gamma: float, solver: str, alpha: float) -> float:
-            found = ip.penalty_threshold(joint, ip.bottleneck(gamma), encoder, formulation=solver, relaxation=alpha)
-            return found.c
+            named: dict[str, Any] = {"formulation": solver, "relaxation": alpha, "printed": True}
+            with no_penalty_warnings():
+                return ip.penalty_threshold(joint, ip.bottleneck(gamma), encoder, **named).c
 
         return {
             solver: np.array([threshold(gamma, solver, alpha) for gamma in self.gammas])
@@ -58,7 +60,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     found: list[Piece] = [Formula("formula", JOINT, grid, CLUSTERS)]
     for solver, alpha in SOLVERS.items():
         for c in scale.some(PENALTIES):
-            method = Method(solver, "exact", c, alpha).within(min(scale.limit, LONG_LIMIT))
+            method = Method(solver, "majorise", c, alpha).within(min(scale.limit, LONG_LIMIT))
             found.append(Sweep(name(solver, c), JOINT, "bottleneck", grid, method, CLUSTERS, min(TRIALS, scale.trials)))
     return found
 
@@ -90,7 +92,7 @@ def draw(runs: Runs) -> Drawing:
         ax.plot(gammas, runs["formula"][solver], "--", color=colour, label=f"{solver}: {words}")
     logarithmic(ax, x=True)
     plain_numbers(ax.xaxis)
-    dress(ax, "Smallest penalty against gamma, exact steps, uniform data", "gamma", "c")
+    dress(ax, "Smallest penalty against gamma, our steps, uniform data", "gamma", "c")
     legend(ax, ncols=2)
     return figure
 

@@ -1,4 +1,4 @@
-"""The paper's inequalities along real iterates."""
+"""What is proven of the recursions, along real iterates."""
 
 import itertools
 
@@ -11,33 +11,24 @@ from recursions import augmented, python_iterates
 
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 1.618, 2.0])
-def test_sufficient_decrease_of_solver_one(alpha):
-    """Lemma "Sufficient Decrease I": L_c falls by delta_p |dp|^2 + delta_q |dBq|^2 + delta_nu |dnu|^2 when c is above Theorem 4's."""
+def test_descent_of_solver_one_just_above_the_proven_threshold(alpha):
+    """L_c falls in every iteration once c > L, at the smallest mass met; no more than a tenth above it here, whatever alpha is."""
     joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.5)
     W = np.random.default_rng(4).dirichlet(np.full(3, 20.0), size=3).T.copy()
-    threshold = penalty_threshold(joint, problem, W, formulation="ib-1", relaxation=alpha)
-    c = 40.0 * threshold.c
-    states, split, shares, marginals = python_iterates("ib-1", joint, problem, W, c, alpha, 60, inner=60)
-    # The constants hold for the smallest masses met on the way.
-    met = min((q for _p, q, _nu in states), key=lambda q: q.min())
-    now = penalty_threshold(joint, problem, met / met.sum(0), formulation="ib-1", relaxation=alpha)
-    assert c > now.c
-    L_p, sigma_F, omega_G = (now.constants[name] for name in ("L_p", "sigma_F", "omega_G"))
-    delta_p = sigma_F * L_p / (L_p + sigma_F) + c * (1.0 / alpha - 0.5)
-    delta_q = (c - omega_G) / 2.0
-    delta_nu = 1.0 / (L_p + sigma_F) - 1.0 / (c * alpha)
-    assert min(delta_p, delta_q, delta_nu) >= 0
-    # The first iterate has no first-order condition behind it; from the second on the lemma applies.
-    for before, after in itertools.pairwise(states[1:]):
-        fall = augmented(split, shares, marginals, False, before, c) - augmented(
-            split, shares, marginals, False, after, c
-        )
-        promised = (
-            delta_p * ((before[0] - after[0]) ** 2).sum()
-            + delta_q * ((marginals(None, before[1]) - marginals(None, after[1])) ** 2).sum()
-            + delta_nu * ((before[2] - after[2]) ** 2).sum()
-        )
-        assert fall >= promised - 1e-12
+    named = {"formulation": "ib-1", "relaxation": alpha}
+    c = ip.theorem_threshold(joint, problem, W, **named).c
+    for _ in range(20):
+        states, split, shares, marginals = python_iterates("ib-1", joint, problem, W, c, alpha, 60, inner=60)
+        met = min((q for _p, q, _nu in states), key=lambda q: (q @ joint.p_x).min())
+        now = ip.theorem_threshold(joint, problem, met / met.sum(0), **named).c
+        now = max(now, (1.0 - 0.5) / min(p.min() for p, _q, _nu in states))
+        if now < c:
+            break
+        c = 1.1 * now
+    assert 1.0 < c / now < 1.5
+    # The first iterate has no first-order condition behind it; from the second on the theorem applies.
+    levels = [augmented(split, shares, marginals, False, state, c) for state in states[1:]]
+    assert np.diff(levels).max() <= 1e-12
 
 
 @pytest.mark.parametrize("alpha", [0.7, 1.0, 1.618])

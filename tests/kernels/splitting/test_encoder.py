@@ -49,6 +49,27 @@ def test_pf_2_encoder_steps_reach_a_stationary_point_of_the_block():
     assert block(np.log(np.maximum(V, 1e-300)).ravel()) <= polished.fun + 1e-7
 
 
+@pytest.mark.parametrize("formulation", ["ib-1", "pf-1", "pf-2v"])
+def test_the_exact_step_ends_where_the_block_is_stationary_and_one_majorised_step_does_not(formulation):
+    """The slope of the block in the logits of W, the decoders those of the W before, by central differences."""
+    split, shares, W, x, s, c = setting(formulation, JOINTS["paper"], seed=2, inner=10_000, inner_tol=1e-12)
+
+    def slope(V):
+        logits, found = np.log(V), np.zeros_like(V)
+        for at in np.ndindex(V.shape):
+            for sign in (1.0, -1.0):
+                moved = logits.copy()
+                moved[at] += sign * 1e-5
+                U = np.exp(moved) / np.exp(moved).sum(axis=0)
+                value = twins.encoder_value(split.P, U, W, shares.a, shares.d) + twins.penalty(U @ split.M, x, s, c)
+                found[at] += sign * value / 2e-5
+        return np.abs(found).max()
+
+    assert slope(argmin_encoder(split, x, s, c, W)) < 1e-8
+    once = split._replace(inner=10 if formulation == "pf-1" else 1, inner_tol=0.0)
+    assert slope(argmin_encoder(once, x, s, c, W)) > 1e-4
+
+
 def test_divergence_is_exact_for_small_and_large_steps():
     split, _shares, W, *_ = setting("pf-2", JOINTS["paper"])
     for size in (1e-9, 1e-5, 1e-3, 0.3):

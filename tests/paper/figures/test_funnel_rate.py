@@ -29,7 +29,7 @@ def test_minimum_against_the_lowest_met(lowest, expected, words):
 
 def test_a_linear_rate_is_drawn_straight_and_above_one_common_limit():
     pytest.importorskip("matplotlib")
-    names = [funnel_rate.name(alpha, kind) for alpha in funnel_rate.ALPHAS for kind in ("gradient", "exact", "auto")]
+    names = [funnel_rate.name(alpha, kind) for alpha in funnel_rate.ALPHAS for kind in ("gradient", "majorise", "auto")]
     columns = {name: made_descent(-1 + 0.9**K, -1.0) for name in names}
     columns[names[0]] = made_descent(-0.2 + 0.9**K, -0.2)
     ways = funnel_rate.draw(made_runs("funnel-rate", columns)).axes

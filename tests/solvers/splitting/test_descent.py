@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.splitting.descent import descent, descent_threshold, over_relaxed
+from infoplane.solvers.splitting.descent import descent
 from infoplane.solvers.splitting.formulations import FORMULATIONS
+from infoplane.solvers.splitting.thresholds import descent_threshold, over_relaxed, theorem_2
 
 COVERED = [name for name, formulation in FORMULATIONS.items() if formulation.descends]
 
@@ -25,8 +26,6 @@ def test_the_threshold_is_where_kappa_vanishes(alpha, sigma, L):
 
 
 def test_for_weakly_convex_blocks_it_is_the_papers_theorem_2():
-    from infoplane.solvers.splitting.penalty import theorem_2
-
     for alpha in (0.5, 1.0, 1.618):
         assert descent_threshold(alpha, sigma=-3.0, L=4.0) == pytest.approx(theorem_2(alpha, sigma_G=3.0, L_q=4.0))
     assert descent_threshold(2.0, sigma=-3.0, L=4.0) == math.inf
@@ -115,7 +114,10 @@ def test_what_is_asked_wrongly():
     joint, W = ip.datasets.paper_uniform(), np.full((3, 3), 1 / 3)
     for call, message in (
         (lambda: ip.theorem_threshold(joint, ip.funnel(2.0), W, formulation="pf-2"), "does not cover pf-2"),
-        (lambda: ip.theorem_threshold("4", L_q=1.0), "no theorem '4'; the names are 1, 2, 3, descent"),
+        (
+            lambda: ip.theorem_threshold("4", L_q=1.0),
+            "no theorem '4'; the names are 2, 3, descent, over-relaxed, jia, printed-1",
+        ),
         (lambda: ip.theorem_threshold("2", L_q=1.0), "Theorem 2 takes other constants.*sigma_G"),
         (lambda: ip.theorem_threshold("descent", relaxation=2.5, sigma=1.0, L=1.0), "covers 0 < alpha <= 2"),
         (lambda: ip.theorem_threshold(joint, ip.funnel(2.0), W, L_q=1.0), "L_q: constants go with a theorem's name"),

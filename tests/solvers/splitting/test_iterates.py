@@ -52,7 +52,7 @@ def test_the_inequality_holds_row_by_row_for_the_automatic_penalty(formulation, 
 def test_above_the_threshold_every_iteration_is_covered_and_falls(formulation):
     joint = ip.datasets.paper_nonuniform()
     W = random_encoder(3, 3, np.random.default_rng(3))
-    c = 4.0 * ip.theorem_threshold(joint, problem_for(formulation), W, formulation=formulation).c
+    c = 8.0 * ip.theorem_threshold(joint, problem_for(formulation), W, formulation=formulation).c
     options = ip.DouglasRachford(formulation, penalty=c, relaxation=1.0)
     covered, checked = check(joint, formulation, options, iterations=40)
     assert covered == checked >= 30

@@ -7,7 +7,7 @@ import infoplane as ip
 import twins
 from infoplane.joint.support import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
-from infoplane.solvers.splitting.penalty import theorem_2
+from infoplane.solvers.splitting.thresholds import theorem_2
 
 
 def second_difference(f, W, d, step=1e-4):

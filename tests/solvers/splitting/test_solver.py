@@ -174,3 +174,41 @@ def test_an_exact_step_that_takes_too_much_memory_or_minutes_is_refused(clusters
     """With 20 clusters four minutes of processor time did not end its first iterations, and nothing could stop it."""
     with pytest.raises(ip.InvalidOptionError, match=rf"{unknowns}.* at most 8 clusters \(found {clusters}\)"):
         ip.solve(ip.datasets.colours(), ip.bottleneck(0.2), "ib-2", clusters=clusters, starts=1, rng=0)
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_majorised_steps_are_not_exact_ones_unless_argmins_have_a_closed_form():
+    """After two iterations; ib-2 and ib-1v take argmins exactly either way."""
+    joint = ip.datasets.paper_uniform()
+    start = np.random.default_rng(0).dirichlet(np.ones(3), size=3).T
+
+    def after_two(formulation, step):
+        problem = ip.bottleneck(0.2) if formulation.startswith("ib") else ip.funnel(2.5)
+        solver = ip.DouglasRachford(formulation, step=step, penalty=16.0, relaxation=1.0)
+        return list(ip.iterates(joint, problem, solver, start, max_iter=2))[-1].W
+
+    apart = {
+        name: np.abs(after_two(name, "exact") - after_two(name, "majorise")).max()
+        for name in ("ib-1", "ib-2", "ib-1v", "pf-1", "pf-2", "pf-2v")
+    }
+    assert max(apart["ib-2"], apart["ib-1v"]) < 1e-12
+    assert min(apart[name] for name in ("ib-1", "pf-1", "pf-2", "pf-2v")) > 1e-3
+    assert apart["ib-1"] > 0.1
+
+
+def test_exact_steps_converge_to_the_same_optimum():
+    joint, problem = ip.datasets.paper_uniform(), ip.bottleneck(0.2)
+    for name in ("ib-1", "ib-2"):
+        found = ip.solve(joint, problem, ip.DouglasRachford(name, step="exact"), starts=4, rng=0)
+        assert found.converged
+        assert found.loss == pytest.approx(-0.240760, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", ["ib-1", "ib-2", "ib-1v", "pf-1", "pf-2v"])
+def test_leaps_never_raise_the_augmented_lagrangian(name):
+    """At a constant penalty above the proven threshold leaps are off; with the automatic one, once it rests, L_c falls, leaps included."""
+    problem = ip.bottleneck(0.6) if name.startswith("ib") else ip.funnel(5.0)
+    run = ip.solve(ip.datasets.paper_nonuniform(), problem, name, starts=1, init="random", rng=2, max_iter=2000)
+    rests = np.flatnonzero(np.diff(run.trace.penalty) != 0.0).max(initial=0) + 2
+    assert len(run.trace) > rests + 60
+    assert np.diff(run.trace.augmented[rests:]).max() <= 1e-12

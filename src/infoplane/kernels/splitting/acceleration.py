@@ -3,7 +3,8 @@
 Near a limit the iterates of a splitting move along one slow mode, W_k - W* ~ r^k. Two successive displacements over a stride of
 iterations, D0 and D1, give the mode's factor r = <D1, D0> / <D0, D0> over that stride, and D1 r / (1 - r) is the displacement that is
 left. Where the mode grows, r >= 1, the run is leaving a saddle, and a short leap in the same direction leaves it sooner. nu is
-extrapolated with W, and v = W M. The safeguard is the objective, not a residual: residuals are small at saddles too.
+extrapolated with W, and v = W M. The safeguard is the objective, not a residual: residuals are small at saddles too. (`advance` asks as
+well that the augmented Lagrangian does not rise, and makes nu the gradient of the block that it follows.)
 """
 
 import math

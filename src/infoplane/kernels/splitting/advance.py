@@ -16,10 +16,11 @@ from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common.arrays import Flags, Integers, matmul
 from ..common.outcomes import FAILED, RUNNING
+from ..common.roots import safe_log
 from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
 from .acceleration import STRIDE, leap
 from .blocks import step_one, step_two
-from .measure import stationarity
+from .measure import augmented_lagrangian, lagrangian, stationarity
 from .penalty import FLOOR, remember_raises, retune
 from .stopping import is_finite, judge, measure, record_iteration
 from .tables import Iterate, Setting, Split, State, Tables, Tail
@@ -39,6 +40,7 @@ def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
         setting.a[r],
         setting.d[r],
         setting.inner,
+        setting.inner_tol,
         setting.kappa > 0.0,
         max(setting.kappa, 1.0) * scale,
         setting.proximal,
@@ -103,15 +105,34 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
 
 
 @inlined
-def _looked_ahead(split: Split, rho: Array, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
-    """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one."""
+def _looked_ahead(split: Split, setting: Setting, rho: Array, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
+    """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one.
+
+    A leap is taken only if the augmented Lagrangian, which is the loss where v = W M, does not rise by it either.
+    """
     looks = tail.looks
     if looks >= 2:
         leaped, W, nu = leap(split, rho, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
-        if leaped:
+        level = augmented_lagrangian(split, now.W, now.v, now.nu, now.c, rho, setting.encoder_first)
+        if leaped and lagrangian(split, W, rho) <= level:
             u = matmul(W, split.M)
+            _follow(split, setting, u, nu)
             now, looks = Iterate(W, u.copy(), nu, now.c, now.boost, u), -1
     return now, Tail(now.W, tail.W_1, now.nu, looks + 1)
+
+
+@inlined
+def _follow(split: Split, setting: Setting, v: Array, nu: Array) -> None:
+    """Make nu the gradient that it is after every iteration, -grad F(v) or grad G(v), where it follows the marginal block.
+
+    With that the descent theorem holds from the leap on (docs/theory.md). Where nu follows the encoder (pf-2) it stays as it is.
+    """
+    if (setting.order == 1) == setting.encoder_first or setting.proximal > 0.0:
+        return
+    sign = 1.0 if setting.order == 1 else -1.0
+    for z in range(v.shape[0]):
+        for j in range(v.shape[1]):
+            nu[z, j] = sign * split.h[j] * (safe_log(v[z, j]) + 1.0)
 
 
 @inlined
@@ -184,7 +205,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             if dead > 0:
                 now, tail = _without_dead(split, now, keep, now.W.shape[0] - dead)
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:
-                now, tail = _looked_ahead(split, rho, now, tail)
+                now, tail = _looked_ahead(split, setting, rho, now, tail)
         if not record:
             state.residuals[r, 2] = stationarity(split, now.W, rho, setting.width[r])
         _put_back(state, r, now, tail)

@@ -4,7 +4,9 @@
         - <s, W M> + sum (c/2) (W M - x)^2
 
 by majorise-minimise. Concave entropies are replaced by their tangents; a convex -|a| H is |a|-smooth relative to the divergence
-D(W, W_old) = sum_x p(x) KL(W_x || W_old_x); the variational decoders q(y|z), q(x|z) are those of W_old. What remains is
+D(W, W_old) = sum_x p(x) KL(W_x || W_old_x); the variational decoders q(y|z), q(x|z) are those of W_old. One such step, or ten mirror
+steps, are what ``step="majorise"`` takes; ``step="exact"`` repeats them until W rests, with the decoders of the outer iterate: a
+stationary point of the subproblem, reached downhill from W_old (its global minimiser where the block is convex). What remains in each is
 
     sum_x p(x) [ -<S_x, W_x> + k sum_z W log W ] - <s, W M> + sum (c/2) (W M - x)^2,     k = |a_z|_- + |a_zy|_- - a_zx
 
@@ -39,13 +41,15 @@ def convexity(split: Split) -> float:
 
 
 @part
-def slope_table(split: Split, W: Array, log_W: Array, on_W: float) -> Array:
+def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: float, decoders: float) -> Array:
     """S[z, x]: minus the slope of everything in the block but H(Z|X) and the penalty, over p(x), plus on_W log W.
+
+    ``entropies`` and ``decoders``, 1 or 0, say which of the two parts are in it.
 
     log q(y|z) = log p(z|y) + log p(y) - log p(z) and log q(x|z) = log W + log p(x) - log p(z); parts in x or y alone add the same to
     every z of a column and make no difference.
     """
-    a, d = split.a, split.d
+    a, d = entropies * split.a, decoders * split.d
     log_z, log_zy = marginal_logs(split, W)
     S = combine(split, log_z, a[0] - d[0] - d[1], log_zy, a[2] + d[0])
     on_W += d[1]
@@ -58,20 +62,40 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float) -> Array:
 
 @part
 def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
-    """The encoder block's argmin: ``split.inner`` majorise-minimise steps."""
+    """The encoder block's argmin: ``split.inner`` majorise-minimise steps, fewer once W rests if ``split.inner_tol`` asks for that."""
     extra = convexity(split)
     k = extra - split.a[1]
     log_W = log_table(W)
+    exact = split.inner_tol > 0.0
+    fixed = slope_table(split, W, log_W, 0.0, 0.0, 1.0) if exact and k > 0.0 else np.zeros((0, 0))
     for _ in range(split.inner):
         if split.stop[0] != 0:
             break
+        before = W
         if k > 0.0:
-            W = dual_newton(split, slope_table(split, W, log_W, extra), k, x, s, c, W)
+            S = slope_table(split, W, log_W, extra, 1.0, 0.0 if exact else 1.0)
+            if exact:
+                for z in range(W.shape[0]):
+                    for i in range(W.shape[1]):
+                        S[z, i] += fixed[z, i]
+            W = dual_newton(split, S, k, x, s, c, W)
             if split.inner > 1:
                 log_W = log_table(W)
         else:
             W = mirror_step(split, x, s, c, W, log_W)
+        if exact and farthest(W, before) <= split.inner_tol:
+            break
     return W
+
+
+@part
+def farthest(W: Array, V: Array) -> float:
+    """The largest entry of |W - V|."""
+    most = 0.0
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            most = max(most, abs(W[z, i] - V[z, i]))
+    return most
 
 
 @part
@@ -229,7 +253,7 @@ def mirror_step(split: Split, x: Array, s: Array, c: Array, W: Array, log_W: Arr
     g is the slope of the whole block over p(x). H(Z|X) equals its tangent minus D exactly, which is where a_zx enters.
     log_W is updated in place: the logarithms of the new W are known here, and to take them again would cost as much as the step.
     """
-    S = slope_table(split, W, log_W, split.a[1])  # a_zx H(Z|X) has the slope -a_zx log W
+    S = slope_table(split, W, log_W, split.a[1], 1.0, 1.0)  # a_zx H(Z|X) has the slope -a_zx log W
     u = matmul(W, split.M)
     pull = np.empty_like(u)
     for z in range(u.shape[0]):

@@ -5,7 +5,7 @@
 Subtracting the mean over z keeps every column on its simplex. One xi serves the whole block: the first of xi_0, xi_0/4, xi_0/16, ...
 that leaves every entry in [0, 1] and then, going on, the first that satisfies Armijo's condition; if none does, the first one that was
 valid. Where entries near zero leave no valid step, those below 1e-9 are held: m is 0 there, and 1 elsewhere. Kept as the faithful
-reproduction of the paper; one entry near zero shortens the step of the whole matrix, which is why `step="exact"` is the default.
+reproduction of the paper; one entry near zero shortens the step of the whole matrix, which is why `step="majorise"` is the default.
 """
 
 import math
@@ -166,7 +166,7 @@ def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Ar
         for j in range(u.shape[1]):
             pull[z, j] = c[z, j] * (u[z, j] - x[z, j]) - s[z, j]
     g = matmul(pull, split.features)
-    S = slope_table(split, W, log_W, split.a[1])
+    S = slope_table(split, W, log_W, split.a[1], 1.0, 1.0)
     for z in range(W.shape[0]):
         for i in range(W.shape[1]):
             g[z, i] = split.p_x[i] * (g[z, i] - S[z, i])

@@ -36,7 +36,8 @@ class Setting(NamedTuple):
     d: Array  # (R, 2)          d_y, d_x
     order: int  # 1 or 2: Solver I or II
     encoder_first: bool  # is the encoder the block p (else q)?
-    inner: int  # majorise-minimise steps per argmin
+    inner: int  # majorise-minimise steps per argmin, at most
+    inner_tol: float  # > 0: fewer, once W moves by no more than this; and decoders stay those of the iterate ("exact")
     alpha: float  # relaxation
     kappa: float  # > 0: the automatic row-scaled penalty; 0: c as given
     tune_on_encoder: bool  # are the automatic penalty's masses those of W M (else of v)?
@@ -104,6 +105,7 @@ class Split(NamedTuple):
     a: Array  # (3,)
     d: Array  # (2,)
     inner: int
+    inner_tol: float
     adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?
     mirror: float  # first curvature that the mirror step tries
     proximal: float

@@ -29,8 +29,8 @@ from ...runtime.threads import one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status, judge
 from .block import Block, BoundBlock
-from .descent import over_relaxed
 from .sets import Place, checked_place
+from .thresholds import over_relaxed
 
 STILL = 10
 """Iterations in which nothing moves, to rounding, after which a run that is not stationary has stalled."""

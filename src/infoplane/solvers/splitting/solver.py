@@ -19,15 +19,19 @@ from ...problem import MarkovLagrangian
 from ..base import Solver
 from ..driver import Iteration
 from ..job import Job
-from .descent import theorem_threshold
+from .descent import formulation_threshold
 from .formulations import FORMULATIONS, Formulation, choose
-from .penalty import SETTLED, automatic_factor, penalty_threshold
+from .penalty import SETTLED, automatic_factor
 
 PAPER_PRIMAL_TOL = 1e-6
 """The paper's stopping rule for its gradient step: total variation, half the absolute sum, of every column of Ap - Bq."""
 
 MIRROR_STEPS = 10
 """Majorise-minimise steps per argmin where the encoder block has no dual (pf-1, pf-2); one suffices elsewhere."""
+
+EXACT_STEPS, EXACT_TOL = 10_000, 1e-12
+"""Of ``step="exact"``: majorise-minimise steps per argmin, at most, and how little W may move in the last of them. Where they contract
+by 0.99 or less, the point reached is within 1e-10 of the stationary one."""
 
 GOLDEN = 1.618
 """The golden ratio, an over-relaxation between ADMM's 1 and Peaceman-Rachford's 2; docs/convergence.md compares it with 1."""
@@ -42,25 +46,29 @@ class DouglasRachford(Solver):
     formulation
         ``"ib-1"``, ``"ib-2"``, ``"ib-1v"``, ``"pf-1"``, ``"pf-2"``, ``"pf-2v"``, or ``"auto"``: the one that the problem's signs allow.
     step
-        How an argmin is taken: ``"exact"`` (closed forms, dual Newton, majorise-minimise) or ``"gradient"``, the paper's
-        mean-subtracted gradient step with back-tracking, in the details of its authors' published scripts; it also stops by the paper's
-        rule.
+        How an argmin is taken. ``"majorise"``: closed forms where there are any; of the encoder's block of ib-1 and pf-2v one
+        majorise-minimise step, of pf-1 and pf-2 ten mirror steps, which lower L_c and are no argmins. ``"exact"``: these steps repeated
+        until W rests, a stationary point of the subproblem; the same as majorise for ib-2 and ib-1v, whose argmins have closed forms. In
+        both a concave row of the marginal block takes the upper root of its equation, a local minimiser, which need not be the global one
+        on the simplex. ``"gradient"``: the paper's mean-subtracted gradient step with back-tracking, in the details of its authors'
+        published scripts; it also stops by the paper's rule.
     penalty
         ``"auto"``: every row of the constraint gets kappa times the curvature of its own entropy; or one number c for all rows.
     relaxation
         alpha, 0 < alpha <= 2; 1 is ADMM, 2 is Peaceman-Rachford.
     acceleration
-        Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="exact"`` and
+        Whether slow tails are extrapolated, under the safeguard that the loss must not rise; only with ``step="majorise"`` and
         ``penalty="auto"``.
     inner
-        Majorise-minimise steps per argmin; None chooses 10 for pf-1 and pf-2, 1 elsewhere.
+        Majorise-minimise steps per argmin; None chooses 10 for pf-1 and pf-2, 1 elsewhere; of ``step="exact"`` the most that are taken,
+        10,000 by default.
     proximal
         Weight of a Bregman term KL(p || p_old) in the marginal block's argmin; only the earlier ADMM-IB uses it.
     first_step
         Where back-tracking begins; only with ``step="gradient"``. 0.01 is what the published scripts have.
     order
-        ``"I"`` or ``"II"``: the recursion, Solver I or Solver II; None is the formulation's own. The published scripts run ib-1v and pf-2v,
-        whose conditions are those of Solver II, in the order of Solver I.
+        ``"I"`` or ``"II"``: the recursion, Solver I or Solver II; None is the formulation's own. The published scripts run ib-1v and
+        pf-2v, whose conditions are those of Solver II, in the order of Solver I.
 
     Examples
     --------
@@ -73,7 +81,7 @@ class DouglasRachford(Solver):
     formulation: Literal["auto", "ib-1", "ib-2", "ib-1v", "pf-1", "pf-2", "pf-2v"] = field(
         default="auto", metadata=PYTHON_ONLY
     )
-    step: Literal["exact", "gradient"] = "exact"
+    step: Literal["majorise", "exact", "gradient"] = "majorise"
     penalty: float | Literal["auto"] = "auto"
     relaxation: float = GOLDEN
     acceleration: bool = True
@@ -87,7 +95,7 @@ class DouglasRachford(Solver):
             raise InvalidOptionError(
                 f"formulation must be auto or one of {', '.join(FORMULATIONS)}; found {self.formulation!r}."
             )
-        check_one_of("step", self.step, ("exact", "gradient"))
+        check_one_of("step", self.step, ("majorise", "exact", "gradient"))
         if not isinstance(self.penalty, str) or self.penalty != "auto":
             penalty = number("penalty", self.penalty, lambda c: c > 0.0, "'auto' or a positive number")
             object.__setattr__(self, "penalty", penalty)
@@ -120,7 +128,7 @@ class DouglasRachford(Solver):
     @property
     def advice(self) -> str:
         """What to change if a run does not converge: the options that follow the paper's method instead of the defaults."""
-        changes = [*["step='exact'"] * (self.step != "exact"), *["penalty='auto'"] * (self.penalty != "auto")]
+        changes = [*["step='majorise'"] * (self.step != "majorise"), *["penalty='auto'"] * (self.penalty != "auto")]
         return f"raise max_iter, or use {' and '.join(changes)}" if changes else ""
 
     def _formulation(self, problem: MarkovLagrangian) -> Formulation:
@@ -137,26 +145,19 @@ class DouglasRachford(Solver):
         return None
 
     def caution(self, support: Support, problem: MarkovLagrangian, start: Array) -> str | None:
-        """What no theorem covers: Solver II at relaxation 2, or a penalty below the paper's threshold, or below what is proven."""
+        """What is not proven: Solver II at relaxation 2, or a penalty below the threshold of the descent theorem at the start's masses."""
         formulation = self._formulation(problem)
         if formulation.order == 2 and self.relaxation == 2.0:
             return f"no theorem covers {formulation.name} (Solver II) at relaxation 2; they cover alpha < 2."
-        if self.penalty == "auto" or start.min() <= 0:
+        if self.penalty == "auto" or start.min() <= 0 or not formulation.descends:
             return None
-        where = (support.joint, problem, support.lift(start))
-        named: dict[str, Any] = {"formulation": formulation.name, "relaxation": self.relaxation}
-        lines = []
-        if formulation.theorem is not None:
-            paper = penalty_threshold(*where, **named)
-            lines.append((paper.c, f"the paper's threshold ({paper.theorem})"))
-        if formulation.descends:
-            lines.append((theorem_threshold(*where, **named).c, "the smallest c from which L_c provably falls"))
-        low = [f"{c:.4g}, {what}" for c, what in lines if self.penalty < c]
-        if not low:
+        proven = formulation_threshold(support.joint, problem, support.lift(start), formulation, self.relaxation).c
+        if self.penalty >= proven:
             return None
         return (
-            f"penalty c = {self.penalty:g} lies below {', and below '.join(low)}, for {formulation.name} at the start's masses. "
-            "Smaller penalties often converge, too; penalty='auto' needs no tuning."
+            f"penalty c = {self.penalty:g} lies below {proven:.4g}, from which on the augmented Lagrangian provably falls in every "
+            f"iteration, for {formulation.name} at the start's masses. Smaller penalties often converge, too; "
+            "penalty='auto' needs no tuning."
         )
 
     def begin(self, job: Job) -> SplittingIteration:
@@ -192,7 +193,7 @@ class SplittingIteration(Iteration):
         M = formulation.constraint(support.p_x, support.K)
         auto = options.penalty == "auto"
         has_dual = bool(max(-share.a[0], 0.0) + max(-share.a[2], 0.0) - share.a[1] > 0.0)
-        if options.step == "exact" and has_dual:
+        if options.step != "gradient" and has_dual:
             _check_size(formulation, clusters, M.shape[1])
         self.formulation = formulation
         self.advice = options.advice
@@ -211,7 +212,8 @@ class SplittingIteration(Iteration):
             d=_for_each(runs, share.d),
             order=formulation.order,
             encoder_first=formulation.encoder_first,
-            inner=options.inner or (1 if has_dual else MIRROR_STEPS),
+            inner=options.inner or _inner_steps(options.step, has_dual),
+            inner_tol=EXACT_TOL if options.step == "exact" else 0.0,
             alpha=float(options.relaxation),
             kappa=automatic_factor(formulation, options.relaxation) if auto else 0.0,
             tune_on_encoder=formulation.tune_on_encoder,
@@ -221,7 +223,7 @@ class SplittingIteration(Iteration):
             primal_tol=PAPER_PRIMAL_TOL if options.step == "gradient" else 0.0,
             gradient=options.step == "gradient",
             first_step=options.first_step,
-            accelerate=options.acceleration and auto and options.step == "exact",
+            accelerate=options.acceleration and auto and options.step == "majorise",
             stop=job.budget.flag,
         )
         v = starts @ M
@@ -249,6 +251,13 @@ class SplittingIteration(Iteration):
     def encoders(self) -> list[Array]:
         """W of every run, without dead clusters."""
         return [W[: int(alive)].copy() for W, alive in zip(self.state.W, self.state.alive, strict=True)]
+
+
+def _inner_steps(step: str, has_dual: bool) -> int:
+    """Majorise-minimise steps per argmin, at most."""
+    if step == "exact":
+        return EXACT_STEPS
+    return 1 if has_dual else MIRROR_STEPS
 
 
 def _for_each(runs: int, row: Any) -> Array:

@@ -1,0 +1,188 @@
+"""``infoplane encode``: columns of a table as few groups that keep what predicts another column."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import counted, label_text
+from ..information import bits
+from ..storage.files import write_whole
+from ..storage.mechanism import write_mechanism
+from ..table.encoded_feature import OUTPUTS
+from ..table.mechanism import Mechanism
+from ..view.encoding_page import encoding_page
+from . import options, output
+from .csv_files import escape_formulas
+from .inputs import split_names
+from .numerals import Number, Whole
+from .tables import read_frame
+from .typed_files import check_column, located
+
+TABLES = (".csv", ".parquet")
+
+
+@click.command()
+@click.argument("table")
+@click.option(
+    "--columns", callback=split_names, required=True, metavar="COLS", help="Columns to encode, separated by commas."
+)
+@click.option("--target", required=True, metavar="COL", help="The column whose values the groups shall predict.")
+@click.option(
+    "--numbers",
+    callback=split_names,
+    metavar="COLS",
+    help="Those of --columns that are numbers: they are cut into intervals.",
+)
+@click.option(
+    "--clusters",
+    type=Whole(min=1),
+    metavar="N",
+    help="The most groups of a column.  [default: what the records support]",
+)
+@click.option("--gamma", type=Number(), help="Instead: the bottleneck's trade-off.")
+@click.option("--max-bits", type=Number(), metavar="B", help="Instead: the most bits H(Z) of a group's number.")
+@click.option(
+    "--min-relevance", type=Number(), metavar="SHARE", help="Instead: the share of I(X;Y) to keep, with fewest groups."
+)
+@click.option(
+    "--output", "kind", type=click.Choice(OUTPUTS), default="cluster", show_default=True, help="What a column becomes."
+)
+@click.option("--product", is_flag=True, help="Encode all --columns together, as one.")
+@click.option(
+    "--min-count", type=Whole(min=1), default=1, metavar="N", help="Categories with fewer rows are one, called other."
+)
+@click.option(
+    "--out", type=click.Path(path_type=Path), required=True, help="The table with encoded columns, .csv or .parquet."
+)
+@click.option(
+    "--model", type=click.Path(path_type=Path), help="The groups as .json, for infoplane apply; nothing in it is run."
+)
+@click.option(
+    "--mapping", type=click.Path(path_type=Path), help="Every category with its group and p(y|z), as .csv or .parquet."
+)
+@click.option("--report", type=click.Path(path_type=Path), help="What the groups hold, as one .html page.")
+@escape_formulas
+@options.as_json
+def encode(
+    table: str,
+    columns: tuple[str, ...],
+    target: str,
+    numbers: tuple[str, ...],
+    clusters: int | None,
+    kind: str,
+    product: bool,
+    out: Path,
+    model: Path | None,
+    mapping: Path | None,
+    report: Path | None,
+    as_json: bool,
+    **points: Any,
+) -> None:
+    r"""Put the values of columns of TABLE into few groups that keep what predicts --target.
+
+    TABLE is .csv (also .gz), .parquet, .feather, .xlsx, .jsonl or sqlite:///file.db?table, a row a record. In --out every row is encoded
+    by the other rows: its own target has no part in its group, so that a model may be trained on it. New rows are encoded by infoplane
+    apply.
+
+    \b
+    Examples:
+      infoplane encode people.csv --columns job,city --target income --out encoded.csv --model groups.json
+      infoplane encode people.csv --columns job,age --numbers age --target income --clusters 8 --out encoded.parquet
+      infoplane apply groups.json new.csv --out new_encoded.csv
+    """
+    from ..table.bottleneck_encoder import BottleneckEncoder
+
+    output.check_target(out, "--out", TABLES)
+    output.check_target(model, "--model", (".json",))
+    output.check_target(mapping, "--mapping", TABLES)
+    output.check_target(report, "--report", (".html",))
+    for name in numbers:
+        if name not in columns:
+            raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
+    if target in columns:
+        raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
+    frame = read_frame(located(table), numbers)
+    for name in (*columns, target):
+        check_column(frame.columns.tolist(), name)
+    if frame[target].isna().any():
+        row = int(frame[target].isna().to_numpy().argmax())
+        raise InvalidJointError(
+            f"{table}: column {target!r} must have a value in every row; found none in row {row + 1} after the header."
+        )
+    categories = [name for name in columns if name not in numbers]
+    encoder = BottleneckEncoder(
+        clusters, **points, output=kind, product=product, categorical_features=categories
+    ).set_output(transform="pandas")
+    try:
+        encoded = encoder.fit_transform(frame[list(columns)], frame[target].astype(str).to_numpy())
+    except ValueError as error:  # scikit-learn's, of rows that cannot be encoded
+        raise error if isinstance(error, InvalidOptionError) else InvalidJointError(f"{table}: {error}") from error
+    made = in_place(frame, list(columns), encoded)
+    output.write_table(made, out)
+    output.note(f"wrote {out}: {counted(len(made), 'row')}, each encoded by the others")
+    mechanism = Mechanism.of_encoder(encoder, target)
+    if model is not None:
+        write_mechanism(mechanism, model)
+        output.note(f"wrote {model}")
+    if mapping is not None:
+        output.write_table(
+            encoder.mapping_.assign(category=[label_text(one) for one in encoder.mapping_.category]), mapping
+        )
+        output.note(f"wrote {mapping}")
+    if report is not None:
+        page = encoding_page(encoder, target).encode("utf-8", "backslashreplace")
+        write_whole(report, lambda file: file.write(page))
+        output.note(f"wrote {report}")
+    if as_json:
+        output.print_json(record(encoder, target, len(frame)))
+    else:
+        show(encoder, target)
+
+
+def in_place(frame: Any, columns: list[str], encoded: Any) -> Any:
+    """The table with the encoded columns where the first of them was."""
+    import pandas as pd
+
+    at = int(frame.columns.get_loc(columns[0]))
+    before = [name for name in frame.columns[:at] if name not in columns]
+    after = [name for name in frame.columns[at:] if name not in columns]
+    return pd.concat([frame[before], encoded, frame[after]], axis=1)
+
+
+def record(encoder: Any, target: str, rows: int) -> dict[str, Any]:
+    """What ``--json`` prints."""
+    classes = encoder.classes_.tolist()
+    return {
+        "target": target,
+        "classes": classes,
+        "rows": rows,
+        "features": [
+            {
+                "name": one.name,
+                "categories": len(one.counts),
+                "clusters": one.clusters,
+                "ixy_bits": bits(one.joint.mutual_information),
+                "iyz_bits": bits(one.iyz),
+                "p_y_given_z": one.centres.tolist(),
+                "descriptions": one.descriptions(classes),
+            }
+            for one in encoder.features_
+        ],
+    }
+
+
+def show(encoder: Any, target: str) -> None:
+    """A table on stdout: each group of each feature in a line."""
+    made = output.table(
+        f"Groups that keep what predicts {target}",
+        ("column", "group", "what it holds"),
+        left=("column", "what it holds"),
+    )
+    for one in encoder.features_:
+        for z, text in enumerate(one.descriptions(encoder.classes_.tolist())):
+            made.add_row(one.name if z == 0 else "", f"z{z}", text)
+    output.print_table(made)

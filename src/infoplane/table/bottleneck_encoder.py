@@ -1,0 +1,442 @@
+"""`BottleneckEncoder`: columns of a table as few groups that keep what predicts a class; a scikit-learn transformer.
+
+    X (columns) -> letters x -> p~(y|x), what the records support -> clusters z of the denoised joint -> z, p(y|z), log p~(y|x) or p(z|x)
+
+`fit_transform` is for training rows. A row's own class is among the counts of its category, and a model downstream would read it from
+there. So the assignment of a row is computed from the counts of the other folds (cross-fitting): centres, p(z) and cluster numbers are
+those of all rows, and a rare category may be in another cluster in another fold. The cuts of a column of numbers need no folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Self
+
+import narwhals as nw
+import numpy as np
+import pandas as pd
+
+from ..checks import check_flag, check_one_of, whole_number
+from ..errors import InvalidOptionError, MissingExtraError
+from ..formatting import alternatives, label_text
+from ..information import Array, IntArray
+from .column_groups import cross_counts, interval_edges
+from .encoded_feature import OUTPUTS, EncodedFeature
+from .letters import CategoryLetters, IntervalLetters, ProductLetters
+from .operating_point import OperatingPoint
+
+try:
+    import sklearn
+    from sklearn.base import BaseEstimator, TransformerMixin
+    from sklearn.model_selection import StratifiedKFold, check_cv
+    from sklearn.utils import check_array, check_consistent_length
+    from sklearn.utils.multiclass import type_of_target
+    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+except ImportError as error:
+    raise MissingExtraError('BottleneckEncoder needs scikit-learn 1.6: pip install "infoplane[sklearn]".') from error
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+UNKNOWN_RULES = ("prior", "warn", "error")
+
+
+class BottleneckEncoder(TransformerMixin, BaseEstimator):
+    """Encode categorical and numeric columns as few groups that keep what predicts a class.
+
+    Parameters
+    ----------
+    n_clusters : int, optional
+        The most groups of a feature. With it, or none of the next three, groups are a hard map.
+    gamma : float, optional
+        The bottleneck's trade-off instead: least gamma I(X;Z) - I(Y;Z).
+    max_bits : float, optional
+        The most bits H(Z) that a group's number takes, instead.
+    min_relevance : float, optional
+        The share of I(X;Y) to keep, from 0 to 1, with as few groups as that takes, instead. All of these are of the denoised joint: of
+        what the records support, see `Joint.denoised`. With none there are twice the groups of the denoising, 32 at most.
+    output : {"cluster", "posterior", "log_posterior", "soft"}
+        ``"cluster"``: the group's number, one column a feature; with ``set_output`` a categorical column (pandas) or an Enum (polars),
+        which histogram boosting takes as it is. ``"posterior"``: p(y|z) of the group, for trees; of two classes, that of the second.
+        ``"log_posterior"``: log p~(y|x) for each class, for linear models. ``"soft"``: p(z|x) of the denoising's groups, or with
+        ``gamma`` of the bottleneck's.
+    cv : int, splitter or iterable
+        Folds of `fit_transform`; a whole number is that many stratified folds of shuffled rows, always the same.
+    categorical_features : {"auto", "all"} or list
+        Which columns are categories, by name or position; the others are numbers, cut into intervals. ``"auto"``: all that are not numbers.
+    product : bool
+        Whether all columns are one feature together; numbers are cut first.
+    target_type : {"auto", "binary", "multiclass"}
+        What y must be.
+    handle_unknown : {"prior", "warn", "error"}
+        What becomes of a category that was not met in `fit`: what p(y) says, the same with a warning, or an error.
+    min_count : int
+        Categories with fewer rows are one, called ``other``.
+
+    Attributes
+    ----------
+    classes_ : array
+        The classes.
+    features_ : list of EncodedFeature
+        What was learned of each feature.
+    cross_fitted_ : list of arrays
+        After `fit_transform`: for each feature the number of rows of each group and class, groups as they were cross-fitted.
+    mapping_ : DataFrame
+        A row for each category: feature, category, count, cluster, p(y|z), and whether it is typical of the cluster.
+    feature_names_in_, n_features_in_
+        As in scikit-learn.
+
+    Notes
+    -----
+    Missing values are a category of their own, beside ``n_clusters`` intervals of numbers too, or one not met. Weights (``sample_weight``)
+    count records: a row of weight 2 counts as two. ``sample_weight``, and ``groups`` for the splitter, are requested by ``set_fit_request``
+    where metadata is routed. A continuous y is refused: cut it first.
+
+    Examples
+    --------
+    >>> import numpy as np, pandas as pd
+    >>> import infoplane as ip
+    >>> rng = np.random.default_rng(0)
+    >>> job = rng.integers(0, 200, 5000)
+    >>> y = rng.random(5000) < np.where(job < 100, 0.2, 0.6)
+    >>> X = pd.DataFrame({"job": [f"job {one}" for one in job]})
+    >>> encoder = ip.BottleneckEncoder(n_clusters=2).set_output(transform="pandas")
+    >>> Z = encoder.fit_transform(X, y)
+    >>> Z.job.cat.categories.tolist(), encoder.mapping_.shape
+    (['z0', 'z1'], (200, 7))
+    """
+
+    def __init__(
+        self,
+        n_clusters: int | None = None,
+        *,
+        gamma: float | None = None,
+        max_bits: float | None = None,
+        min_relevance: float | None = None,
+        output: str = "cluster",
+        cv: Any = 5,
+        categorical_features: Any = "auto",
+        product: bool = False,
+        target_type: str = "auto",
+        handle_unknown: str = "prior",
+        min_count: int = 1,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.gamma = gamma
+        self.max_bits = max_bits
+        self.min_relevance = min_relevance
+        self.output = output
+        self.cv = cv
+        self.categorical_features = categorical_features
+        self.product = product
+        self.target_type = target_type
+        self.handle_unknown = handle_unknown
+        self.min_count = min_count
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:  # noqa: ARG002
+        """Learn the groups of every feature; for training rows themselves use `fit_transform`. ``groups`` are for `fit_transform`."""
+        self._fit(X, y, sample_weight)
+        if hasattr(self, "cross_fitted_"):
+            del self.cross_fitted_
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Any:
+        """Fit, and encode the training rows, each by the counts of the other folds."""
+        columns, codes, classes, weights = self._fit(X, y, sample_weight)
+        fold = self._folds(X, y, groups)
+        outcomes = len(self.classes_)
+        blocks, self.cross_fitted_ = [], []
+        for feature, letters in zip(self.features_, codes, strict=True):
+            table, clusters = feature.tables(self.output)
+            block, homes = table[letters], clusters[letters]
+            if feature.groups is not None:
+                for number in range(int(fold.max()) + 1):
+                    held = fold == number
+                    own = cross_counts(letters[held], classes[held], weights[held], (len(feature.counts), outcomes))
+                    table, clusters = feature.tables(self.output, np.maximum(feature.counts - own, 0.0))
+                    block[held], homes[held] = table[letters[held]], clusters[letters[held]]
+            self.cross_fitted_.append(cross_counts(homes, classes, weights, (feature.clusters, outcomes)))
+            blocks.append(block)
+        return self._container(blocks, X, len(columns[0]))
+
+    def transform(self, X: Any) -> Any:
+        """Encode rows by the counts of all training rows."""
+        check_is_fitted(self)
+        columns = self._columns(X, reset=False)
+        blocks = []
+        for feature in self.features_:
+            codes = feature.codes([columns[at] for at in feature.columns])
+            if self.handle_unknown != "prior":
+                self._say_unknown(feature, codes, columns)
+            blocks.append(feature.table(self.output)[codes])
+        return self._container(blocks, X, len(columns[0]))
+
+    def get_feature_names_out(self, input_features: Any = None) -> Any:
+        """The names of the columns that come out: the feature's, with the class or the group where there are several."""
+        check_is_fitted(self)
+        names = self._names_in(input_features)
+        found: list[str] = []
+        for feature in self.features_:
+            name = "*".join(names[at] for at in feature.columns)
+            if self.output == "cluster":
+                found.append(name)
+            elif self.output == "soft":
+                found += [f"{name}_z{z}" for z in range(feature.width)]
+            else:
+                found += [f"{name}_{label_text(self.classes_[y])}" for y in self._shown_classes]
+        return np.array(found, dtype=object)
+
+    @property
+    def mapping_(self) -> pd.DataFrame:
+        """A row for each category of each feature, by cluster and count: what a person reads."""
+        check_is_fitted(self)
+        return pd.concat([feature.mapping(self.classes_.tolist()) for feature in self.features_], ignore_index=True)
+
+    def plot(self, feature: int | str = 0, ax: Axes | None = None) -> Axes:
+        """The trade-off of a feature, H(Z) and I(Y;Z) for each number of groups, and the point chosen; needs the extra [plot].
+
+        After `fit_transform` with the 95% interval of its I(Y;Z) in the population, from the cross-fitted rows.
+        """
+        from ..view.encoder_plot import plot_feature
+
+        check_is_fitted(self)
+        names = [one.name for one in self.features_]
+        if isinstance(feature, str) and feature not in names:
+            raise InvalidOptionError(f"feature must be {alternatives(feature, names)}; found {feature!r}.")
+        at = names.index(feature) if isinstance(feature, str) else feature
+        cross_fitted = getattr(self, "cross_fitted_", None)
+        return plot_feature(self.features_[at], None if cross_fitted is None else cross_fitted[at], ax)
+
+    def __sklearn_tags__(self) -> Any:
+        """Categories, text and missing values are taken; y is needed."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.categorical = True
+        tags.input_tags.string = True
+        tags.input_tags.allow_nan = True
+        tags.target_tags.required = True
+        tags.transformer_tags.preserves_dtype = []
+        return tags
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[pd.Series[Any]], list[IntArray], IntArray, Array]:
+        """Learn; the columns, the letters and classes (-1: of weight 0 and otherwise unmet) of the rows, and their weights."""
+        check_one_of("output", self.output, OUTPUTS)
+        check_one_of("handle_unknown", self.handle_unknown, UNKNOWN_RULES)
+        check_one_of("target_type", self.target_type, ("auto", "binary", "multiclass"))
+        check_flag("product", self.product)
+        least = whole_number("min_count", self.min_count)
+        point = OperatingPoint(self.n_clusters, self.gamma, self.max_bits, self.min_relevance)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None: groups keep what predicts it."
+            )
+        columns = self._columns(X, reset=True)
+        y = self._target(y)
+        check_consistent_length(columns[0], y)
+        weights = _weights(sample_weight, len(y))
+        met = weights > 0.0
+        self.classes_ = np.unique(y[met])
+        classes = np.clip(np.searchsorted(self.classes_, y), 0, len(self.classes_) - 1)
+        kinds = self._are_categories(columns)
+        parts = [
+            self._letters(column, kind, classes, weights, point) for column, kind in zip(columns, kinds, strict=True)
+        ]
+        names = self._names_in(None)
+        if self.product and len(columns) > 1:
+            parts = [ProductLetters.of([letters for letters, _ in parts], [codes for _, codes in parts])]  # type: ignore[list-item]
+            places = [tuple(range(len(columns)))]
+        else:
+            places = [(at,) for at in range(len(columns))]
+        self.features_ = []
+        for at, (letters, codes) in zip(places, parts, strict=True):
+            name, outcomes = "*".join(names[one] for one in at), len(self.classes_)
+            self.features_.append(
+                EncodedFeature.of(name, at, letters, codes, classes, weights, outcomes, point=point, min_count=least)
+            )
+        rows = [feature.rows[codes] for feature, (_, codes) in zip(self.features_, parts, strict=True)]
+        return columns, rows, classes, weights
+
+    def _letters(
+        self, column: pd.Series[Any], is_category: bool, classes: IntArray, weights: Array, point: OperatingPoint
+    ) -> tuple[CategoryLetters | IntervalLetters, IntArray]:
+        if is_category:
+            return CategoryLetters.of(column)
+        values = column.to_numpy(dtype=float, na_value=np.nan)
+        here = ~np.isnan(values) & (weights > 0.0)
+        edges = interval_edges(values[here], classes[here], weights[here], len(self.classes_), point)
+        letters = IntervalLetters(edges, bool(np.isnan(values).any()))
+        return letters, letters.codes(column)
+
+    def _target(self, y: Any) -> Any:
+        """Classes, one a row; what is continuous is refused."""
+        y = column_or_1d(y, warn=True)
+        if pd.isna(y).any():
+            raise ValueError("y must have a class for every row; found missing values. Drop those rows.")
+        kind = type_of_target(y, input_name="y")
+        if kind not in ("binary", "multiclass"):
+            raise ValueError(
+                f"y must have classes; found a target of type {kind!r} (Unknown label type: {kind}). Cut a continuous target into classes "
+                "first, with pandas.qcut or KBinsDiscretizer; to encode for a regression use scikit-learn's TargetEncoder."
+            )
+        if self.target_type == "binary" and kind != "binary":
+            raise ValueError(f"target_type is 'binary'; found {len(np.unique(y))} classes.")
+        return y
+
+    def _folds(self, X: Any, y: Any, groups: Any) -> IntArray:
+        """The fold of every row."""
+        y = column_or_1d(y)
+        most = int(np.unique(y, return_counts=True)[1].max())
+        whole = isinstance(self.cv, (int, np.integer)) and not isinstance(self.cv, bool)
+        if whole and whole_number("cv", self.cv) < 2:
+            raise ValueError(f"cv must be at least 2 folds; found {self.cv}.")
+        if whole and most < 2:
+            return np.arange(len(y), dtype=np.int64) % max(min(int(self.cv), len(y)), 1)
+        cv = (
+            StratifiedKFold(min(self.cv, most), shuffle=True, random_state=0)
+            if whole
+            else check_cv(self.cv, y, classifier=True)
+        )
+        fold, times = np.zeros(len(y), dtype=np.int64), np.zeros(len(y), dtype=np.int64)
+        with warnings.catch_warnings():
+            # A class with fewer rows than folds is in some of them only: nothing to be warned of here.
+            warnings.filterwarnings("ignore", "The least populated class", UserWarning)
+            for number, (_, held) in enumerate(cv.split(np.empty((len(y), 1)) if whole else X, y, groups)):
+                fold[held] = number
+                times[held] += 1
+        if (times != 1).any():
+            raise ValueError("cv must hold out every row exactly once; use folds that do not overlap, such as KFold.")
+        return fold
+
+    # -- what comes in ---------------------------------------------------------------------------------------------------
+
+    def _columns(self, X: Any, *, reset: bool) -> list[pd.Series[Any]]:
+        """The columns as pandas series, of a frame or of an array; names and number are checked, or remembered."""
+        frame = nw.from_native(X, eager_only=True, pass_through=True)
+        if not isinstance(frame, nw.DataFrame):
+            array = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            table = pd.DataFrame(array)
+            table = table.infer_objects() if array.dtype == object else table
+            return [table.iloc[:, at] for at in range(table.shape[1])]
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if 0 in frame.shape:
+            raise ValueError(f"X must have rows and columns; found the shape {frame.shape}.")
+        if frame.implementation.is_pandas():
+            native = frame.to_native()
+            return [native.iloc[:, at] for at in range(native.shape[1])]
+        return [_as_pandas(column) for column in frame.iter_columns()]
+
+    def _are_categories(self, columns: list[pd.Series[Any]]) -> list[bool]:
+        """Which columns are categories."""
+        chosen, names = self.categorical_features, self._names_in(None)
+        if isinstance(chosen, str):
+            check_one_of("categorical_features", chosen, ("auto", "all"))
+            if chosen == "all":
+                return [True] * len(columns)
+            return [not _is_number(column) for column in columns]
+        wanted = set()
+        for one in chosen:
+            known = one in names if isinstance(one, str) else 0 <= one < len(names)
+            if not known:
+                raise InvalidOptionError(
+                    f"categorical_features must be columns, {alternatives(str(one), names)}; found {one!r}."
+                )
+            wanted.add(names.index(one) if isinstance(one, str) else int(one))
+        for at, column in enumerate(columns):
+            if at not in wanted and not _is_number(column):
+                raise InvalidOptionError(
+                    f"column {names[at]!r} is not among categorical_features, and holds {column.dtype}, no numbers: add it, or convert it."
+                )
+        return [at in wanted for at in range(len(columns))]
+
+    def _names_in(self, input_features: Any) -> list[str]:
+        known = getattr(self, "feature_names_in_", None)
+        if input_features is not None:
+            given = [str(one) for one in input_features]
+            if known is not None and [*known] != given:
+                raise ValueError("input_features is not equal to feature_names_in_")
+            if len(given) != self.n_features_in_:
+                raise ValueError(
+                    f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(given)}"
+                )
+            return given
+        return [f"x{at}" for at in range(self.n_features_in_)] if known is None else [str(one) for one in known]
+
+    def _say_unknown(self, feature: EncodedFeature, codes: IntArray, columns: Sequence[pd.Series[Any]]) -> None:
+        unknown = np.flatnonzero(codes == len(feature.counts))
+        if len(unknown) == 0:
+            return
+        row = int(unknown[0])
+        value = ", ".join(repr(columns[at].iloc[row]) for at in feature.columns)
+        said = f"column {feature.name!r} has {len(unknown):,} values that were not met in fit, the first {value} in row {row}"
+        if self.handle_unknown == "error":
+            raise ValueError(
+                f"Found unknown categories: {said}. handle_unknown='prior' encodes them as what p(y) says."
+            )
+        warnings.warn(f"{said}: encoded as what p(y) says.", UserWarning, stacklevel=3)
+
+    # -- what goes out -----------------------------------------------------------------------------------------------------
+
+    @property
+    def _shown_classes(self) -> range:
+        """Of two classes the posterior of one says all."""
+        n = len(self.classes_)
+        return range(1, 2) if n == 2 and self.output == "posterior" else range(n)
+
+    def _container(self, blocks: list[Array], X: Any, rows: int) -> Any:
+        """All features side by side; groups as categories, where frames are asked for."""
+        if self.output in ("posterior", "log_posterior"):
+            return np.hstack([block[:, self._shown_classes.start : self._shown_classes.stop] for block in blocks])
+        if self.output == "soft":
+            return np.hstack(blocks)
+        config = getattr(self, "_sklearn_output_config", {}).get("transform", sklearn.get_config()["transform_output"])
+        if config not in ("pandas", "polars"):
+            return np.hstack(blocks).astype(np.int64).reshape(rows, -1)
+        names = self.get_feature_names_out()
+        called = [[f"z{z}" for z in range(feature.clusters)] for feature in self.features_]
+        columns = {
+            name: (block[:, 0].astype(np.int64), names)
+            for name, block, names in zip(names, blocks, called, strict=True)
+        }
+        if config == "pandas":
+            index = X.index if isinstance(X, pd.DataFrame) else None
+            return pd.DataFrame(
+                {name: pd.Categorical.from_codes(codes, pd.Index(which)) for name, (codes, which) in columns.items()},
+                index=index,
+            )
+        import polars as pl
+
+        return pl.DataFrame(
+            {name: pl.Series(which)[codes].cast(pl.Enum(which)) for name, (codes, which) in columns.items()}
+        )
+
+
+def _weights(given: Any, rows: int) -> Array:
+    """A weight for each row: finite, not negative, and not all 0."""
+    if given is None:
+        return np.ones(rows)
+    weights = np.asarray(given, dtype=float)
+    if weights.shape != (rows,):
+        raise ValueError(
+            f"sample_weight must have one number for each of {rows} rows; found the shape {weights.shape}."
+        )
+    if not np.isfinite(weights).all() or (weights < 0.0).any():
+        raise ValueError("sample_weight must be finite and not negative.")
+    if not weights.any():
+        raise ValueError("sample_weight must be above 0 for some rows; found only zeros.")
+    return weights
+
+
+def _is_number(column: pd.Series[Any]) -> bool:
+    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
+
+
+def _as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
+    """A column of polars or pyarrow; dictionaries and enumerations as text."""
+    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
+        column = column.cast(nw.String)
+    if column.dtype.is_numeric():
+        return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
+    return pd.Series(column.to_list(), dtype=object)

@@ -1,0 +1,52 @@
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+from infoplane.errors import InvalidMechanismError
+from infoplane.table.letters import CategoryLetters
+from infoplane.table.mechanism import Mechanism, MechanismFeature
+
+
+def fitted(product=False):
+    """An encoder of a column of text and one of numbers, and its rows."""
+    rng = np.random.default_rng(0)
+    job, age = rng.integers(0, 40, 3000), rng.integers(18, 80, 3000).astype(float)
+    y = rng.random(3000) < 0.1 + 0.5 * (job < 20) + 0.3 * (age > 50)
+    X = pd.DataFrame({"job": [f"job {one}" for one in job], "age": age})
+    X.loc[:9, "job"], X.loc[10:19, "age"] = None, np.nan
+    return ip.BottleneckEncoder(product=product).set_output(transform="pandas").fit(X, y), X
+
+
+@pytest.mark.parametrize("product", [False, True])
+def test_a_mechanism_does_what_its_encoder_does(product):
+    encoder, X = fitted(product)
+    other = pd.concat([X.head(50), pd.DataFrame({"job": ["new", None], "age": [33.0, np.nan]})], ignore_index=True)
+    mechanism = Mechanism.of_encoder(encoder, "income")
+    made = mechanism.apply(other)
+    pd.testing.assert_frame_equal(made, encoder.transform(other), check_categorical=False)
+    assert mechanism.unknown(other)["job*age" if product else "job"] == (2 if product else 1)
+    assert mechanism.deterministic
+    assert all(len(one.descriptions) == len(one.clusters) for one in mechanism.features)
+
+
+def test_a_random_mechanism_draws_in_proportion():
+    letters, _ = CategoryLetters.of(pd.Series(["a", "b"]))
+    W = np.array([[0.8, 0.1, 0.5], [0.2, 0.9, 0.5]])
+    feature = MechanismFeature("x", ("x",), letters, np.arange(2), W, ("z0", "z1"))
+    release = Mechanism("release", ("s",), ("u", "v"), (feature,))
+    rows = pd.DataFrame({"x": np.repeat(["a", "b", "c"], 20_000)})
+    drawn = release.apply(rows, rng=0).x
+    shares = pd.crosstab(rows.x, drawn, normalize="index").z0
+    # Four standard errors of a share of 20,000.
+    np.testing.assert_allclose(shares, W[0], atol=4 * 0.5 / np.sqrt(20_000))
+    assert drawn.equals(release.apply(rows, rng=0).x)
+    assert not release.deterministic
+
+
+def test_rows_that_do_not_fit_are_refused():
+    mechanism = Mechanism.of_encoder(fitted()[0], "income")
+    with pytest.raises(InvalidMechanismError, match="rows must have the column 'job'; expected one of 'jobs', 'age'"):
+        mechanism.apply(pd.DataFrame({"jobs": ["a"], "age": [1.0]}))
+    with pytest.raises(InvalidMechanismError, match="column 'age' must hold numbers; found 'old' in row 1"):
+        mechanism.apply(pd.DataFrame({"job": ["a", "a"], "age": ["3", "old"]}))
