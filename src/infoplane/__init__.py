@@ -35,6 +35,7 @@ from .errors import (
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
+from .frontier.release_frontier import ReleaseFrontier, release_frontier
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
@@ -138,6 +139,7 @@ __all__ = [
     "Progress",
     "Rate",
     "Release",
+    "ReleaseFrontier",
     "Residuals",
     "Run",
     "RunCheck",
@@ -188,6 +190,7 @@ __all__ = [
     "perfect_privacy",
     "permutation_test",
     "register",
+    "release_frontier",
     "release_mechanism",
     "resume",
     "side_information_bottleneck",

@@ -45,7 +45,7 @@ def test_table_in_both_notations(run, namings):
     assert "beta" not in gamma
     assert f"{frame['beta'][0]:.4g}" in beta
     assert "gamma" not in beta
-    assert "at most" not in gamma
+    assert "proven to" not in gamma
 
 
 def test_a_proof_its_files_and_its_exit_code(run, namings, tmp_path):
@@ -54,7 +54,7 @@ def test_a_proof_its_files_and_its_exit_code(run, namings, tmp_path):
         "efficiency", "paper_uniform", namings, "--certify", "--out", out, "--plot", plot, "--report", report, "--notation", "beta"
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "at most" in said.out
+    assert "proven to" in said.out
     frame = pd.read_csv(out)
     assert (frame["epsilon_proven_low_bits"] <= frame["epsilon_proven_high_bits"]).all()
     assert plot.read_bytes().startswith(b"\x89PNG")

@@ -14,6 +14,8 @@ from scipy import sparse
 
 import infoplane as ip
 from infoplane.errors import InvalidOptionError
+from infoplane.storage import archive
+from planted import three_kinds
 
 P = np.array([[0.2, 0.05, 0.05], [0.05, 0.2, 0.0], [0.0, 0.05, 0.2], [0.1, 0.1, 0.0]])
 
@@ -437,3 +439,25 @@ def test_residuals_that_no_run_ends_with_are_refused(small, column, value, tmp_p
     np.savez(tmp_path / "bad.npz", **arrays)
     with pytest.raises(InvalidOptionError, match="residuals"):
         ip.Frontier.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("how", "magic"),
+        ("gain", None),
+        ("seen", [True]),
+        ("weights", [0.5]),
+        ("prior", [1.0, -1.0, 1.0]),
+        ("centres", [[0.1, 0.9]]),
+        ("curve", [[1]]),
+        ("concentration", [float("nan")] * 3),
+    ],
+)
+def test_a_forged_denoising_is_refused(name, value):
+    made = ip.Joint.from_counts(three_kinds(np.random.default_rng(0), 50, 20)[0]).denoised()
+    meta, arrays = json.loads(json.dumps(archive.joint_meta(made))), archive.joint_arrays(made)
+    assert str(archive.joint_from(meta, arrays).denoising) == str(made.denoising)
+    meta["denoising"][name] = value
+    with pytest.raises((ValueError, TypeError)):
+        archive.joint_from(meta, arrays)

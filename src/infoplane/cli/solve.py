@@ -333,7 +333,12 @@ def cluster_table(found: Solution) -> Table:
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         more = max(one.letters - len(shown), 0)
         text = "; ".join(shown) + (f"; {more:,} more" if more else "")
-        made.add_row(str(one.z), f"{one.mass:.4f}", predicted(one, joint.y_labels, 3), text)
+        made.add_row(
+            str(one.z),
+            f"{one.mass:.4f}" if one.mass >= 5e-5 else f"{one.mass:.0e}",
+            predicted(one, joint.y_labels, 3),
+            text,
+        )
     if found.clusters > SHOWN_ROWS:
         made.add_row("...", "", "", f"{found.clusters - SHOWN_ROWS:,} smaller ones; --json and --out have all")
     return made

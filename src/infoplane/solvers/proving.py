@@ -43,7 +43,8 @@ class ProofOptions:
         alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
         any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
     max_cells, max_seconds
-        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid.
+        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
+        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
     """
 
     certify: bool | float = False
