@@ -309,6 +309,7 @@ TESTED_ELSEWHERE = {
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.measures": "table/test_audit.py",
+    "view.audit_page": "cli/test_audit.py and cli/test_release.py",
     "view.release_plot": "frontier/test_release_frontier.py, which draws it",
     "table.operating_point": "table/test_bottleneck_encoder.py, every point, and table/test_column_groups.py",
     "table.encoded_feature": "table/test_bottleneck_encoder.py",

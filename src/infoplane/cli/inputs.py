@@ -225,7 +225,7 @@ def joint_options(command: F) -> F:
             click.option(
                 "--bin",
                 "bins",
-                callback=_bins,
+                callback=bin_rules,
                 multiple=True,
                 metavar="COL:N",
                 help="Put the numbers or dates of a column into N bins of about equal mass, such as age:5, or dates by year, month or "
@@ -278,7 +278,7 @@ def split_names(_context: click.Context, parameter: click.Parameter, value: Any)
     return names
 
 
-def _bins(_context: click.Context, parameter: click.Parameter, values: Any) -> tuple[tuple[str, int | str], ...]:
+def bin_rules(_context: click.Context, parameter: click.Parameter, values: Any) -> tuple[tuple[str, int | str], ...]:
     """Each COLUMN:N, or COLUMN:year and the like; a column's name may contain colons."""
     found: dict[str, int | str] = {}
     for value in values:
