@@ -85,6 +85,7 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .systems.summary import efficiency_summary
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -171,6 +172,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "efficiency_summary",
     "estimate_information",
     "evaluate",
     "fit_exponent",

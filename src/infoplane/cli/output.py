@@ -98,7 +98,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
-    expected = None if joint.caution is None else joint.expected_information
+    expected = joint.expected_information
     return {
         "x_names": joint.x_names,
         "y_names": joint.y_names,

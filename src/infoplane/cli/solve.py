@@ -315,6 +315,7 @@ def record(found: Solution, seed: Seed) -> dict[str, Any]:
             {"loss_nats": one.loss, "status": one.status.name, "iterations": one.iterations} for one in found.starts
         ],
         **output.joint_record(found.joint),
+        "point_caution": found.caution,
         "encoder": found.encoder,
     }
 
@@ -356,6 +357,8 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
         ),
     ):
         facts.add_row(name, text)
+    if found.caution is not None:
+        facts.add_row("caution", found.caution)
     output.print_table(facts)
     output.print_table(cluster_table(found))
 

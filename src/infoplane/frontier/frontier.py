@@ -15,6 +15,7 @@ from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
+from ..sampling.caution import chance_of
 from ..solution import Solution, best_of
 from .hull import pareto_rows
 
@@ -102,6 +103,24 @@ class Frontier:
             return None
         return f"At {moved:,} of {counted(len(best), 'parameter')} the best encoder is one that was found at another parameter."
 
+    @property
+    def caution(self) -> str | None:
+        """A sentence, if the best runs of some parameters have one (`Solution.caution`): at how many, and that of the strongest of them."""
+        best = [answer.run for answer in self.best_answers()]
+        said = [run for run in best if run.caution is not None]
+        if not said:
+            return None
+        strongest = max(said, key=lambda run: run.iyz)
+        return f"At {len(said):,} of {counted(len(best), 'parameter')} chance is half of it or more, as here: {strongest.caution}."
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader must know before believing a number: the joint's caution, and that of the best runs."""
+        return [
+            *([] if self.joint.caution is None else [f"{self.joint.caution}."]),
+            *([self.caution] if self.caution else []),
+        ]
+
     def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
         chosen = range(len(self)) if rows is None else rows
@@ -136,6 +155,8 @@ class Frontier:
         answers = self.best_answers()
         frame = _frame([(answer.row, answer.run) for answer in answers])
         frame["found_at"] = [answer.found_at for answer in answers]
+        chance = [chance_of(self.joint, answer.run.encoder if self.hides_y else None) for answer in answers]
+        frame["chance_iyz_bits"] = [math.nan if one is None else bits(one) for one in chance]
         return frame
 
     def pareto_rows(self) -> list[int]:
@@ -187,7 +208,7 @@ class Frontier:
             )
             for run in shown
         ]
-        said = "" if self.joint.caution is None else markup.note(f"Caution: {self.joint.caution}.")
+        said = "".join(markup.note(f"Caution: {one}") for one in self.cautions)
         if len(shown) < len(best):
             said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
@@ -317,7 +338,7 @@ class Frontier:
     ) -> pd.DataFrame:
         """How far given encoders are from this frontier, as `infoplane.efficiency` says it; what is known here is not solved again.
 
-        With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_low_bits``.
+        With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_proven_low_bits``.
 
         Examples
         --------
