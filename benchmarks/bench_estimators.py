@@ -242,6 +242,23 @@ def transform_speed(rows: int) -> dict[str, float]:
     }
 
 
+def fit_times() -> dict[str, dict[str, float]]:
+    """Processor seconds of fit_transform on all rows of each task, in turns, the median of 3."""
+    from sklearn.preprocessing import TargetEncoder
+
+    found = {}
+    for name, task in tasks(0).items():
+        times: dict[str, list[float]] = {"ours": [], "TargetEncoder": []}
+        for _ in range(3):
+            for who, one in (("ours", ip.BottleneckEncoder(output="posterior")), ("TargetEncoder", TargetEncoder())):
+                began = time.process_time()
+                one.fit_transform(task.X, task.y)
+                times[who].append(time.process_time() - began)
+        found[name] = {"rows": len(task.y), **{who: float(np.median(some)) for who, some in times.items()}}
+        print(name, found[name], flush=True)
+    return found
+
+
 def shuffled(task: Task) -> dict[str, int]:
     """Clusters of each column, if the classes are shuffled."""
     y = np.random.default_rng(0).permutation(task.y)
@@ -252,6 +269,7 @@ def measure(rows: int, transformed: int) -> dict[str, Any]:
     """All of it."""
     found: dict[str, Any] = {"tasks": {}, "shuffled": {}, "speed": transform_speed(transformed)}
     warnings.simplefilter("ignore")
+    found["fit"] = fit_times()
     for name, task in tasks(rows).items():
         found["shuffled"][name] = shuffled(task)
         found["tasks"][name] = one_task(name, task)
@@ -321,6 +339,15 @@ def table(found: dict[str, Any]) -> str:
         f"| text | {speed['text']:.3f} | pandas get_indexer, take | {speed['pandas']:.3f} | {speed['text'] / speed['pandas']:.2f} |",
         f"| categories | {speed['categories']:.4f} | NumPy's fancy indexing | {speed['numpy']:.4f} | "
         f"{speed['categories'] / speed['numpy']:.2f} |",
+        "",
+        "## `fit_transform` on all rows",
+        "",
+        "| task | rows | seconds | TargetEncoder | ratio |",
+        "|---|---|---|---|---|",
+        *(
+            f"| {name} | {one['rows']:,} | {one['ours']:.3f} | {one['TargetEncoder']:.3f} | {one['ours'] / one['TargetEncoder']:.1f} |"
+            for name, one in found["fit"].items()
+        ),
         "",
         "## Shuffled classes",
         "",

@@ -42,6 +42,7 @@ SCRIPTS = {
     "efficiency": "bench_efficiency.py",
     "theory": "bench_theory.py",
     "related": "bench_related.py",
+    "words": "bench_words.py",
     "clever_bottleneck": "bench_clever_bottleneck.py",
     "sampling": "sampling.py",
     "coverage": "bench_coverage.py",

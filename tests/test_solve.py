@@ -11,6 +11,7 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
+from infoplane.certificate.certificate import Limits
 from infoplane.posterior import programme
 from infoplane.solvers.portfolio import Portfolio
 from infoplane.solvers.shared.fallback import PATIENCE
@@ -207,11 +208,32 @@ def test_the_default_is_asked_once_and_within_the_time_of_a_certified_call(monke
     asked, run = [], Portfolio.run
     monkeypatch.setattr(Portfolio, "run", lambda self, job: asked.append(job.budget.seconds) or run(self, job))
     for problem in (ip.bottleneck(0.05), ip.funnel(4.0)):
-        for seconds, allowed in ((1e-6, PATIENCE), (20.0, 20.0), (None, np.inf)):
+        for seconds, allowed in ((1e-6, PATIENCE), (20.0, 10.0), (None, np.inf)):
             asked.clear()
             found = ip.solve(ip.datasets.heart(), problem, clusters=2, certify=1e-12, max_seconds=seconds, max_cells=1)
             assert asked == [allowed]
             assert found.gap is not None
+
+
+@pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")
+def test_a_limit_is_one_of_the_whole_call(monkeypatch):
+    """A proof has what the default left of the time: together they took twice the limit, ten seconds more at least."""
+    clock = [0.0]
+    monkeypatch.setattr("infoplane.runtime.budget.clock", lambda: clock[0])
+    run, budget, allowed = Portfolio.run, Limits.budget, []
+
+    def slow(self, job):
+        found = run(self, job)
+        clock[0] += 12.0
+        return found
+
+    monkeypatch.setattr(Portfolio, "run", slow)
+    monkeypatch.setattr(
+        Limits, "budget", lambda self, whole=None: allowed.append(self.max_seconds) or budget(self, whole)
+    )
+    for seconds in (20.0, 5.0):
+        ip.solve(ip.datasets.heart(), ip.bottleneck(0.05), clusters=2, certify=1e-12, max_seconds=seconds, max_cells=1)
+    assert allowed == [8.0, 0.5]
 
 
 @pytest.mark.filterwarnings("ignore::infoplane.PenaltyWarning")

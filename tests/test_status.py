@@ -21,6 +21,9 @@ STILL, MOVING = Residuals(0.0, 0.0, 1e-9), Residuals(0.0, 0.0, 0.1)
         (1.1e-9, MOVING, Status.STALLED, Status.STALLED),
         (1.1e-9, STILL, Status.CERTIFIED, Status.STATIONARY),
         (1.1e-9, MOVING, Status.CERTIFIED, Status.ITERATION_LIMIT),
+        (-1e-10, MOVING, Status.STALLED, Status.CERTIFIED),  # rounding
+        (-1e-8, MOVING, Status.STALLED, Status.STALLED),  # a bound above the loss proves nothing
+        (-1e-8, STILL, Status.CERTIFIED, Status.STATIONARY),
         (None, STILL, Status.CERTIFIED, Status.STATIONARY),
         (float("nan"), STILL, Status.CERTIFIED, Status.STATIONARY),
     ],

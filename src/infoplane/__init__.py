@@ -35,6 +35,7 @@ from .errors import (
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
+from .frontier.release_frontier import ReleaseFrontier, release_frontier
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
@@ -74,6 +75,7 @@ from .solvers.splitting.thresholds import Threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
+from .solvers.tasks.task_proof import TaskProof
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -83,6 +85,7 @@ from .systems.distance import gnid
 from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
+from .systems.summary import efficiency_summary
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -137,6 +140,7 @@ __all__ = [
     "Progress",
     "Rate",
     "Release",
+    "ReleaseFrontier",
     "Residuals",
     "Run",
     "RunCheck",
@@ -150,6 +154,7 @@ __all__ = [
     "TaskLagrangian",
     "TaskMap",
     "TaskPortfolio",
+    "TaskProof",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
@@ -167,6 +172,7 @@ __all__ = [
     "deterministic_bottleneck",
     "douglas_rachford",
     "efficiency",
+    "efficiency_summary",
     "estimate_information",
     "evaluate",
     "fit_exponent",
@@ -186,6 +192,7 @@ __all__ = [
     "perfect_privacy",
     "permutation_test",
     "register",
+    "release_frontier",
     "release_mechanism",
     "resume",
     "side_information_bottleneck",

@@ -25,7 +25,7 @@ from .solvers.base import Solver, is_path
 from .solvers.driver import Callback, together
 from .solvers.job import Job
 from .solvers.proving import ProofOptions, runner_and_prover
-from .solvers.shared.fallback import PATIENCE
+from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
 from .solvers.shared.reported import sound
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 from .task_problem import is_task
@@ -114,12 +114,14 @@ def solve(
         # Without a solver the default's answer is part of the proof, and has its share of the time.
         default_first = solver is None and proof is not None and chosen is not proof
         hurried = default_first and max_seconds is not None
-        first = job.within(seconds=max(max_seconds or 0.0, PATIENCE)) if hurried else job
+        first = job.within(seconds=max(SHARE * (max_seconds or 0.0), PATIENCE)) if hurried else job
         found = _best(chosen, first, began, cluster_cap(chosen, most, W))
         if not found.solver:  # a solver of the user's need not say its name in every run
             found = replace(found, solver=chosen.name)
         if proof is None or chosen is proof or budget.stopped:
             return found
+        if hurried and max_seconds is not None:
+            proof = replace(proof, max_seconds=max(max_seconds - first.budget.seconds_spent, LEAST * max_seconds))
         warm = job.but(starts=np.ascontiguousarray(found.encoder[None][:, :, support.x]), after_default=default_first)
         proven = _best(proof, warm, began, found.cluster_cap)
     if proven.lower_bound is None:

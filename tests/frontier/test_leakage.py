@@ -274,3 +274,7 @@ def test_what_is_proven_at_one_cap_holds_at_smaller_ones(heart_curve):
             if larger.max_iyz >= one.max_iyz:
                 line = larger.beta * one.max_iyz - larger.solution.lower_bound
                 assert one.upper_bound <= line + 1e-12
+
+
+def test_one_cluster_is_said_in_the_singular():
+    assert str(ip.funnel_at_leakage(ip.Joint.from_matrix(np.diag([0.5, 0.5])), 0.0)).endswith(", 1 cluster")

@@ -152,3 +152,18 @@ def test_terms_that_make_no_sense_are_refused(terms, said):
 def test_groups_of_records_need_records():
     with pytest.raises(ip.InvalidOptionError, match="min_group counts records"):
         ip.release_mechanism(ip.datasets.paper_uniform(), min_group=5)
+
+
+def test_confidence_goes_with_the_average_alone():
+    joint = ip.datasets.heart()
+    with pytest.raises(ip.InvalidOptionError, match="confidence goes with max_leakage alone"):
+        ip.release_mechanism(joint, max_leakage=0.01, max_lift=0.1, confidence=0.95)
+    with pytest.raises(ip.InvalidOptionError, match="confidence goes with max_leakage alone"):
+        ip.release_mechanism(joint, max_lift=0.1, confidence=0.95)
+    rng = np.random.default_rng(0)
+    many = ip.Joint.from_counts(
+        rng.multinomial(4000, ip.datasets.paper_uniform().p_xy.ravel()).reshape(ip.datasets.paper_uniform().shape)
+    )
+    found = ip.release_mechanism(many, max_leakage=0.05, confidence=0.95, rng=0, max_seconds=2)
+    assert found.confidence == 0.95
+    assert found.leakage_bound.bound <= 0.05

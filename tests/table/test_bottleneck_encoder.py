@@ -258,6 +258,13 @@ def test_targets_and_weights_that_are_refused():
             encoder.fit(X, y, sample_weight=weights)
 
 
+def test_tables_that_would_fill_the_memory_are_refused(monkeypatch):
+    monkeypatch.setattr("infoplane.table.encoded_feature.LARGEST", 100)
+    X, y = made(300)
+    with pytest.raises(ValueError, match="at most 100 cells; 'job' has 60 categories, and there are 2 classes"):
+        ip.BottleneckEncoder().fit(X, y)
+
+
 def test_the_picture_has_the_curve_the_point_and_the_band():
     X, y = made(1500)
     encoder = ip.BottleneckEncoder()

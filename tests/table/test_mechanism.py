@@ -4,7 +4,8 @@ import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidMechanismError
-from infoplane.table.letters import CategoryLetters
+from infoplane.storage.mechanism import read_mechanism, write_mechanism
+from infoplane.table.letters import CategoryLetters, IntervalLetters
 from infoplane.table.mechanism import Mechanism, MechanismFeature
 
 
@@ -28,6 +29,35 @@ def test_a_mechanism_does_what_its_encoder_does(product):
     assert mechanism.unknown(other)["job*age" if product else "job"] == (2 if product else 1)
     assert mechanism.deterministic
     assert all(len(one.descriptions) == len(one.clusters) for one in mechanism.features)
+
+
+def test_a_joint_with_bins_and_missing_values_goes_there_and_back(tmp_path):
+    """Rows of the frame get the cluster of their letter; what the joint does not have gets p(z)."""
+    rng = np.random.default_rng(1)
+    frame = pd.DataFrame({"age": rng.normal(40, 9, 500).round(1), "job": rng.choice(["a", "b", "c"], 500)})
+    frame["ill"] = (rng.random(500) < 0.2 + 0.5 * (frame.age > 45)).astype(int)
+    frame.loc[:20, "age"], frame.loc[30:40, "job"] = np.nan, None
+    joint = ip.Joint.from_frame(frame, ["age", "job"], "ill", bins={"age": 4}, missing="category")
+    found = ip.partition(joint, clusters=3)
+    write_mechanism(Mechanism.of_joint(joint, found.encoder, "release", note="test"), tmp_path / "m.json")
+    mechanism = read_mechanism(tmp_path / "m.json")
+    edges = joint.bins["age"]
+    bins = [str(one) for one in IntervalLetters(edges, True).labels]
+    places = np.where(frame.age.isna(), len(edges) + 1, np.searchsorted(edges, frame.age, side="right"))
+    keys = [
+        (bins[i], "missing" if job is None or job != job else job) for i, job in zip(places, frame.job, strict=True)
+    ]
+    homes = dict(zip([(str(a), b) for a, b in joint.x_labels], found.encoder.argmax(axis=0), strict=True))
+    assert mechanism.apply(frame).z.tolist() == [f"z{homes[key]}" for key in keys]
+    drawn = mechanism.apply(pd.DataFrame({"age": np.full(9000, 40.0), "job": "new"}), rng=0).z
+    np.testing.assert_allclose(drawn.value_counts(normalize=True).sort_index(), found.p_z, atol=0.02)
+
+
+def test_bins_of_dates_are_refused():
+    frame = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=40), "ill": [0, 1] * 20})
+    joint = ip.Joint.from_frame(frame, "day", "ill", bins={"day": "weekday"})
+    with pytest.raises(ip.InvalidOptionError, match="column 'day' has bins of dates"):
+        Mechanism.of_joint(joint, np.ones((1, 7)), "release")
 
 
 def test_a_random_mechanism_draws_in_proportion():

@@ -32,7 +32,7 @@ COLUMNS = (
     "parameter",
     "solver",
     "best loss\n[nats]",
-    "above\nlowest",
+    "above lowest\n[nats]",
     "I(X;Z)\n[bits]",
     "I(Y;Z)\n[bits]",
     "converged",
@@ -40,7 +40,7 @@ COLUMNS = (
     "seconds",
     "",
 )
-GAP = "gap to\nbound"
+GAP = "gap to bound\n[nats]"
 EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
@@ -150,8 +150,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> Table
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
     proven = any(row["gap_nats"] is not None for row in rows)
     columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
-    columns = (written.name if written.inverse else columns[0], *columns[1:])
-    made = output.table(title, columns, left=("solver", ""))
+    made = output.table(title, (written.name, *columns[1:]), left=("solver", ""))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
         made.add_row(

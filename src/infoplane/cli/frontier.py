@@ -295,8 +295,7 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     written = named_family(found.runs[0].problem).notation(notation)
-    columns = ("beta", *COLUMNS[1:]) if written.inverse else COLUMNS
-    made = output.table(f"{title}: {runs}", columns, left=("best run", ""))
+    made = output.table(f"{title}: {runs}", (written.name, *COLUMNS[1:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:

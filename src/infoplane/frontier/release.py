@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +32,7 @@ from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
 from ..solution import Run, finished
 from ..status import Residuals, proven
+from .confident import ConfidentFunnel
 from .leakage import MAX_SECONDS, funnel_at_leakage
 
 
@@ -101,7 +102,7 @@ class Release(ConstrainedFunnel):
         group = self.smallest_group
         lines = [
             f"{said}: I(X;Z) {bits(self.ixz):.6f} bits, at most {bits(self.gap):.1e} bits below the best release within "
-            f"{self._terms()}",
+            f"{self.terms}",
             f"I(Y;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
             f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})",
             f"{counted(self.clusters, 'released value')}"
@@ -110,7 +111,8 @@ class Release(ConstrainedFunnel):
         ]
         return "\n".join(lines)
 
-    def _terms(self) -> str:
+    @property
+    def terms(self) -> str:
         """The caps, in words."""
         terms = []
         if self.max_leakage is not None:
@@ -126,6 +128,7 @@ class Release(ConstrainedFunnel):
         return ", ".join(terms)
 
 
+@overload
 def release_mechanism(
     joint: Joint,
     max_leakage: float | None = None,
@@ -134,11 +137,45 @@ def release_mechanism(
     min_group: float | None = None,
     secrets: Iterable[Hashable] | None = None,
     *,
+    confidence: None = None,
     rng: int | np.random.Generator | None = None,
     tol: float = 1e-6,
     max_cells: int = 20_000_000,
     max_seconds: float = MAX_SECONDS,
-) -> Release:
+) -> Release: ...
+
+
+@overload
+def release_mechanism(
+    joint: Joint,
+    max_leakage: float | None = None,
+    max_lift: float | None = None,
+    two_sided: bool = True,
+    min_group: float | None = None,
+    secrets: Iterable[Hashable] | None = None,
+    *,
+    confidence: float,
+    rng: int | np.random.Generator | None = None,
+    tol: float = 1e-6,
+    max_cells: int = 20_000_000,
+    max_seconds: float = MAX_SECONDS,
+) -> ConfidentFunnel: ...
+
+
+def release_mechanism(
+    joint: Joint,
+    max_leakage: float | None = None,
+    max_lift: float | None = None,
+    two_sided: bool = True,
+    min_group: float | None = None,
+    secrets: Iterable[Hashable] | None = None,
+    *,
+    confidence: float | None = None,
+    rng: int | np.random.Generator | None = None,
+    tol: float = 1e-6,
+    max_cells: int = 20_000_000,
+    max_seconds: float = MAX_SECONDS,
+) -> Release | ConfidentFunnel:
     """The release Z of X with the largest I(X;Z) under caps on what it tells about the secret Y, with a proven bound.
 
     Parameters
@@ -156,8 +193,10 @@ def release_mechanism(
         search: the bound says how far it can be from the best.
     secrets
         Labels of those y whose lift is capped; all by default.
+    confidence
+        Such as 0.95, with ``max_leakage`` alone: the cap holds in the population that the records were drawn from, by `funnel_at_leakage`.
     rng
-        Seed of the local searches. The bound holds whatever it is.
+        Seed of the local searches, or with ``confidence`` of the split. The bound holds whatever it is.
     tol
         Gap in nats that counts as certified.
     max_cells, max_seconds
@@ -168,6 +207,8 @@ def release_mechanism(
     Release
         Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ...), with ``upper_bound``, ``gap``, ``worst_lift``,
         ``least_lift`` and ``smallest_group``.
+    ConfidentFunnel
+        With ``confidence``.
 
     Examples
     --------
@@ -188,6 +229,13 @@ def release_mechanism(
             "a release needs a cap: max_leakage on the average, max_lift on every released value, or min_group; found none. Without any "
             "the best release is X itself."
         )
+    if confidence is not None:
+        if leakage is None or lift is not None or group is not None or secrets is not None:
+            raise InvalidOptionError(
+                "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
+                "released value tells, which few records decide. Leave out max_lift, min_group and secrets, or the confidence."
+            )
+        return funnel_at_leakage(joint, leakage, confidence=confidence, rng=rng, max_seconds=max_seconds)
     chosen = _chosen(joint, secrets)
     names = tuple(label for label, kept in zip(joint.y_labels, chosen, strict=True) if kept)
     make = partial(

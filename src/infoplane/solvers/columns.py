@@ -28,11 +28,8 @@ from .base import PathSolver
 from .job import Job
 from .portfolio import EFFORT
 from .shared.capping import fitted
-from .shared.fallback import default_encoder
+from .shared.fallback import LEAST, default_encoder
 from .shared.sparse_columns import GENERATION
-
-LEAST = 0.1
-"""Share of the time that a proof has whatever the default solver took before it."""
 
 
 @dataclass(frozen=True)

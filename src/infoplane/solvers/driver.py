@@ -174,10 +174,12 @@ def _ended(iteration: Iteration, run: int, W: Array) -> Run:
     state, job, recorded = iteration.state, iteration.job, iteration.recorded[run]
     residuals = Residuals(*(float(one) for one in state.residuals[run]))
     iterations = int(state.iterations[run])
-    otherwise = Status.STALLED
+    otherwise, advice = Status.STALLED, iteration.advice
     if state.outcome[run] in (RUNNING, STATIONARY):
         unfinished = iterations < iteration.limit and job.budget.stopped
         otherwise = Status.INTERRUPTED if unfinished else Status.ITERATION_LIMIT
+        if iterations < iteration.limit and job.budget.seconds_left <= 0.0:
+            advice = "raise max_seconds"
     return Run(
         encoder=W,
         status=job.judge(residuals, otherwise),
@@ -186,7 +188,7 @@ def _ended(iteration: Iteration, run: int, W: Array) -> Run:
         died=job.starts.shape[1] - len(W),
         trace=Trace.from_columns(np.concatenate(recorded)) if recorded else None,
         found_by=iteration.found_by,
-        advice=iteration.advice,
+        advice=advice,
     )
 
 

@@ -29,13 +29,16 @@ from .base import PathSolver, Solver
 from .fixed_point.accelerated import Accelerated
 from .job import Job
 from .shared.capping import fitted, merged
-from .shared.fallback import default_encoder
+from .shared.fallback import LEAST, default_encoder
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""
 
 POLISH_WORK = 5_000_000_000
 """Operations for that where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330 letters."""
+
+POLISH_SECONDS = 0.5
+"""And time for that, unless a tenth of the limit is more."""
 
 MERGE_SHARE = 0.01
 """Share of the tolerance that joining all but equal clusters may cost."""
@@ -105,6 +108,7 @@ class Envelope(PathSolver, Limits):
                 iterations=proof.rounds + polished.iterations,
                 residuals=polished.residuals,
                 died=max(job.starts.shape[1] - len(polished.encoder), 0),
+                advice=polished.advice,
                 found_by=self.name,
                 lower_bound=proof.lower_bound,
                 multipliers=proof.multipliers,
@@ -119,7 +123,8 @@ class Envelope(PathSolver, Limits):
             found = [W for W in (*job.starts, proof.mixture.encoder(support, proof.gamma)) if len(W) <= job.most]
             return replace(job.standing(found[job.best(found)], self.name), status=Status.INTERRUPTED)
         W = merged(support, below, proof.mixture.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
-        patient = job if proof.complete else job.within(work=POLISH_WORK)
+        hurry = {"work": POLISH_WORK, "seconds": max(POLISH_SECONDS, LEAST * self.max_seconds)}
+        patient = job if proof.complete else job.within(**hurry)
         run = POLISH.run(patient.but(starts=W[None], record=False))[0]
         if len(run.encoder) > job.most:
             run = fitted(job, [run.encoder, *job.starts])

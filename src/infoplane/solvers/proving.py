@@ -28,8 +28,9 @@ from .base import Solver
 from .columns import Columns
 from .envelope import Envelope
 from .registry import SOLVERS, resolve
+from .tasks.task_proof import TaskProof
 
-Prover = Envelope | Columns
+Prover = Envelope | Columns | TaskProof
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ class ProofOptions:
         alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
         any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
     max_cells, max_seconds
-        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid.
+        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
+        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
     """
 
     certify: bool | float = False
@@ -87,13 +89,13 @@ def runner_and_prover(
     if asked.certify is False:
         return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
     named = None if solver is None else resolve(solver, *problems)
-    prover = named if isinstance(named, (Envelope, Columns)) else certifier(problems[0])
+    prover = named if isinstance(named, (Envelope, Columns, TaskProof)) else certifier(problems[0])
     keeps_its_gap = prover is named and asked.certify is True
     proof = replace(prover, **asked.limits) if keeps_its_gap else replace(prover, **asked.limits, tol=asked.gap)
     resolve(proof, *problems)
     if named is not None and named is not prover:
         return named, proof
-    if capped or not all(has_posterior_form(problem) for problem in problems):
+    if capped or not all(has_posterior_form(problem) or not problem.single_target for problem in problems):
         return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
     return proof, proof
 

@@ -109,7 +109,8 @@ def _encoder(joint: Joint, denoising: Denoising, point: OperatingPoint) -> Array
     if point.max_bits is None and point.min_relevance is None:
         # Restarts would take as long as all the rest, for clusters that no model downstream tells from these.
         W = partition(joint, clusters=most, starts=0).encoder
-        return W if point.n_clusters is not None or len(W) == 1 else _told_apart(joint, W)
+        # Of few categories each keeps its own group, as it keeps its own p~(y|x).
+        return _told_apart(joint, W) if point.n_clusters is None and denoising.how == MIXTURE else W
     curve = partition_curve(joint, clusters=most)
     return curve.at(1 + point.choose(curve.ixz, curve.iyz)).encoder
 

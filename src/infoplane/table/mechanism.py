@@ -2,23 +2,30 @@
 
     row -> letter x of its columns -> z drawn from p(z|x);     what was never met has a column of p(z|x) of its own
 
-An encoder's is deterministic; a release may be random, and then needs an ``rng``.
+An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from numbers import Real
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..errors import InvalidMechanismError
-from ..formatting import alternatives, counted
+from ..checks import check_one_of
+from ..encoder.applying import Draw, second_key, uniforms
+from ..encoder.encoder import check_encoder
+from ..errors import InvalidMechanismError, InvalidOptionError
+from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
+from ..joint.joint import Joint
+from ..joint.labels import MISSING
 from ..options import Seed
+from ..solution import UNSEEN_RULES
 from ..solvers.shared.starts import seed_sequence
-from .letters import IntervalLetters, Letters, ProductLetters, looked_up
+from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,26 +109,79 @@ class Mechanism:
             features.append(MechanismFeature(one.name, columns, one.letters, one.rows, W, called, said))
         return cls("encoder", (target,), classes, tuple(features), f"groups that keep what predicts {target}")
 
+    @classmethod
+    def of_joint(
+        cls, joint: Joint, encoder: Array, kind: str, *, name: str = "z", clusters: Sequence[str] = (), note: str = ""
+    ) -> Mechanism:
+        """The mechanism of an encoder p(z|x) of a joint made from columns (`Joint.from_frame`), its bins included.
+
+        A row becomes a cluster of the one feature ``name``; a row with values, or a combination of them, that the joint does not have is
+        drawn from p(z).
+
+        Examples
+        --------
+        >>> import pandas as pd
+        >>> import infoplane as ip
+        >>> people = pd.DataFrame({"age": [20, 25, 34, 35, 40, 61], "sex": list("fmfmfm"), "ill": [0, 0, 0, 1, 1, 1]})
+        >>> joint = ip.Joint.from_frame(people, ["age", "sex"], "ill", bins={"age": 2})
+        >>> found = ip.partition(joint, clusters=2)
+        >>> Mechanism.of_joint(joint, found.encoder, "release").apply(people).z.tolist()
+        ['z0', 'z0', 'z0', 'z1', 'z1', 'z1']
+        """
+        W = check_encoder(joint, encoder)
+        parts, codes = [], []
+        several = len(joint.x_names) > 1
+        for at, column in enumerate(joint.x_names):
+            values = [label[at] if several else label for label in joint.x_labels]  # type: ignore[index]
+            part, found = _letters_of(column, values, joint.bins.get(column))
+            parts.append(part)
+            codes.append(found)
+        letters, rows = ProductLetters.of(parts, codes) if several else (parts[0], codes[0])
+        homes = np.empty(letters.size, dtype=np.int64)
+        homes[:] = len(joint.x_labels)  # a bin in which no record fell
+        homes[rows] = np.arange(len(joint.x_labels))
+        W = np.column_stack([W, W @ joint.p_x])
+        called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
+        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, tuple(stands_for(joint, W[:, :-1])))
+        return cls(kind, joint.y_names, joint.y_labels, (feature,), note)
+
     @property
     def deterministic(self) -> bool:
         """Whether equal rows always get equal clusters."""
         return all(feature.deterministic for feature in self.features)
 
-    def apply(self, frame: pd.DataFrame, *, rng: Seed = None) -> pd.DataFrame:
-        """The clusters of other rows, a categorical column for each feature; drawn at random where p(z|x) is not 0 or 1."""
+    def apply(
+        self,
+        frame: pd.DataFrame,
+        *,
+        rng: Seed = None,
+        ids: Sequence[Any] | None = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "marginal",
+    ) -> pd.DataFrame:
+        """The clusters of other rows, a categorical column for each feature; drawn as `EncoderView.assign` does.
+
+        What was never met has its own p(z|x) (``"marginal"``: p(z) of a release), is refused by its number, or is left empty.
+        """
         import pandas as pd
 
+        check_one_of("unseen", unseen, UNSEEN_RULES)
         random = np.random.default_rng(seed_sequence(rng))
         made = {}
         for feature in self.features:
-            codes = feature.codes(frame)
-            if feature.deterministic:
-                homes = feature.encoder.argmax(axis=0)[codes]
-            else:
-                below = np.cumsum(feature.encoder, axis=0)[:, codes]
-                homes = np.minimum(
-                    (random.random(len(codes)) * below[-1] >= below).sum(axis=0), len(feature.encoder) - 1
+            codes, W = feature.codes(frame), feature.encoder
+            unmet = codes == W.shape[1] - 1
+            if unseen == "error" and unmet.any():
+                raise InvalidMechanismError(
+                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
+                    f"{', '.join(map(repr, feature.columns))}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
                 )
+            if feature.deterministic:
+                homes = W.argmax(axis=0)[codes]
+            else:
+                homes = Draw(W)(codes, uniforms(len(codes), random, ids, key))
+                key = None if key is None else second_key(key)  # the next feature's draws are its own
+            homes = np.where(unmet, -1, homes) if unseen == "suppress" else homes
             made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
         return pd.DataFrame(made, index=frame.index)
 
@@ -133,3 +193,35 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _letters_of(
+    name: str, values: list[Any], rule: str | tuple[Any, ...] | None
+) -> tuple[CategoryLetters | IntervalLetters, IntArray]:
+    """The letters of one column of a joint, and those of its labels."""
+    import pandas as pd
+
+    missing = MISSING in values
+    if rule is None:
+        known = pd.Series([None if value == MISSING else value for value in values], dtype=object)
+        return CategoryLetters.of(known)
+    if isinstance(rule, str) or not all(isinstance(edge, Real) for edge in rule):
+        raise InvalidOptionError(f"a mechanism knows bins of numbers; column {name!r} has bins of dates.")
+    edges = tuple(float(edge) for edge in rule)
+    lows = [np.nan if value == MISSING else -np.inf if value.low is None else float(value.low) for value in values]
+    letters = IntervalLetters(edges, missing)
+    return letters, letters.codes(pd.Series(lows, dtype=float))
+
+
+TYPICAL = 3
+"""Letters that a description of a cluster names."""
+
+
+def stands_for(joint: Joint, W: Array) -> list[str]:
+    """What each cluster stands for: the x with the largest p(x|z)."""
+    said = []
+    for row in W * joint.p_x:
+        order = np.argsort(-row, kind="stable")[: int((row > 0.0).sum())]
+        more = f"; {len(order) - TYPICAL} more" if len(order) > TYPICAL else ""
+        said.append("; ".join(label_text(joint.x_labels[x], 40) for x in order[:TYPICAL]) + more)
+    return said

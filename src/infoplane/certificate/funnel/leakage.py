@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...formatting import counted
 from ...information import Array, bits, entr, plane_point
 from ...joint.support import Support
 from ...posterior.form import constant, posteriors
@@ -59,7 +60,7 @@ class CappedFunnel(ConstrainedFunnel):
             said = f"{self.about}.\n{said}"
         return (
             f"{said}: I(X;Z) {bits(self.ixz):.6f} bits with I(Y;Z) {bits(self.iyz):.6g} <= {bits(self.max_iyz):.6g} "
-            f"bits, at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {self.clusters} clusters"
+            f"bits, at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {counted(self.clusters, 'cluster')}"
         )
 
 

@@ -22,6 +22,7 @@ import numpy as np
 
 from ...checks import whole_number
 from ...errors import InfoplaneError, InvalidOptionError
+from ...formatting import counted
 from ...information import Array, IntArray, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
@@ -100,7 +101,7 @@ class PerfectPrivacy(ConstrainedFunnel):
         return (
             f"{about}I(X;Z) {bits(self.utility):.6f} bits with I(Y;Z) {bits(self.iyz):.1e} bits, at most "
             f"{bits(self.gap):.1e} bits below the optimum: rank {self.rank} < |X| = {self.letters}; "
-            f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {self.clusters} clusters"
+            f"{self.vertices:,} vertices among {self.bases:,} candidate bases, {counted(self.clusters, 'cluster')}"
         )
 
 

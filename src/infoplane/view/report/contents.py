@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from ...encoder.encoder import SAME_POSTERIOR
-from ...errors import InfoplaneError
+from ...encoder.encoder import SAME_POSTERIOR, distinct_clusters
+from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted, label_text, shortened
 from ...frontier.enclosure import Enclosure, is_enclosed
 from ...frontier.frontier import Frontier
@@ -21,7 +21,7 @@ from ...frontier.reuse import as_read
 from ...information import Array, bits
 from ...joint.joint import Joint
 from ...problem import FAMILIES, named_family
-from ...solution import Trace
+from ...solution import Solution, Trace
 from ...status import Status
 from ...storage.files import to_json
 from ..groups import GIVEN, groups
@@ -117,21 +117,30 @@ def _sentence(frontier: Frontier, row: int) -> str:
     x, y = (shortened(", ".join(names)) for names in (joint.x_names, joint.y_names))
     whole = joint.mutual_information
     share = f"{run.iyz / whole if whole > 0.0 else 0.0:.0%}"
-    told = f"{counted(joint.shape[0], 'value')} of {x} in {counted(run.clusters, 'group')}"
+    told = f"{counted(joint.shape[0], 'value')} of {x} in {counted(_groups(run), 'group')}"
     if frontier.hides_y:
         kept = run.ixz / joint.entropy_x if joint.entropy_x > 0.0 else 0.0
         return f"{told} keep {kept:.0%} of the information on {x} and reveal {share} of what it says about {y}."
-    expected = None if joint.caution is None else joint.expected_information
-    chance = "" if expected is None else f"; {expected / whole:.0%} is what chance would show at this size"
+    expected = None if run.caution is None else joint.expected_information
+    chance = (
+        "" if not expected or not whole else f"; up to {expected / whole:.0%} is what chance would show at this size"
+    )
     return f"{told} keep {share} of what they say about {y}{chance}."
+
+
+def _groups(run: Solution) -> int:
+    """Clusters that differ, where the encoder was kept: of several that say the same of x a reader would ask which."""
+    try:
+        return len(distinct_clusters(run.encoder, run.joint.p_x))
+    except InvalidOptionError:
+        return run.clusters
 
 
 def _cautions(frontier: Frontier) -> list[str]:
     """What a reader must know before believing a number, one sentence each."""
-    joint = frontier.joint
     return [
         *([] if frontier.complete else ["Interrupted: only the parameters that were finished are here."]),
-        *([] if joint.caution is None else [f"{joint.caution}."]),
+        *frontier.cautions,
         *([] if frontier.held_back is None else [frontier.held_back]),
     ]
 
@@ -141,9 +150,11 @@ def _systems(frontier: Frontier, at: dict[int, int], parameter: str) -> dict[str
     given = frontier.provenance.get("systems")
     if not given:
         return None
-    proven = any(one["epsilon_high_bits"] is not None and math.isfinite(one["epsilon_high_bits"]) for one in given)
-    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_low_bits"]
-    columns += [*(["epsilon_high_bits"] if proven else []), "gnid"]
+    proven = any(
+        one["epsilon_proven_high_bits"] is not None and math.isfinite(one["epsilon_proven_high_bits"]) for one in given
+    )
+    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_proven_low_bits"]
+    columns += [*(["epsilon_proven_high_bits"] if proven else []), "gnid"]
     rows = {run.solver: at.get(row) for row, run in enumerate(frontier.runs)}
     return {
         "columns": columns,
