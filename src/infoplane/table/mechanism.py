@@ -29,6 +29,9 @@ if TYPE_CHECKING:
 
     from .bottleneck_encoder import BottleneckEncoder
 
+BLOCK = 4_000_000
+"""Cumulated probabilities that are held at once: 32 MB."""
+
 
 @dataclass(frozen=True, eq=False)
 class MechanismFeature:
@@ -155,13 +158,8 @@ class Mechanism:
         made = {}
         for feature in self.features:
             codes = feature.codes(frame)
-            if feature.deterministic:
-                homes = feature.encoder.argmax(axis=0)[codes]
-            else:
-                below = np.cumsum(feature.encoder, axis=0)[:, codes]
-                homes = np.minimum(
-                    (random.random(len(codes)) * below[-1] >= below).sum(axis=0), len(feature.encoder) - 1
-                )
+            hard = feature.encoder.argmax(axis=0)[codes]
+            homes = hard if feature.deterministic else _drawn(feature.encoder, codes, random)
             made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
         return pd.DataFrame(made, index=frame.index)
 
@@ -173,6 +171,18 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _drawn(W: Array, codes: IntArray, random: np.random.Generator) -> IntArray:
+    """A cluster of each row, with the probabilities of its column of W: the first whose cumulated sum exceeds a uniform number."""
+    below, uniform = np.cumsum(W, axis=0), random.random(len(codes))
+    homes = np.empty(len(codes), dtype=np.int64)
+    step = max(BLOCK // len(W), 1)
+    for first in range(0, len(codes), step):
+        at = slice(first, first + step)
+        sums = below[:, codes[at]]
+        homes[at] = np.minimum((uniform[at] * sums[-1] >= sums).sum(axis=0), len(W) - 1)
+    return homes
 
 
 def _letters_of(
