@@ -55,7 +55,7 @@ def against_a_grid(name: str, count: int, points: int) -> dict[str, Any]:
     gamma, loss = best["parameter"].to_numpy(), best["loss_nats"].to_numpy()
     u, v, epsilon, low, high = (
         frame[f"{column}_bits"].to_numpy() * NATS_PER_BIT
-        for column in ("ixz", "iyz", "epsilon", "epsilon_low", "epsilon_high")
+        for column in ("ixz", "iyz", "epsilon", "epsilon_proven_low", "epsilon_proven_high")
     )
     dense = np.array([(gamma * x - y - loss).min() for x, y in zip(u, v, strict=True)])
     # Beyond the last slope gamma = 0 fits, which no grid has.
@@ -108,7 +108,7 @@ def systems_on_colours(count: int) -> dict[str, Any]:
         "solves": int(frame["solves"].sum()),
         "most solves": int(frame["solves"].max()),
         "least epsilon nats": float(frame["epsilon_bits"].min() * NATS_PER_BIT),
-        "widest interval nats": float((frame["epsilon_bits"] - frame["epsilon_low_bits"]).max() * NATS_PER_BIT),
+        "widest interval nats": float((frame["epsilon_bits"] - frame["epsilon_proven_low_bits"]).max() * NATS_PER_BIT),
     }
 
 

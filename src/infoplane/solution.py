@@ -22,6 +22,7 @@ from .joint.support import Support
 from .joint.tables import sealed
 from .problem import named_family
 from .results import Result
+from .sampling.caution import caution_of
 from .status import Residuals, Status, proven
 
 if TYPE_CHECKING:
@@ -401,6 +402,16 @@ class Solution(Result, EncoderView):
         return None if self.lower_bound is None else self.loss - self.lower_bound
 
     @property
+    def plane(self) -> PlanePoint:
+        """Where it is drawn: (I(X;Z), I(Y;Z)); where one target is kept and another hidden, (I(S;Z), I(U;Z)). Nats."""
+        return self._point if self.problem.single_target else PlanePoint(self.isz, self.iuz)
+
+    @property
+    def plane_names(self) -> tuple[str, str]:
+        """What these two are called."""
+        return ("I(X;Z)", "I(Y;Z)") if self.problem.single_target else ("I(S;Z)", "I(U;Z)")
+
+    @property
     def converged(self) -> bool:
         """Whether the status is CERTIFIED or STATIONARY."""
         return self.status.converged
@@ -482,10 +493,16 @@ class Solution(Result, EncoderView):
             )
         return self.trace
 
+    @cached_property
+    def caution(self) -> str | None:
+        """A sentence, if chance shows half of I(Y;Z) or more at this number of records, or adds as much to a leakage; else None."""
+        return caution_of(self.joint, self.iyz, self.encoder if self.problem.rho_zy < 0 else None)
+
     def __str__(self) -> str:
+        caution = "" if self.caution is None else f". Caution: {self.caution}"
         return (
             f"{self.problem.family}: {self._numbers}; {self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s; "
-            f"{self.message}"
+            f"{self.message}{caution}"
         )
 
     def __repr__(self) -> str:
@@ -515,7 +532,8 @@ class Solution(Result, EncoderView):
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
         title = named_family(self.problem).said(self.problem.parameter)
-        return markup.page(title, markup.facts(rows), self._clusters_html())
+        said = "" if self.caution is None else markup.note(f"Caution: {self.caution}.")
+        return markup.page(title, markup.facts(rows), said, self._clusters_html())
 
     def _of_y(self) -> list[tuple[str, str]]:
         """What is said of Y, or of each target if it is a mixture of several."""

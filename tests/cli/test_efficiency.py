@@ -33,9 +33,9 @@ def test_json_has_what_the_library_says(run, namings):
     frame = expected()
     rows = said.json["systems"]
     assert [row["system"] for row in rows] == ["en", "fr"]
-    for name in ("ixz_bits", "iyz_bits", "gamma", "beta", "epsilon_bits", "epsilon_low_bits", "gnid"):
+    for name in ("ixz_bits", "iyz_bits", "gamma", "beta", "epsilon_bits", "epsilon_proven_low_bits", "gnid"):
         assert [row[name] for row in rows] == frame[name].tolist()
-    assert rows[0]["epsilon_high_bits"] is None
+    assert rows[0]["epsilon_proven_high_bits"] is None
 
 
 def test_table_in_both_notations(run, namings):
@@ -45,7 +45,7 @@ def test_table_in_both_notations(run, namings):
     assert "beta" not in gamma
     assert f"{frame['beta'][0]:.4g}" in beta
     assert "gamma" not in beta
-    assert "at most" not in gamma
+    assert "proven to" not in gamma
 
 
 def test_a_proof_its_files_and_its_exit_code(run, namings, tmp_path):
@@ -54,9 +54,9 @@ def test_a_proof_its_files_and_its_exit_code(run, namings, tmp_path):
         "efficiency", "paper_uniform", namings, "--certify", "--out", out, "--plot", plot, "--report", report, "--notation", "beta"
     )  # fmt: skip
     assert said.code == 0, said.err
-    assert "at most" in said.out
+    assert "proven to" in said.out
     frame = pd.read_csv(out)
-    assert (frame["epsilon_low_bits"] <= frame["epsilon_high_bits"]).all()
+    assert (frame["epsilon_proven_low_bits"] <= frame["epsilon_proven_high_bits"]).all()
     assert plot.read_bytes().startswith(b"\x89PNG")
     assert "epsilon" in report.read_text()
     short = run("efficiency", "heart", _hard(tmp_path), "--certify", "--max-cells", "1", "--word", "group")

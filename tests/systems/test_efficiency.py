@@ -48,17 +48,17 @@ def test_against_a_dense_grid(joint):
     assert (low - 2e-7 <= epsilon).all()
     assert (epsilon <= high + 2e-7).all()
     assert frame["solves"].max() <= 30
-    assert (frame["epsilon_low_bits"] <= frame["epsilon_bits"] + 1e-12).all()
+    assert (frame["epsilon_proven_low_bits"] <= frame["epsilon_bits"] + 1e-12).all()
     np.testing.assert_allclose(frame["beta"], 1.0 / frame["gamma"])
 
 
 def test_certified_intervals_hold_and_are_narrow():
     frame = ip.efficiency(HEART, random_encoders(HEART, 3, seed=1), certify=1e-6)
-    low, high = (frame[f"epsilon_{end}_bits"] for end in ("low", "high"))
+    low, high = (frame[f"epsilon_proven_{end}_bits"] for end in ("low", "high"))
     assert (low <= frame["epsilon_bits"] + 1e-12).all()
     assert (frame["epsilon_bits"] <= high).all()
     assert (high - low).max() * NATS_PER_BIT < 3e-6
-    assert ip.efficiency(SMALL, [[0, 1, 1]])["epsilon_high_bits"].isna().all()
+    assert ip.efficiency(SMALL, [[0, 1, 1]])["epsilon_proven_high_bits"].isna().all()
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.2, 0.5])
@@ -94,7 +94,7 @@ def test_the_funnel_is_excess_leakage_at_equal_utility():
     assert "gamma" not in row
     least = ip.sweep(joint, ip.funnel, np.geomspace(1.05, 20.0, 40), starts=2, rng=0).at(ixz_bits=row["ixz_bits"])
     assert row["epsilon_bits"] == pytest.approx(row["iyz_bits"] - bits(least.iyz), abs=1e-5)
-    assert row["epsilon_low_bits"] - 1e-9 <= row["epsilon_bits"] <= row["epsilon_high_bits"] + 1e-9
+    assert row["epsilon_proven_low_bits"] - 1e-9 <= row["epsilon_bits"] <= row["epsilon_proven_high_bits"] + 1e-9
 
 
 def test_many_encoders_share_what_was_solved():
@@ -112,7 +112,7 @@ def test_place_against_a_frontier_that_exists():
     as_is, refined = f.place(encoders, max_solves=0), f.place(encoders)
     assert as_is["solves"].tolist() == [0, 0]
     assert (as_is["epsilon_bits"] >= refined["epsilon_bits"] - 1e-12).all()
-    assert (as_is["epsilon_low_bits"] <= refined["epsilon_low_bits"] + 1e-12).all()
+    assert (as_is["epsilon_proven_low_bits"] <= refined["epsilon_proven_low_bits"] + 1e-12).all()
     np.testing.assert_allclose(refined["epsilon_bits"], ip.efficiency(SMALL, encoders)["epsilon_bits"], atol=1e-6)
 
 

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
 from ..formatting import counted
+from ..solution import UNSEEN_RULES
 from ..storage.mechanism import read_mechanism
 from . import output
 from .csv_files import escape_formulas
 from .encode import TABLES, in_place
 from .numerals import Whole
+from .release import DRAWN_ANEW, read_key
 from .tables import read_frame
-from .typed_files import located
+from .typed_files import check_column, located
 
 
 @click.command()
@@ -21,23 +24,52 @@ from .typed_files import located
 @click.argument("rows")
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="ROWS with their groups, .csv or .parquet.")
 @click.option("--seed", type=Whole(min=0), help="Of a random mechanism; without it every call draws anew.")
+@click.option("--id", "id_column", metavar="COL", help="With --key-file: a record always gets the same released value.")
+@click.option("--key-file", type=click.Path(path_type=Path), help="The secret key, as for infoplane release.")
+@click.option(
+    "--unseen",
+    type=click.Choice(UNSEEN_RULES),
+    help="Values never met: refused by their number, drawn as MODEL says of those, or left empty.  [default: error for a release]",
+)
 @escape_formulas
-def apply(model: Path, rows: str, out: Path, seed: int | None) -> None:
-    r"""Put ROWS through MODEL: its columns are replaced by their groups.
+def apply(
+    model: Path,
+    rows: str,
+    out: Path,
+    seed: int | None,
+    id_column: str | None,
+    key_file: Path | None,
+    unseen: Literal["error", "marginal", "suppress"] | None,
+) -> None:
+    r"""Put ROWS through MODEL: its columns are replaced by their groups; of a release nothing but the released values is written.
 
     MODEL is a .json of infoplane encode (--model) or infoplane release (--mechanism). It is data, checked before it is used, and nothing in
     it is run. Values that it has never met become what it says of those; how many there were is said.
 
     \b
-    Example:
+    Examples:
       infoplane apply groups.json new.csv --out new_encoded.csv
+      infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
     output.check_target(out, "--out", TABLES)
+    if (id_column is None) != (key_file is None):
+        raise click.UsageError("--id and --key-file go together.")
+    key = None if key_file is None else read_key(key_file)
     mechanism = read_mechanism(model)
     frame = read_frame(located(rows))
-    made = mechanism.apply(frame, rng=seed)
+    if id_column is not None:
+        check_column(frame.columns.tolist(), id_column)
+    ids = None if id_column is None else frame[id_column].tolist()
+    is_release = mechanism.kind == "release"
+    made = mechanism.apply(frame, rng=seed, ids=ids, key=key, unseen=unseen or ("error" if is_release else "marginal"))
     for name, count in mechanism.unknown(frame).items():
         output.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
-    used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
-    output.write_table(in_place(frame, used, made), out)
+    if is_release:
+        # Other columns of the rows, the secret among them, were never part of what the release promises.
+        output.write_table(made.astype(object), out)
+        if key is None:
+            output.note(DRAWN_ANEW)
+    else:
+        used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
+        output.write_table(in_place(frame, used, made), out)
     output.note(f"wrote {out}: {counted(len(made), 'row')}")

@@ -106,8 +106,8 @@ def efficiency(
     such namings the row stands for. Hard systems have one row per item. A column of probabilities p(z|x) is a weight, too.
     What infoplane solve writes is a system as it is: --labels clusters.csv, --out encoder.csv, encoder.parquet or encoder.npz.
 
-    epsilon is what the best encoder with the same I(X;Z) says more of Y (for funnel, what it leaks less); "achieved" is
-    known to be possible, and with --certify no encoder gains more than "at most".
+    epsilon is what the best encoder with the same I(X;Z) says more of Y (for funnel, what it leaks less). It is
+    proven of this very encoder from "proven from" on and, with --certify, up to "proven to": no confidence interval.
 
     \b
     Examples:
@@ -179,8 +179,8 @@ def as_table(placed: Placements, title: str, written: Notation) -> Table:
         "I(Y;Z)\n[bits]",
         written.name,
         "epsilon\n[bits]",
-        "achieved\n[bits]",
-        *(("at most\n[bits]",) if proven else ()),
+        "proven from\n[bits]",
+        *(("proven to\n[bits]",) if proven else ()),
         "gNID",
         "solves",
     )
@@ -193,8 +193,8 @@ def as_table(placed: Placements, title: str, written: Notation) -> Table:
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
             rounded(row["epsilon_bits"]),
-            rounded(row["epsilon_low_bits"]),
-            *((rounded(row["epsilon_high_bits"]),) if proven else ()),
+            rounded(row["epsilon_proven_low_bits"]),
+            *((rounded(row["epsilon_proven_high_bits"]),) if proven else ()),
             f"{row['gnid']:.3f}",
             str(row["solves"]),
         )

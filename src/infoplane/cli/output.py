@@ -18,6 +18,7 @@ from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
 from ..storage.files import to_json, write_whole
+from ..task_problem import TaskLagrangian
 from .csv_files import write_csv
 from .printing import note as note
 from .printing import say as say
@@ -97,7 +98,7 @@ def print_json(value: dict[str, Any]) -> None:
 
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
-    expected = None if joint.caution is None else joint.expected_information
+    expected = joint.expected_information
     return {
         "x_names": joint.x_names,
         "y_names": joint.y_names,
@@ -123,6 +124,9 @@ def denoising_record(made: Denoising) -> dict[str, Any]:
 
 def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
     """Family, parameter and the three coefficients."""
+    if isinstance(problem, TaskLagrangian):
+        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
+        return {"family": problem.family, "parameter": problem.parameter, **weights}
     rho_z, rho_zx, rho_zy = problem.rho
     return {
         "family": problem.family,

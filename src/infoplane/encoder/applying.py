@@ -78,6 +78,12 @@ def check_key(key: object) -> None:
         )
 
 
+def second_key(key: bytes) -> bytes:
+    """Another key that follows from a key: for a second draw of a record that is independent of the first."""
+    check_key(key)
+    return hashlib.blake2b(b"second draw", key=key, digest_size=32).digest()
+
+
 def uniforms(count: int, rng: np.random.Generator, ids: Sequence[Any] | None, key: bytes | None) -> Array:
     """A u for each of so many records: drawn anew, or by id and key."""
     if (ids is None) != (key is None):

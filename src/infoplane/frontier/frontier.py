@@ -15,6 +15,7 @@ from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
+from ..sampling.caution import chance_of
 from ..solution import Solution, best_of
 from .hull import pareto_rows
 
@@ -80,7 +81,7 @@ class Frontier:
     @property
     def hides_y(self) -> bool:
         """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
-        return bool(self.runs) and self.runs[0].problem.rho_zy < 0
+        return bool(self.runs) and self.runs[0].problem.single_target and self.runs[0].problem.rho_zy < 0
 
     @property
     def held_back(self) -> str | None:
@@ -101,6 +102,24 @@ class Frontier:
         if not moved:
             return None
         return f"At {moved:,} of {counted(len(best), 'parameter')} the best encoder is one that was found at another parameter."
+
+    @property
+    def caution(self) -> str | None:
+        """A sentence, if the best runs of some parameters have one (`Solution.caution`): at how many, and that of the strongest of them."""
+        best = [answer.run for answer in self.best_answers()]
+        said = [run for run in best if run.caution is not None]
+        if not said:
+            return None
+        strongest = max(said, key=lambda run: run.iyz)
+        return f"At {len(said):,} of {counted(len(best), 'parameter')} chance is half of it or more, as here: {strongest.caution}."
+
+    @property
+    def cautions(self) -> list[str]:
+        """What a reader must know before believing a number: the joint's caution, and that of the best runs."""
+        return [
+            *([] if self.joint.caution is None else [f"{self.joint.caution}."]),
+            *([self.caution] if self.caution else []),
+        ]
 
     def to_frame(self, rows: Sequence[int] | None = None) -> pd.DataFrame:
         """A pandas frame with one row per run; units in the column names. Beside a parameter gamma stands beta = 1/gamma."""
@@ -136,6 +155,8 @@ class Frontier:
         answers = self.best_answers()
         frame = _frame([(answer.row, answer.run) for answer in answers])
         frame["found_at"] = [answer.found_at for answer in answers]
+        chance = [chance_of(self.joint, answer.run.encoder if self.hides_y else None) for answer in answers]
+        frame["chance_iyz_bits"] = [math.nan if one is None else bits(one) for one in chance]
         return frame
 
     def pareto_rows(self) -> list[int]:
@@ -169,7 +190,8 @@ class Frontier:
         return plot_plane(self, ax, transitions, **options)
 
     def _repr_html_(self) -> str:
-        header = ("parameter", "loss [nats]", "I(X;Z) [bits]", "I(Y;Z) [bits]", "clusters", "status")
+        names = self.runs[0].plane_names if self.runs else ("I(X;Z)", "I(Y;Z)")
+        header = ("parameter", "loss [nats]", *(f"{name} [bits]" for name in names), "clusters", "status")
         best = [answer.run for answer in self.best_answers()]
         shown = (
             [best[i] for i in sorted({round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)})]
@@ -180,14 +202,13 @@ class Frontier:
             (
                 f"{run.parameter:.4g}",
                 rounded(run.loss),
-                rounded(bits(run.ixz)),
-                rounded(bits(run.iyz)),
+                *(rounded(bits(nats)) for nats in run.plane),
                 str(run.clusters),
                 run.status.name.lower().replace("_", " "),
             )
             for run in shown
         ]
-        said = "" if self.joint.caution is None else markup.note(f"Caution: {self.joint.caution}.")
+        said = "".join(markup.note(f"Caution: {one}") for one in self.cautions)
         if len(shown) < len(best):
             said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
@@ -317,7 +338,7 @@ class Frontier:
     ) -> pd.DataFrame:
         """How far given encoders are from this frontier, as `infoplane.efficiency` says it; what is known here is not solved again.
 
-        With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_low_bits``.
+        With ``max_solves=0`` nothing is solved: epsilon is then as good as the grid, and lies above ``epsilon_proven_low_bits``.
 
         Examples
         --------
@@ -419,8 +440,7 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
                 "start": run.start,
                 "solver": run.solver,
                 "loss_nats": run.loss,
-                "ixz_bits": bits(run.ixz),
-                "iyz_bits": bits(run.iyz),
+                **_plane_columns(run),
                 "clusters": run.clusters,
                 "at_cap": run.at_cap,
                 "status": run.status.name,
@@ -432,3 +452,10 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
         ],
         index=pd.Index([row for row, _ in numbered], name="run"),
     )
+
+
+def _plane_columns(run: Solution) -> dict[str, float]:
+    """The informations of a run, in bits: of X and Y, or of what is hidden and kept, and X."""
+    if run.problem.single_target:
+        return {"ixz_bits": bits(run.ixz), "iyz_bits": bits(run.iyz)}
+    return {"isz_bits": bits(run.isz), "iuz_bits": bits(run.iuz), "ixz_bits": bits(run.ixz)}

@@ -98,7 +98,8 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
         f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
         for first, last in _stretches(counts)
     ]
-    sentences = (about_knee, *_about(transitions, stretches, len(best), written))
+    cautions = [] if frontier.caution is None else [f"Caution: {frontier.caution}"]
+    sentences = (about_knee, *cautions, *_about(transitions, stretches, len(best), written))
     return Suggestion(knee, transitions, sentences, noise)
 
 

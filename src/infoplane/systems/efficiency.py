@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
 
 from ..checks import positive_number, whole_number
 from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
@@ -28,13 +30,14 @@ from ..frontier.hull import vertices
 from ..frontier.next_optimum import optimum
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
-from ..options import RunOptions, takes
+from ..options import RunOptions, Seed, takes
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
 from ..solvers.proving import NO_PROOF, ProofOptions
 from ..systems.distance import gnid
 from .given import System, read_systems
+from .trials import ACCURACY, FEW, TrialNoise, checked_trials, columns_of, noise_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -76,6 +79,8 @@ class Placement:
     """The optimum at `parameter`; on a straight piece the end that is nearer in I(X;Z)."""
     solves: int
     """Slopes that were solved for this encoder, beside those that were known."""
+    noise: TrialNoise | None = field(default=None, repr=False)
+    """What its trials leave open, if that was asked for (`trials`)."""
 
 
 class Placements:
@@ -107,6 +112,16 @@ class Placements:
         said = self.to_frame().drop(columns="optimum").to_dict("records")
         return Frontier(curve.joint, runs, provenance={"solver": "efficiency", "systems": said})
 
+    def with_noise(self, draws: int, rng: np.random.Generator) -> Placements:
+        """The same with what trials leave open, in so many experiments for each system, and as many of optimal subjects."""
+        search = Search(self.curve, ACCURACY, FEW)
+        with warnings.catch_warnings():  # a draw may lie beyond the optima found by less than the accuracy
+            warnings.simplefilter("ignore", FarSideWarning)
+            noises = [noise_of(self.curve, search, one, draws, rng) for one in self.placed]
+        return Placements(
+            self.curve, [replace(one, noise=noise) for one, noise in zip(self.placed, noises, strict=True)]
+        )
+
     def to_frame(self) -> pd.DataFrame:
         """One row per encoder; units in the column names. The last column holds the optimal `Solution`."""
         import pandas as pd
@@ -122,13 +137,14 @@ class Placements:
                     **({} if hides_y else {"gamma": one.parameter}),
                     "beta": one.parameter if hides_y else _inverse(one.parameter),
                     "epsilon_bits": bits(one.epsilon),
-                    "epsilon_low_bits": bits(one.low),
-                    "epsilon_high_bits": bits(one.high) if math.isfinite(one.high) else math.nan,
+                    "epsilon_proven_low_bits": bits(one.low),
+                    "epsilon_proven_high_bits": bits(one.high) if math.isfinite(one.high) else math.nan,
                     "gnid": one.gnid,
                     "optimum_ixz_bits": bits(one.optimum.ixz),
                     "optimum_iyz_bits": bits(one.optimum.iyz),
                     "optimum_clusters": one.optimum.clusters,
                     "solves": one.solves,
+                    **({} if one.noise is None else columns_of(one.noise, hides_y)),
                     "optimum": one.optimum,
                 }
                 for one in self.placed
@@ -148,6 +164,8 @@ def efficiency(
     *,
     counts: bool = False,
     axes: Literal["zx", "xz"] | None = None,
+    bootstrap: int = 0,
+    rng: Seed = None,
     tol: float = TOL,
     max_solves: int = MAX_SOLVES,
     certify: bool | float = False,
@@ -172,6 +190,11 @@ def efficiency(
     axes
         Of arrays, which axis is which: ``"zx"`` for a row per z and a column per x, ``"xz"`` for a row per x. It must be said where neither
         the shape nor the sums tell, as of a square array of counts; frames have a row per x, and are matched by its labels.
+    bootstrap
+        With counts of trials: so many experiments are drawn anew for 95% intervals of epsilon, beta and gNID, and as many of a subject that
+        is optimal, for a test of whether this one may be (`infoplane.systems.trials`). 0 asks for none; 200 will do, 1,000 for print.
+    rng
+        For these draws: a seed or a generator.
     tol
         Nats to which epsilon is found, if the optima that were solved are optimal.
     max_solves
@@ -182,9 +205,12 @@ def efficiency(
     -------
     pandas.DataFrame
         ``system``, ``clusters``, ``ixz_bits``, ``iyz_bits``; the fitted ``gamma`` and ``beta`` = 1/gamma (for the funnel its beta);
-        ``epsilon_bits``; ``epsilon_low_bits``, which an encoder with the same I(X;Z) is known to gain, and ``epsilon_high_bits``, which
-        none exceeds; ``gnid``, the generalised NID to the optimum (see `gnid`); ``optimum_ixz_bits``, ``optimum_iyz_bits``,
-        ``optimum_clusters``, ``solves``; and ``optimum``, the optimal `Solution` itself.
+        ``epsilon_bits``; ``epsilon_proven_low_bits``, which an encoder with the same I(X;Z) is known to gain, and
+        ``epsilon_proven_high_bits``, which none exceeds: an enclosure of this encoder's number, **no confidence interval**;
+        ``gnid``, the generalised NID to the optimum (see `gnid`); ``optimum_ixz_bits``, ``optimum_iyz_bits``,
+        ``optimum_clusters``, ``solves``; and ``optimum``, the optimal `Solution` itself. With ``bootstrap`` also ``trials``,
+        ``ixz_corrected_bits``, ``epsilon_ci_low_bits``, ``epsilon_ci_high_bits``, ``beta_ci_low``, ``beta_ci_high``, ``gnid_ci_low``,
+        ``gnid_ci_high``, and ``on_bound_p``, the p-value of "on the bound".
 
     Examples
     --------
@@ -195,13 +221,17 @@ def efficiency(
     """
     check_joint(joint)
     check_family(family)
-    return place(
+    systems, draws = read_systems(joint, encoders, counts, axes), whole_number("bootstrap", bootstrap, least=0)
+    for one in systems if draws else ():
+        checked_trials(one)
+    placed = place(
         KnownCurve(joint, checked(family)),
-        read_systems(joint, encoders, counts, axes),
+        systems,
         tol=tol,
         max_solves=max_solves,
         proof=ProofOptions(certify, max_cells, max_seconds),
-    ).to_frame()
+    )
+    return (placed.with_noise(draws, np.random.default_rng(rng)) if draws else placed).to_frame()
 
 
 def checked(family: ProblemFamily) -> Family:

@@ -35,6 +35,8 @@ class System(Result):
     z_labels: tuple[Hashable, ...] = field(repr=False)
     x_labels: tuple[Hashable, ...] | None = field(default=None, repr=False)
     """Of its columns; None if they have none."""
+    trials: Array | None = field(default=None, repr=False)
+    """How often each x was named; None unless it was given as counts."""
 
 
 def read_systems(joint: Joint, encoders: Any, counts: bool = False, axes: str | None = None) -> list[System]:
@@ -193,9 +195,10 @@ def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name:
             table = _matched(table, x_labels, joint)
         labels = joint.x_labels if joint is not None and not own else x_labels or tuple(range(table.shape[1]))
         W = _checked(table, labels, counts)
+        trials = table.sum(axis=0) if counts else None
     except InvalidEncoderError as error:
         raise InvalidEncoderError(f"{where}{error}") from None
-    return System(name, W, z_labels, x_labels if joint is None or own else joint.x_labels)
+    return System(name, W, z_labels, x_labels if joint is None or own else joint.x_labels, trials)
 
 
 def _is_column(given: Any) -> bool:

@@ -2,7 +2,7 @@
 
     row -> letter x of its columns -> z drawn from p(z|x);     what was never met has a column of p(z|x) of its own
 
-An encoder's is deterministic; a release may be random, and then needs an ``rng``.
+An encoder's is deterministic; a release's is random, drawn anew or by id and key (`encoder.applying`).
 """
 
 from __future__ import annotations
@@ -10,17 +10,20 @@ from __future__ import annotations
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from numbers import Real
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from ..checks import check_one_of
+from ..encoder.applying import Draw, second_key, uniforms
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidMechanismError, InvalidOptionError
-from ..formatting import alternatives, counted
+from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
 from ..joint.joint import Joint
 from ..joint.labels import MISSING
 from ..options import Seed
+from ..solution import UNSEEN_RULES
 from ..solvers.shared.starts import seed_sequence
 from .letters import CategoryLetters, IntervalLetters, Letters, ProductLetters, looked_up
 
@@ -28,9 +31,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from .bottleneck_encoder import BottleneckEncoder
-
-BLOCK = 4_000_000
-"""Cumulated probabilities that are held at once: 32 MB."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +142,7 @@ class Mechanism:
         homes[rows] = np.arange(len(joint.x_labels))
         W = np.column_stack([W, W @ joint.p_x])
         called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
-        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called)
+        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, tuple(stands_for(joint, W[:, :-1])))
         return cls(kind, joint.y_names, joint.y_labels, (feature,), note)
 
     @property
@@ -150,16 +150,38 @@ class Mechanism:
         """Whether equal rows always get equal clusters."""
         return all(feature.deterministic for feature in self.features)
 
-    def apply(self, frame: pd.DataFrame, *, rng: Seed = None) -> pd.DataFrame:
-        """The clusters of other rows, a categorical column for each feature; drawn at random where p(z|x) is not 0 or 1."""
+    def apply(
+        self,
+        frame: pd.DataFrame,
+        *,
+        rng: Seed = None,
+        ids: Sequence[Any] | None = None,
+        key: bytes | None = None,
+        unseen: Literal["error", "marginal", "suppress"] = "marginal",
+    ) -> pd.DataFrame:
+        """The clusters of other rows, a categorical column for each feature; drawn as `EncoderView.assign` does.
+
+        What was never met has its own p(z|x) (``"marginal"``: p(z) of a release), is refused by its number, or is left empty.
+        """
         import pandas as pd
 
+        check_one_of("unseen", unseen, UNSEEN_RULES)
         random = np.random.default_rng(seed_sequence(rng))
         made = {}
         for feature in self.features:
-            codes = feature.codes(frame)
-            hard = feature.encoder.argmax(axis=0)[codes]
-            homes = hard if feature.deterministic else _drawn(feature.encoder, codes, random)
+            codes, W = feature.codes(frame), feature.encoder
+            unmet = codes == W.shape[1] - 1
+            if unseen == "error" and unmet.any():
+                raise InvalidMechanismError(
+                    f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
+                    f"{', '.join(map(repr, feature.columns))}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
+                )
+            if feature.deterministic:
+                homes = W.argmax(axis=0)[codes]
+            else:
+                homes = Draw(W)(codes, uniforms(len(codes), random, ids, key))
+                key = None if key is None else second_key(key)  # the next feature's draws are its own
+            homes = np.where(unmet, -1, homes) if unseen == "suppress" else homes
             made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
         return pd.DataFrame(made, index=frame.index)
 
@@ -171,18 +193,6 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
-
-
-def _drawn(W: Array, codes: IntArray, random: np.random.Generator) -> IntArray:
-    """A cluster of each row, with the probabilities of its column of W: the first whose cumulated sum exceeds a uniform number."""
-    below, uniform = np.cumsum(W, axis=0), random.random(len(codes))
-    homes = np.empty(len(codes), dtype=np.int64)
-    step = max(BLOCK // len(W), 1)
-    for first in range(0, len(codes), step):
-        at = slice(first, first + step)
-        sums = below[:, codes[at]]
-        homes[at] = np.minimum((uniform[at] * sums[-1] >= sums).sum(axis=0), len(W) - 1)
-    return homes
 
 
 def _letters_of(
@@ -201,3 +211,17 @@ def _letters_of(
     lows = [np.nan if value == MISSING else -np.inf if value.low is None else float(value.low) for value in values]
     letters = IntervalLetters(edges, missing)
     return letters, letters.codes(pd.Series(lows, dtype=float))
+
+
+TYPICAL = 3
+"""Letters that a description of a cluster names."""
+
+
+def stands_for(joint: Joint, W: Array) -> list[str]:
+    """What each cluster stands for: the x with the largest p(x|z)."""
+    said = []
+    for row in W * joint.p_x:
+        order = np.argsort(-row, kind="stable")[: int((row > 0.0).sum())]
+        more = f"; {len(order) - TYPICAL} more" if len(order) > TYPICAL else ""
+        said.append("; ".join(label_text(joint.x_labels[x], 40) for x in order[:TYPICAL]) + more)
+    return said

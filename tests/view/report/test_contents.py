@@ -101,7 +101,7 @@ def test_systems_are_a_table_with_their_runs():
     placed = place(KnownCurve(joint, ip.bottleneck), read)
     found = contents(placed.with_systems(), "t", False, Allowance(), "beta")
     assert found["systems"]["columns"][:5] == ["system", "clusters", "ixz_bits", "iyz_bits", "beta"]
-    assert "epsilon_high_bits" not in found["systems"]["columns"]
+    assert "epsilon_proven_high_bits" not in found["systems"]["columns"]
     assert [row[0] for row in found["systems"]["rows"]] == ["mine", "yours"]
     table = found["table"]
     for name, at in zip(("mine", "yours"), found["systems"]["runs"], strict=True):
@@ -133,4 +133,4 @@ def test_the_top_says_what_the_sample_size_explains():
     assert "I(X;Y) is 1 bits, of which 1 bits are what" in found["cautions"][0]
     (said,) = found["sentences"].values()
     assert said.startswith("40 values of x in ")
-    assert said.endswith("; 100% is what chance would show at this size.")
+    assert said.endswith("; up to 100% is what chance would show at this size.")

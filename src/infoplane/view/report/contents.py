@@ -121,8 +121,10 @@ def _sentence(frontier: Frontier, row: int) -> str:
     if frontier.hides_y:
         kept = run.ixz / joint.entropy_x if joint.entropy_x > 0.0 else 0.0
         return f"{told} keep {kept:.0%} of the information on {x} and reveal {share} of what it says about {y}."
-    expected = None if joint.caution is None else joint.expected_information
-    chance = "" if expected is None else f"; {expected / whole:.0%} is what chance would show at this size"
+    expected = None if run.caution is None else joint.expected_information
+    chance = (
+        "" if not expected or not whole else f"; up to {expected / whole:.0%} is what chance would show at this size"
+    )
     return f"{told} keep {share} of what they say about {y}{chance}."
 
 
@@ -136,10 +138,9 @@ def _groups(run: Solution) -> int:
 
 def _cautions(frontier: Frontier) -> list[str]:
     """What a reader must know before believing a number, one sentence each."""
-    joint = frontier.joint
     return [
         *([] if frontier.complete else ["Interrupted: only the parameters that were finished are here."]),
-        *([] if joint.caution is None else [f"{joint.caution}."]),
+        *frontier.cautions,
         *([] if frontier.held_back is None else [frontier.held_back]),
     ]
 
@@ -149,9 +150,11 @@ def _systems(frontier: Frontier, at: dict[int, int], parameter: str) -> dict[str
     given = frontier.provenance.get("systems")
     if not given:
         return None
-    proven = any(one["epsilon_high_bits"] is not None and math.isfinite(one["epsilon_high_bits"]) for one in given)
-    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_low_bits"]
-    columns += [*(["epsilon_high_bits"] if proven else []), "gnid"]
+    proven = any(
+        one["epsilon_proven_high_bits"] is not None and math.isfinite(one["epsilon_proven_high_bits"]) for one in given
+    )
+    columns = ["system", "clusters", "ixz_bits", "iyz_bits", parameter, "epsilon_bits", "epsilon_proven_low_bits"]
+    columns += [*(["epsilon_proven_high_bits"] if proven else []), "gnid"]
     rows = {run.solver: at.get(row) for row, run in enumerate(frontier.runs)}
     return {
         "columns": columns,

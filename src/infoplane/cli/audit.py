@@ -1,0 +1,196 @@
+"""``infoplane audit``: what a release tells about a secret, whoever made it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import numpy as np
+
+from ..errors import InvalidMechanismError, InvalidOptionError
+from ..formatting import counted
+from ..joint.joint import Joint
+from ..joint.lookup import letters_of_rows
+from ..storage.files import write_whole
+from ..storage.mechanism import read_mechanism
+from ..table.attacker import held_out_attack
+from ..table.audit import DIRECTIONS, AuditLine
+from ..table.audit import audit as audited
+from ..table.letters import IntervalLetters, ProductLetters
+from ..table.mechanism import Mechanism
+from ..view.audit_page import audit_page
+from . import options, output
+from .inputs import bin_rules, split_names
+from .numerals import Number
+from .tables import read_frame
+from .typed_files import check_column, located
+
+OF_X = ("utility", "utility of the best release")
+"""Measures about what is kept of X, which a released table alone does not say."""
+
+
+@click.command()
+@click.argument("original")
+@click.argument("released")
+@click.option(
+    "--hide",
+    callback=split_names,
+    metavar="COLS",
+    help="Columns of ORIGINAL that are the secret.  [default: the mechanism's]",
+)
+@click.option(
+    "--bin",
+    "bins",
+    callback=bin_rules,
+    multiple=True,
+    metavar="COL:N",
+    help="Numbers of --hide in N bins; may be repeated.",
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "category"]),
+    default="error",
+    show_default=True,
+    help="An empty cell is refused, or is the label 'missing'.",
+)
+@click.option("--report", type=click.Path(path_type=Path), help="A page for a reviewer to sign, .html.")
+@click.option(
+    "--max-seconds",
+    type=Number(),
+    default=10.0,
+    show_default=True,
+    help="For the certified utility of the best release; 0 leaves it out.",
+)
+@click.option(
+    "--attack",
+    is_flag=True,
+    help="Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
+)
+@options.as_json
+def audit(
+    original: str,
+    released: str,
+    hide: tuple[str, ...],
+    bins: tuple[tuple[str, int | str], ...],
+    missing: Literal["error", "category"],
+    report: Path | None,
+    max_seconds: float,
+    attack: bool,
+    as_json: bool,
+) -> None:
+    r"""What does RELEASED tell about the columns --hide of ORIGINAL?
+
+    RELEASED is a mechanism, .json of infoplane release, or a table with a row for each row of ORIGINAL, in the same order, made by
+    anybody: all its columns together are what is seen. Of few records per released value a table overstates what it tells, and a
+    mechanism does not: audit that if there is one.
+
+    \b
+    Examples:
+      infoplane audit people.csv m.json --report review.html
+      infoplane audit people.csv released.csv --hide sex,race
+    """
+    output.check_target(report, "--report", (".html",))
+    if released.lower().endswith(".json"):
+        mechanism = read_mechanism(Path(released))
+        joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
+        found = audited(joint, encoder, max_seconds=max_seconds)
+        seen = mechanism.apply(frame) if attack else None
+    else:
+        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+        found = audited(joint, encoder, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+    if attack:
+        found = attacked(found, seen, frame[list(joint.y_names)])
+    if report is not None:
+        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}")
+        write_whole(report, lambda file: file.write(page))
+        output.note(f"wrote {report}")
+    if as_json:
+        output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
+    else:
+        show(found, Path(released).name, joint)
+
+
+def attacked(found: Any, seen: Any, secret: Any) -> Any:
+    """The audit with a line for a held-out attacker."""
+    import pandas as pd
+
+    done = held_out_attack(seen, pd.MultiIndex.from_frame(secret).to_flat_index(), rng=0)
+    line = AuditLine(
+        "held-out attacker",
+        done.share,
+        "share",
+        DIRECTIONS["less"],
+        "boosted trees on half of the records",
+        "Clopper, Pearson 1934",
+        f"{done}.",
+    )
+    return pd.concat([found, pd.DataFrame([line[1:]], index=[line[0]], columns=AuditLine._fields[1:])]).rename_axis(
+        "measure"
+    )
+
+
+def of_mechanism(
+    original: str, mechanism: Mechanism, hide: tuple[str, ...], bins: Any, missing: Any
+) -> tuple[Joint, Any, Any]:
+    """The joint of the mechanism's columns, in its own bins, with the secret; p(z|x) of each x; and the rows."""
+    if len(mechanism.features) > 1:
+        raise InvalidOptionError(
+            f"an audit is of one released column; found {counted(len(mechanism.features), 'column')} in the mechanism."
+        )
+    feature, secret = mechanism.features[0], hide or mechanism.target
+    for name in secret:
+        if name in feature.columns:
+            raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
+    parts = feature.letters.parts if isinstance(feature.letters, ProductLetters) else (feature.letters,)
+    edges = {
+        name: part.edges for name, part in zip(feature.columns, parts, strict=True) if isinstance(part, IntervalLetters)
+    }
+    frame = read_frame(located(original), [*edges, *(name for name, _ in bins)])
+    for name in (*feature.columns, *secret):
+        check_column(frame.columns.tolist(), name)
+    joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**dict(bins), **edges}, missing=missing)
+    codes = feature.codes(frame)
+    unmet = int((codes == feature.encoder.shape[1] - 1).sum())
+    if unmet == len(codes):
+        raise InvalidMechanismError("the mechanism has met none of the rows of ORIGINAL: is it of another table?")
+    if unmet:
+        output.note(
+            f"{counted(unmet, 'row')} of {len(codes):,} with values that the mechanism has never met: as it says of those"
+        )
+    of_letter = np.zeros(joint.shape[0], dtype=np.int64)
+    of_letter[letters_of_rows(joint, frame)] = codes
+    return joint, feature.encoder[:, of_letter], frame
+
+
+def of_table(
+    original: str, released: str, hide: tuple[str, ...], bins: Any, missing: Any
+) -> tuple[Joint, Any, Any, Any]:
+    """The joint of what is released with the secret, row by row; what is released is told as it is; and both tables."""
+    import pandas as pd
+
+    if not hide:
+        raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
+    frame = read_frame(located(original), [name for name, _ in bins])
+    seen = read_frame(located(released))
+    for name in hide:
+        check_column(frame.columns.tolist(), name)
+        if name in seen.columns:
+            raise InvalidOptionError(f"the secret {name!r} is a column of the released table.")
+    if len(seen) != len(frame):
+        raise InvalidOptionError(
+            f"RELEASED must have a row for each of the {len(frame):,} rows of ORIGINAL, in the same order; found {len(seen):,}."
+        )
+    rows = pd.concat([seen, frame[list(hide)]], axis=1)
+    joint = Joint.from_frame(rows, list(seen.columns), list(hide), bins=dict(bins), missing=missing)
+    return joint, np.eye(joint.shape[0]), frame, seen
+
+
+def show(found: Any, name: str, joint: Joint) -> None:
+    """A table on stdout, a measure in a line."""
+    columns = ("measure", "value", "unit", "direction", "what it says")
+    made = output.table(f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:]))
+    for measure, row in found.iterrows():
+        made.add_row(str(measure), f"{row.value:.4g}", row.unit, row.direction, row.sentence)
+    output.print_table(made)
+    output.say("About this table, but for the line on the population. It is not differential privacy of the data set.")

@@ -1,0 +1,321 @@
+"""``infoplane release``: a table without its secret, and the sentences that say what it promises."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+import numpy as np
+
+from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
+from ..errors import InvalidOptionError
+from ..formatting import counted
+from ..frontier.confident import ConfidentFunnel
+from ..frontier.release import Release, release_mechanism
+from ..information import NATS_PER_BIT, bits, mutual_information
+from ..joint.joint import Joint
+from ..solution import EncoderView
+from ..storage.files import check_regular, write_whole
+from ..storage.mechanism import write_mechanism
+from ..sweep.progress import working
+from ..table.audit import audit
+from ..table.mechanism import Mechanism, stands_for
+from ..view.audit_page import audit_page
+from . import options, output
+from .csv_files import escape_formulas
+from .encode import TABLES
+from .exit_codes import NOT_CONVERGED
+from .inputs import bin_rules, split_names
+from .numerals import Number, Whole
+from .tables import read_frame
+from .typed_files import check_column, located
+
+DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
+
+TELLS_ALL = 0.9
+"""The share of the secret's bits from which on a single column is warned of: such a column all but is the secret."""
+
+PROMISES = (
+    "mutual information",
+    "mutual information, population",
+    "best guess, after",
+    "pointwise maximal leakage, worst",
+    "local information privacy",
+    "smallest expected group",
+    "utility",
+)
+"""Measures of the audit whose sentences are printed."""
+
+
+@click.command()
+@click.argument("data")
+@click.option(
+    "--x", "columns", callback=split_names, required=True, metavar="COLS", help="Columns to release, by commas."
+)
+@click.option(
+    "--hide", callback=split_names, required=True, metavar="COLS", help="Columns that are the secret, by commas."
+)
+@click.option(
+    "--bin", "bins", callback=bin_rules, multiple=True, metavar="COL:N", help="Numbers in N bins; may be repeated."
+)
+@click.option(
+    "--missing",
+    type=click.Choice(["error", "category"]),
+    default="error",
+    show_default=True,
+    help="An empty cell is refused, or is the label 'missing'.",
+)
+@click.option("--max-leakage-bits", type=Number(), metavar="BITS", help="Cap on the average, I(S;Z).")
+@click.option(
+    "--max-lift-bits", type=Number(), metavar="BITS", help="Cap on log p(s|z)/p(s) of every released value and secret."
+)
+@click.option("--one-sided", is_flag=True, help="Cap the lift above only: a released value may rule a secret out.")
+@click.option(
+    "--min-group", type=Number(), metavar="N", help="The least expected number of records of a released value."
+)
+@click.option(
+    "--confidence",
+    type=Number(),
+    metavar="SHARE",
+    help="With --max-leakage-bits alone: the cap holds in the population, with this confidence.",
+)
+@click.option("--id", "id_column", metavar="COL", help="With --key-file: a record always gets the same released value.")
+@click.option(
+    "--key-file",
+    type=click.Path(path_type=Path),
+    help="A secret key: 16 to 64 random bytes, or as many in hexadecimal digits. It is never written anywhere.",
+)
+@click.option(
+    "--as",
+    "shown_as",
+    type=click.Choice(["z", "value"]),
+    default="z",
+    show_default=True,
+    help="Released values are numbered, with what they stand for; or each is a value of x drawn from p(x|z), so that columns stay.",
+)
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="The released table, .csv or .parquet.")
+@click.option("--mechanism", type=click.Path(path_type=Path), help="p(z|x) as .json, for infoplane apply and audit.")
+@click.option(
+    "--decoder",
+    type=click.Path(path_type=Path),
+    help="p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
+)
+@click.option("--report", type=click.Path(path_type=Path), help="A page for a reviewer to sign, .html.")
+@click.option(
+    "--seed", type=Whole(min=0), default=0, show_default=True, help="Of the search; draws do not follow from it."
+)
+@click.option("--max-seconds", type=Number(), default=60.0, show_default=True, help="Of each search.")
+@escape_formulas
+@options.as_json
+@click.pass_context
+def release(
+    context: click.Context,
+    /,
+    data: str,
+    columns: tuple[str, ...],
+    hide: tuple[str, ...],
+    bins: tuple[tuple[str, int | str], ...],
+    missing: Literal["error", "category"],
+    max_leakage_bits: float | None,
+    max_lift_bits: float | None,
+    one_sided: bool,
+    min_group: float | None,
+    confidence: float | None,
+    id_column: str | None,
+    key_file: Path | None,
+    shown_as: str,
+    out: Path,
+    mechanism: Path | None,
+    decoder: Path | None,
+    report: Path | None,
+    seed: int,
+    max_seconds: float,
+    as_json: bool,
+) -> None:
+    r"""Release the columns --x of DATA, a row a record, so that they tell little of the columns --hide.
+
+    The released table has the released values and nothing else, row by row: no secret, no id, no other column. It keeps as much of --x
+    as the caps allow, which is proven. What it promises is printed. Without --id and --key-file every call draws anew: release once.
+
+    \b
+    Examples:
+      infoplane release people.csv --x age,job --hide sex --bin age:5 --max-leakage-bits 0.01 --max-lift-bits 0.4 --out released.csv
+      infoplane release people.csv --x age,job --hide sex --max-lift-bits 0.4 --id person --key-file key --out r.csv --mechanism m.json
+      infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
+    """
+    for path, flag, kinds in (
+        (out, "--out", TABLES),
+        (mechanism, "--mechanism", (".json",)),
+        (decoder, "--decoder", TABLES),
+        (report, "--report", (".html",)),
+    ):
+        output.check_target(path, flag, kinds)
+    for name in hide:
+        if name in columns:
+            raise InvalidOptionError(f"the secret {name!r} of --hide is among --x: it would be released itself.")
+    if (id_column is None) != (key_file is None):
+        raise click.UsageError("--id and --key-file go together.")
+    if id_column is not None and id_column in (*columns, *hide):
+        raise InvalidOptionError(f"the id {id_column!r} is among --x or --hide: it names records, and is not released.")
+    key = None if key_file is None else read_key(key_file)
+    frame, joint = read_joint(data, columns, hide, bins, missing, id_column)
+    warn_of_columns(joint)
+    terms: dict[str, Any] = {
+        "max_leakage": _nats(max_leakage_bits),
+        "max_lift": _nats(max_lift_bits),
+        "two_sided": not one_sided,
+        "min_group": min_group,
+    }
+    with output.one_line_warnings(), working("solving and proving", lines=True):
+        kept = release_mechanism(joint, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
+        cost = _cost(joint, kept, terms, seed, max_seconds)
+        ids = None if id_column is None else frame[id_column].tolist()
+        z = kept.transform(frame, ids=ids, key=key).to_numpy()
+    output.write_table(_table(kept, z, shown_as, ids, key), out)
+    output.note(
+        f"wrote {out}: {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
+    )
+    if key is None:
+        output.note(DRAWN_ANEW)
+    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
+    if mechanism is not None:
+        made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
+        write_mechanism(made, mechanism)
+        output.note(f"wrote {mechanism}")
+    if decoder is not None:
+        output.write_table(decoded(kept).reset_index(), decoder)
+        output.note(f"wrote {decoder}")
+    found = audit(joint, kept, max_seconds=0.0)
+    if report is not None:
+        page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])
+        write_whole(report, lambda file: file.write(page))
+        output.note(f"wrote {report}")
+    if as_json:
+        output.print_json(
+            {
+                "caps": caps,
+                "released_values": stands_for(kept.joint, kept.encoder),
+                "cost": cost,
+                "audit": found.reset_index().to_dict("records"),
+            }
+        )
+    else:
+        _say(kept, found, caps, cost)
+    if isinstance(kept, ConfidentFunnel) and not kept.chosen:
+        output.note("Nothing but a constant release passes with this confidence.")
+        context.exit(NOT_CONVERGED)
+
+
+def read_joint(
+    data: str,
+    columns: tuple[str, ...],
+    hide: tuple[str, ...],
+    bins: Any,
+    missing: Literal["error", "category"],
+    id_column: str | None = None,
+) -> tuple[Any, Joint]:
+    """The rows of a table, and the joint of two sets of their columns."""
+    rules = dict(bins)
+    for name in rules:
+        if name not in (*columns, *hide):
+            raise click.UsageError(f"--bin {name}: the column must be one of those released or hidden.")
+    frame = read_frame(located(data), [*rules])
+    for name in (*columns, *hide, *(() if id_column is None else (id_column,))):
+        check_column(frame.columns.tolist(), name)
+    return frame, Joint.from_frame(frame, list(columns), list(hide), bins=rules, missing=missing)
+
+
+def read_key(path: Path) -> bytes:
+    """A secret key from a file: its bytes, or what its hexadecimal digits say."""
+    try:
+        check_regular(path)
+        with path.open("rb") as file:
+            found = file.read(4 * LONGEST_KEY)
+    except OSError as error:
+        raise InvalidOptionError(f"the key file {path} cannot be read: {error.strerror or error}.") from error
+    with suppress(ValueError):
+        found = bytes.fromhex(found.decode("ascii"))
+    check_key(found)
+    return found
+
+
+def warn_of_columns(joint: Joint) -> None:
+    """A line for each column that alone all but is the secret."""
+    if len(joint.x_names) == 1:
+        told = {joint.x_names[0]: joint.mutual_information}
+    else:
+        told = {}
+        for at, name in enumerate(joint.x_names):
+            values = [label[at] for label in joint.x_labels]  # type: ignore[index]
+            place = {value: code for code, value in enumerate(dict.fromkeys(values))}
+            together = np.zeros((len(place), len(values)))
+            together[[place[value] for value in values], np.arange(len(values))] = 1.0
+            told[name] = mutual_information(np.asarray(together @ joint.p_xy))
+    for name, nats in told.items():
+        if nats > 0.0 and nats >= TELLS_ALL * joint.entropy_y:
+            output.note(
+                f"Warning: column {name!r} alone tells {bits(nats):.4g} of the {bits(joint.entropy_y):.4g} bits of the secret "
+                f"{', '.join(joint.y_names)}: a release that hides it keeps little of that column."
+            )
+
+
+def decoded(kept: EncoderView) -> Any:
+    """p(x|z) as a frame, a row for each x and a column for each z."""
+    frame = kept.encoder_frame().mul(kept.joint.p_x, axis=0)
+    return frame / frame.sum()
+
+
+def _nats(given: float | None) -> float | None:
+    return None if given is None else given * NATS_PER_BIT
+
+
+def _cost(joint: Joint, kept: EncoderView, terms: dict[str, Any], seed: int, max_seconds: float) -> list[str]:
+    """What a worst case costs, or would cost, in a sentence; none if that is not asked of an average alone."""
+    if not isinstance(kept, Release) or kept.max_leakage is None:
+        return []
+    if kept.max_lift is not None:
+        without = release_mechanism(joint, **(terms | {"max_lift": None}), rng=seed, max_seconds=max_seconds)
+        lost = bits(without.ixz - kept.ixz)
+        return [
+            f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
+        ]
+    worst = max(kept.worst_lift.nats, min(-kept.least_lift.nats, 1e3))
+    half = float(f"{0.5 * bits(min(worst, 2.0)):.1g}")
+    if half <= 0.0:
+        return []
+    other = release_mechanism(joint, **(terms | {"max_lift": half * NATS_PER_BIT}), rng=seed, max_seconds=max_seconds)
+    lost = bits(kept.ixz - other.ixz)
+    return [f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {lost:.4f} bits of utility."]
+
+
+def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None) -> Any:
+    """The released rows: z with what it stands for, or a value of x drawn from p(x|z), which tells no more than z."""
+    import pandas as pd
+
+    if shown_as == "z":
+        said = np.array(stands_for(kept.joint, kept.encoder), dtype=object)
+        return pd.DataFrame({"z": [f"z{one}" for one in z], "stands_for": said[z]})
+    joint = kept.joint
+    other = None if key is None else second_key(key)
+    x = Draw(decoded(kept).to_numpy())(z, uniforms(len(z), np.random.default_rng(), ids, other))
+    labels = [joint.x_labels[one] for one in x]
+    if len(joint.x_names) == 1:
+        return pd.DataFrame({joint.x_names[0]: labels})
+    return pd.DataFrame(labels, columns=list(joint.x_names))
+
+
+def _say(kept: EncoderView, found: Any, caps: str, cost: list[str]) -> None:
+    """What is promised, in sentences."""
+    output.say(f"Caps: {caps}.")
+    for measure in PROMISES:
+        if measure in found.index:
+            output.say(found.sentence[measure])
+    if isinstance(kept, Release):
+        output.say(f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.")
+    for sentence in cost:
+        output.say(sentence)
+    output.say(
+        "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."
+    )

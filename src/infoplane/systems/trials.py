@@ -1,0 +1,153 @@
+"""Systems that were counted in a few trials: what their noise does to epsilon, beta and gNID, and whether they may lie on the bound.
+
+W^[z, x] = N[z, x] / n_x is noisy, and noise only leads away from the frontier: a subject that is exactly optimal has a positive epsilon in
+every experiment. So
+
+- I(X;Z) is corrected by its expected bias, to first order
+
+      E I^(X;Z) - I(X;Z) = sum_x p_x (k_x - 1) / 2n_x - sum_zx p_x^2 W (1 - W) / (2 n_x p_z),    k_x words seen for x;
+
+- intervals are basic bootstrap intervals: trials are drawn anew from W^, item by item, and if t^ is the number and t* those of the draws,
+  the interval is [2t^ - q_.975(t*), 2t^ - q_.025(t*)], which takes the bias off twice as large as the percentiles would leave it in;
+- the hypothesis "on the bound" is tested by simulation: trials drawn from the optimum at the corrected I(X;Z) give epsilons that an
+  optimal subject would show, and p is the share of them that is at least the subject's, itself counted.
+
+The proven interval of epsilon (``epsilon_proven_low_bits``, ``epsilon_proven_high_bits``) is about this W^ and knows nothing of this.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ..errors import InvalidOptionError
+from ..frontier.curve import KnownCurve
+from ..information import Array, bits, plane_point
+from ..solvers.proving import NO_PROOF
+from .given import System
+
+if TYPE_CHECKING:
+    from .efficiency import Placement, Search
+
+ACCURACY, FEW = 1e-5, 3
+"""Nats to which a draw's epsilon is found, and slopes solved for one at most: far below what trials can tell."""
+
+LEVEL = 0.05
+"""One minus the confidence of an interval."""
+
+
+class TrialNoise(NamedTuple):
+    """What the trials of one system leave open; intervals of 95%, nats."""
+
+    trials: int
+    ixz_corrected: float
+    epsilon: tuple[float, float]
+    parameter: tuple[float, float]
+    gnid: tuple[float, float]
+    on_bound_p: float
+    """Share of simulated optimal subjects whose epsilon is at least this one's."""
+
+
+def noise_of(curve: KnownCurve, search: Search, placed: Placement, draws: int, rng: np.random.Generator) -> TrialNoise:
+    """Intervals and the test for one system, in 2 ``draws`` experiments; the search is for them, and its curve is shared."""
+    system = placed.system
+    n_x = checked_trials(system)
+    again = [placed_draw(curve, search, system.encoder, n_x, rng) for _ in range(draws)]
+    u = corrected_ixz(system.encoder, n_x, curve.joint.p_x)
+    optimum = _optimum_at(curve, search, system.encoder, u)
+    null = [placed_draw(curve, search, optimum, n_x, rng).epsilon for _ in range(draws)]
+    return TrialNoise(
+        trials=int(n_x.sum()),
+        ixz_corrected=u,
+        epsilon=_basic(placed.epsilon, [one.epsilon for one in again]),
+        parameter=_basic_of_logs(placed.parameter, [one.parameter for one in again]),
+        gnid=_basic(placed.gnid, [one.gnid for one in again], most=1.0),
+        on_bound_p=(1 + sum(one >= placed.epsilon - ACCURACY for one in null)) / (draws + 1),
+    )
+
+
+def checked_trials(system: System) -> Array:
+    """How often each item was named, or an error that says what is missing."""
+    n_x = system.trials
+    if n_x is None or (n_x != np.floor(n_x)).any():
+        raise InvalidOptionError(
+            f"bootstrap draws trials anew, and needs whole-number counts of them: system {system.name!r} has shares. Give tables of counts "
+            "with counts=True."
+        )
+    return n_x
+
+
+def corrected_ixz(W: Array, n_x: Array, p_x: Array) -> float:
+    """I(X;Z) without the bias of few trials, at least 0 and at most the plug-in; nats."""
+    seen, p_z = (W > 0.0).sum(axis=0), W @ p_x
+    within = float((p_x * (seen - 1) / (2.0 * n_x)).sum())
+    between = (p_x**2 / (2.0 * n_x) * W * (1.0 - W)).sum(axis=1)
+    bias = within - float((between[p_z > 0.0] / p_z[p_z > 0.0]).sum())
+    value = float((p_x * _divergences(W, p_z)).sum())
+    return min(max(value - bias, 0.0), value)
+
+
+def _divergences(W: Array, p_z: Array) -> Array:
+    ratio = np.divide(W, p_z[:, None], out=np.ones_like(W), where=W > 0.0)
+    kl: Array = (W * np.log(ratio)).sum(axis=0)
+    return kl
+
+
+def placed_draw(curve: KnownCurve, search: Search, W: Array, n_x: Array, rng: np.random.Generator) -> Placement:
+    """Where trials that are drawn from W lie."""
+    drawn: Array = (
+        np.array([rng.multinomial(int(n), column / column.sum()) for n, column in zip(n_x, W.T, strict=True)]).T / n_x
+    )
+    system = System("a draw", drawn, tuple(range(len(drawn))))
+    return search.place(system, curve.line(plane_point(curve.joint, drawn)), NO_PROOF)
+
+
+def _optimum_at(curve: KnownCurve, search: Search, W: Array, u: float) -> Array:
+    """An optimal encoder with I(X;Z) about u: that nearest to W shrunk towards its own p(z) until it has that."""
+    from scipy.optimize import brentq
+
+    flat = np.repeat((W @ curve.joint.p_x)[:, None], W.shape[1], axis=1)
+
+    def shrunk(share: float) -> Array:
+        made: Array = (1.0 - share) * W + share * flat
+        return made
+
+    def above(share: float) -> float:
+        return plane_point(curve.joint, shrunk(share)).ixz - u
+
+    share = brentq(above, 0.0, 1.0) if above(0.0) > 0.0 > above(1.0) else 0.0
+    made = shrunk(share)
+    system = System("corrected", made, tuple(range(len(made))))
+    return search.place(system, curve.line(plane_point(curve.joint, made)), NO_PROOF).optimum.encoder
+
+
+def _basic(value: float, draws: list[float], most: float = np.inf) -> tuple[float, float]:
+    low, high = np.quantile(draws, [LEVEL / 2.0, 1.0 - LEVEL / 2.0])
+    return min(max(2.0 * value - float(high), 0.0), most), min(max(2.0 * value - float(low), 0.0), most)
+
+
+def _basic_of_logs(value: float, draws: list[float]) -> tuple[float, float]:
+    """The basic interval of a parameter's logarithm; draws beyond the frontier's last slope have none, and are left out."""
+    logs = np.log(np.array([one for one in draws if 0.0 < one < np.inf] or [value]))
+    if not 0.0 < value < np.inf:
+        return float(np.exp(logs.min())), float(np.exp(logs.max()))
+    low, high = np.quantile(logs, [LEVEL / 2.0, 1.0 - LEVEL / 2.0])
+    return float(value**2 / np.exp(high)), float(value**2 / np.exp(low))
+
+
+def columns_of(noise: TrialNoise, hides_y: bool) -> dict[str, float]:
+    """The columns that a frame of efficiencies gets from it."""
+    low, high = noise.parameter
+    beta = (low, high) if hides_y else (1.0 / high if high > 0.0 else np.inf, 1.0 / low if low > 0.0 else np.inf)
+    return {
+        "trials": noise.trials,
+        "ixz_corrected_bits": bits(noise.ixz_corrected),
+        "epsilon_ci_low_bits": bits(noise.epsilon[0]),
+        "epsilon_ci_high_bits": bits(noise.epsilon[1]),
+        "beta_ci_low": beta[0],
+        "beta_ci_high": beta[1],
+        "gnid_ci_low": noise.gnid[0],
+        "gnid_ci_high": noise.gnid[1],
+        "on_bound_p": noise.on_bound_p,
+    }

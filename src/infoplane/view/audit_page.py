@@ -1,0 +1,133 @@
+"""One page about a release that a reviewer can read, fill in and sign: what it tells about the secret, and what it was not asked.
+
+It is one HTML file without scripts that needs nothing else, and prints on paper. Every text from data is escaped by `markup`.
+"""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from .. import markup
+from ..formatting import counted, label_text
+from ..information import bits
+from ..table.audit import audit
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..joint.joint import Joint
+
+SHOWN = 12
+"""Released values, worst first, that the page lists."""
+
+STYLE = """
+body { font: 15px/1.45 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #1c2026; background: #fff; }
+h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margin: 1.6rem 0 .4rem; }
+.box { border: 1px solid #59626e; padding: .6rem 1rem; break-inside: avoid; } .box p { margin: .4rem 0; }
+.line { display: inline-block; min-width: 14rem; border-bottom: 1px solid #59626e; }
+.warning { border-left: 4px solid #9a4b00; padding: .4rem .8rem; }
+tr { break-inside: avoid; }
+@media print { @page { margin: 15mm; } body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; } }
+"""
+
+NOT_SAID = (
+    "This is not differential privacy of the data set. It is about what one released value tells, to somebody who knows the table's shares "
+    "p(x, s) and sees it once, about the secret of its own record. It says nothing of other columns that are released beside it, nothing "
+    "of a second release of the same records, and nothing of values of the table itself that are published elsewhere."
+)
+
+QUESTIONS = (
+    "Does the reader already know the secret of some records, or columns that tell it?",
+    "Are other columns of the same records released, now or before?",
+    "Are the same records released again? If so: are draws keyed by id, with the same key?",
+    "Who holds the key, and is it kept apart from the release?",
+    "Is the table all of the population, or a sample of it?",
+)
+
+
+def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said: Sequence[str] = ()) -> bytes:
+    """The page of an audit by measure, with the worst released values and every value of the secret; ``said`` comes first."""
+    secret = ", ".join(joint.y_names)
+    facts = [
+        ("released", ", ".join(joint.x_names)),
+        ("secret", f"{secret}: {counted(joint.shape[1], 'value')}, {bits(joint.entropy_y):.4g} bits"),
+        ("records", "not known" if joint.records is None else f"{joint.records:,}"),
+    ]
+    columns = ("measure", "value", "unit", "direction", "what it says", "formula, reference")
+    lines = [
+        (str(name), f"{row.value:.4g}", row.unit, row.direction, row.sentence, f"{row.formula}; {row.reference}")
+        for name, row in found.iterrows()
+    ]
+    parts = [
+        f"<h1>{_text(title)}</h1>",
+        markup.facts(facts),
+        *(f"<p>{_text(sentence)}</p>" for sentence in said),
+        f'<p class="warning">{_text(NOT_SAID)}</p>',
+        "<h2>What it tells about the secret</h2>",
+        markup.table(columns, lines, left=(columns[0], *columns[2:])),
+        "<h2>Released values, worst first</h2>",
+        _values(joint, encoder),
+        f"<h2>By value of the secret</h2>{_secrets(joint, encoder)}",
+        f"<h2>Threat model, to be filled in</h2>{_questions()}",
+        f'<h2>Review</h2><div class="box">{_signature()}</div>',
+    ]
+    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    head = (
+        f'<meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="{policy}">'
+        f"<title>{_text(title)}</title><style>{STYLE}</style>"
+    )
+    page = f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
+    return page.encode("utf-8", "backslashreplace")
+
+
+def _values(joint: Joint, encoder: Any) -> str:
+    values = audit(joint, encoder, by="value")
+    columns = ("z", "share", "expected records", "stands for", "likelier secret", "lift, bits", "least lift, bits")
+    rows = [
+        (
+            f"z{z}",
+            f"{row.p_z:.2%}",
+            f"{row.expected_records:.3g}",
+            row.stands_for,
+            row.likelier_secret,
+            f"{row.max_lift_bits:+.3f}",
+            f"{row.min_lift_bits:+.3f}",
+        )
+        for z, row in values.head(SHOWN).iterrows()
+    ]
+    more = len(values) - SHOWN
+    said = markup.note(f"{counted(more, 'value')} with smaller lifts not shown.") if more > 0 else ""
+    return markup.table(columns, rows, left=columns[3:5]) + said
+
+
+def _secrets(joint: Joint, encoder: Any) -> str:
+    columns = ("secret", "share", "largest lift, bits", "least lift, bits", "guessed right")
+    rows = [
+        (
+            str(s),
+            f"{row.prior:.2%}",
+            f"{row.max_lift_bits:+.3f}",
+            f"{row.min_lift_bits:+.3f}",
+            f"{row.guessed_right:.2%}",
+        )
+        for s, row in audit(joint, encoder, by="secret").head(SHOWN).iterrows()
+    ]
+    return markup.table(columns, rows, left=columns[:1])
+
+
+def _questions() -> str:
+    lines = "".join(f'<p>&#9744; {_text(one)} <span class="line">&nbsp;</span></p>' for one in QUESTIONS)
+    return f'<div class="box">{lines}</div>'
+
+
+def _signature() -> str:
+    return "".join(
+        f'<p>{_text(one)}: <span class="line">&nbsp;</span></p>'
+        for one in ("Purpose of the release", "Decision", "Name, date")
+    )
+
+
+def _text(text: str) -> str:
+    return html.escape(label_text(text, 1000))

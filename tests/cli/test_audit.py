@@ -1,0 +1,63 @@
+"""`infoplane audit` of a mechanism and of a released table."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+from infoplane.storage.mechanism import write_mechanism
+from infoplane.table.mechanism import Mechanism
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(0)
+    age, job = rng.integers(18, 80, 800), rng.choice(["baker", "clerk"], 800)
+    sex = np.where(rng.random(800) < 0.2 + 0.5 * (age > 45), "f", "m")
+    pd.DataFrame({"age": age, "job": job, "sex": sex}).to_csv(tmp_path / "people.csv", index=False)
+    return tmp_path
+
+
+def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
+    frame = pd.read_csv(people / "people.csv")
+    joint = ip.Joint.from_frame(frame, ["age", "job"], "sex", bins={"age": 3})
+    kept = ip.perfect_privacy(joint)
+    write_mechanism(Mechanism.of_joint(joint, kept.encoder, "release"), people / "m.json")
+    done = run(
+        "audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--report", people / "r.html", "--json"
+    )
+    assert done.code == 0, done.err
+    want = ip.audit(joint, kept, max_seconds=0)
+    found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    assert [*found.index] == [*want.index]
+    told = ["mutual information", "utility", "maximal leakage", "t-closeness", "smallest expected group"]
+    assert found.value[told].to_numpy(dtype=float) == pytest.approx(want.value[told].to_numpy(), abs=1e-9)
+    assert found.sentence["utility"] == want.sentence["utility"]
+    page = (people / "r.html").read_text()
+    assert "Name, date" in page
+    assert "<script" not in page
+    # A secret that the mechanism releases itself is refused.
+    done = run("audit", people / "people.csv", people / "m.json", "--hide", "job")
+    assert done.code == 2
+    assert "itself what the mechanism releases" in done.err
+
+
+def test_the_audit_of_a_table_counts_its_rows(run, people):
+    frame = pd.read_csv(people / "people.csv")
+    frame[["job"]].to_csv(people / "released.csv", index=False)
+    done = run("audit", people / "people.csv", people / "released.csv", "--hide", "sex", "--attack", "--json")
+    assert done.code == 0, done.err
+    found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    table = pd.crosstab(frame.job, frame.sex, normalize=True).to_numpy()
+    told = table * np.log2(table / table.sum(axis=1, keepdims=True) / table.sum(axis=0))
+    assert found.value["mutual information"] == pytest.approx(told.sum(), abs=1e-12)
+    assert "utility" not in found.index
+    assert 0.4 < found.value["held-out attacker"] < 0.65  # a job says nothing of the sex here
+    done = run("audit", people / "people.csv", people / "released.csv", "--hide", "sex")
+    assert "0 is best" in done.out
+    frame[["job"]].iloc[1:].to_csv(people / "short.csv", index=False)
+    done = run("audit", people / "people.csv", people / "short.csv", "--hide", "sex")
+    assert done.code == 2
+    assert "found 799" in done.err

@@ -1,0 +1,142 @@
+"""`infoplane release`, and `infoplane apply` on its mechanism: what is written, promised, refused and warned of."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+from infoplane.storage.mechanism import read_mechanism
+
+CAPS = ("--max-leakage-bits", "0.02", "--max-lift-bits", "0.3", "--max-seconds", "20")
+
+
+@pytest.fixture
+def people(tmp_path):
+    rng = np.random.default_rng(0)
+    n = 600
+    age = rng.integers(18, 80, n)
+    job = rng.choice(["=cmd()", "<b>baker</b>", "clerk\x1b[2J"], n)
+    sex = np.where(rng.random(n) < 0.3 + 0.4 * (age > 45), "f", "m")
+    table = pd.DataFrame({"person": [f"p{i}" for i in range(n)], "age": age, "job": job, "sex": sex, "copy": sex})
+    table.to_csv(tmp_path / "people.csv", index=False)
+    (tmp_path / "key").write_bytes(bytes(range(32)))
+    return tmp_path
+
+
+def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, people):
+    keyed = ("--id", "person", "--key-file", people / "key")
+    files = (
+        "--out",
+        people / "out.csv",
+        "--decoder",
+        people / "d.csv",
+        "--mechanism",
+        people / "m.json",
+        "--report",
+        people / "r.html",
+    )
+    done = run(
+        "release", people / "people.csv", "--x", "age,job", "--hide", "sex", "--bin", "age:3", *CAPS, *keyed, *files
+    )
+    assert done.code == 0, done.err
+    assert "|lift| <= 0.3 bits" in done.out
+    assert "The worst case of 0.3 bits costs" in done.out
+    assert "not differential privacy" in done.out
+    assert "\x1b[2J" not in done.out + done.err
+    out = pd.read_csv(people / "out.csv")
+    assert [*out.columns] == ["z", "stands_for"]
+    p_x_given_z = pd.read_csv(people / "d.csv").filter(like="z").to_numpy()
+    assert p_x_given_z.sum(axis=0) == pytest.approx(1.0)
+    # The caps, from the file alone.
+    held = read_mechanism(people / "m.json")
+    frame = pd.read_csv(people / "people.csv")
+    feature = held.features[0]
+    W = feature.encoder[:, feature.codes(frame)]
+    p_zs = np.array([[W[:, frame.sex == s].sum(axis=1) / len(frame)] for s in ("f", "m")])[:, 0].T
+    lift = np.log2(p_zs / p_zs.sum(axis=1, keepdims=True) / p_zs.sum(axis=0))
+    assert np.abs(lift).max() <= 0.3 + 1e-9
+    assert (p_zs * lift).sum() <= 0.02 + 1e-9
+    # Same key, same rows: through the file, in another order, and with other columns left out.
+    frame.drop(columns=["sex", "copy"]).iloc[::-1].to_csv(people / "new.csv", index=False)
+    done = run("apply", people / "m.json", people / "new.csv", *keyed, "--out", people / "again.csv")
+    assert done.code == 0, done.err
+    again = pd.read_csv(people / "again.csv")
+    assert [*again.columns] == ["z"]
+    assert again.z.tolist()[::-1] == out.z.tolist()
+    text = (people / "m.json").read_text()
+    assert "p17" not in text
+    assert bytes(range(32)).hex() not in text
+    page = (people / "r.html").read_text()
+    assert "<b>baker" not in page
+    assert "not differential privacy of the data set" in page
+    assert "Threat model" in page
+    assert "@media print" in page
+
+
+def test_a_release_as_values_has_the_columns_and_nothing_new(run, people):
+    done = run("release", people / "people.csv", "--x", "job", "--hide", "sex", "--max-lift-bits", "0.1", "--as", "value",
+               "--out", people / "out.parquet", "--json")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "Drawn anew" in done.err
+    out, frame = pd.read_parquet(people / "out.parquet"), pd.read_csv(people / "people.csv")
+    assert [*out.columns] == ["job"]
+    assert set(out.job) <= set(frame.job)
+    measures = [one["measure"] for one in json.loads(done.out)["audit"]]
+    assert "smallest expected group" in measures
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--x", "age,sex", "--hide", "sex"), "it would be released itself"),
+        (("--x", "job", "--hide", "sex", "--id", "person"), "--id and --key-file go together"),
+        (("--x", "job", "--hide", "sex", "--confidence", "0.9"), "confidence goes with max_leakage alone"),
+        (("--x", "work", "--hide", "sex"), "work"),
+    ],
+)
+def test_what_is_refused(run, people, options, said):
+    done = run("release", people / "people.csv", *options, "--max-lift-bits", "0.1", "--out", people / "out.csv")
+    assert done.code in (2, 3)
+    assert said in done.err
+    assert not (people / "out.csv").exists()
+
+
+def test_a_column_that_is_the_secret_is_warned_of_with_its_bits(run, people):
+    done = run(
+        "release",
+        people / "people.csv",
+        "--x",
+        "job,copy",
+        "--hide",
+        "sex",
+        "--max-lift-bits",
+        "0.1",
+        "--out",
+        people / "o.csv",
+    )
+    assert done.code == 0, done.err
+    assert "Warning: column 'copy' alone tells" in done.err
+    assert "column 'job' alone" not in done.err
+
+
+def test_unseen_rows_are_counted_and_an_edited_mechanism_is_refused(run, people):
+    done = run("release", people / "people.csv", "--x", "job", "--hide", "sex", "--max-lift-bits", "0.1", "--out", people / "o.csv",
+               "--mechanism", people / "m.json")  # fmt: skip
+    assert done.code == 0, done.err
+    pd.DataFrame({"job": ["spy", "=cmd()"]}).to_csv(people / "new.csv", index=False)
+    done = run("apply", people / "m.json", people / "new.csv", "--out", people / "new_out.csv")
+    assert done.code == 3
+    assert "found 1 of 2" in done.err
+    assert "spy" not in done.err
+    done = run("apply", people / "m.json", people / "new.csv", "--unseen", "suppress", "--out", people / "new_out.csv")
+    assert done.code == 0, done.err
+    assert pd.read_csv(people / "new_out.csv", skip_blank_lines=False).z.isna().tolist() == [True, False]
+    held = json.loads((people / "m.json").read_text())
+    held["features"][0]["encoder"][0][0] = 2.0
+    (people / "bad.json").write_text(json.dumps(held))
+    done = run("apply", people / "bad.json", people / "new.csv", "--out", people / "never.csv")
+    assert done.code == 3
+    with pytest.raises(ip.InvalidMechanismError):
+        read_mechanism(people / "bad.json")
