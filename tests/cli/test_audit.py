@@ -44,6 +44,17 @@ def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
     assert "itself what the mechanism releases" in done.err
 
 
+def test_several_columns_are_one_secret(run, people):
+    done = run("release", people / "people.csv", "--x", "age", "--bin", "age:2", "--hide", "sex,job", "--max-lift-bits", "0.2",
+               "--out", people / "out.csv", "--mechanism", people / "m.json")  # fmt: skip
+    assert done.code == 0, done.err
+    done = run("audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--attack", "--json")
+    assert done.code == 0, done.err
+    found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    assert found.value["local information privacy"] <= 0.2 + 1e-9
+    assert found.value["l-diversity"] == 4
+
+
 def test_the_audit_of_a_table_counts_its_rows(run, people):
     frame = pd.read_csv(people / "people.csv")
     frame[["job"]].to_csv(people / "released.csv", index=False)
