@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from .drawing import BLACK, COLOUR, COLOURS, GREY, MARK, SIZE, Axes, Drawing, dress, legend, panels
 from .methods import BASELINE, KINDS, Method, load
@@ -20,7 +21,7 @@ from .scale import Scale
 from .sensitivity import SEPARATOR, with_other_settings
 from .settings import NATS_PER_BIT
 from .sweeps import Certified, Sweep
-from .verdict import Finding, Row
+from .verdict import Finding, Row, all_of
 
 ROWS = {"the paper's way": ("gradient",), "our improved ways": ("majorise", "auto")}
 """The rows of a figure of planes, each with its kinds of steps."""
@@ -201,6 +202,88 @@ def _asked(runs: Runs, title: str, names: Sequence[str], ask: Callable[..., Find
         if before[name] and not len(used[name])
     ]
     return (Finding(None, "; ".join(still)) if still else ask(*used.values())).on(*names)
+
+
+Losses = Mapping[str, Mapping[float, float]]
+"""The best loss of every solver at every parameter, in bits."""
+
+
+def best_losses(runs: Runs, names: Mapping[str, str]) -> Losses:
+    """Of the converged runs of some pieces, by solver."""
+    found = {}
+    for solver, name in names.items():
+        best = runs.points(name).ended().best()
+        found[solver] = dict(zip(best.parameter.tolist(), best.loss.tolist(), strict=True))
+    return found
+
+
+def together(losses: Losses) -> list[float]:
+    """The parameters at which all solvers have a converged run."""
+    first, *others = losses.values()
+    return [parameter for parameter in first if all(parameter in one for one in others)]
+
+
+def are_comparable(losses: Losses) -> Finding:
+    """Whether the best losses of some solvers agree, in the median over parameters, to `COMPARABLE` bits."""
+    at = together(losses)
+    spread = [max(one[g] for one in losses.values()) - min(one[g] for one in losses.values()) for g in at]
+    if not spread:
+        return Finding(None, "no parameter at which all of them have a converged run")
+    middle = float(np.median(spread))
+    return Finding(
+        middle <= COMPARABLE,
+        f"the best losses of {', '.join(losses)} differ by {middle:.4f} bits in the median over {len(at)} parameters, "
+        f"{max(spread):.4f} at most",
+    )
+
+
+def is_best(losses: Losses, solver: str) -> Finding:
+    """Whether a solver has a lower best loss than each other at more parameters than chance would give (sign test, 5%)."""
+    at, said, answers = together(losses), [], []
+    for other in (one for one in losses if one != solver):
+        gaps = [losses[other][g] - losses[solver][g] for g in at]
+        wins, defeats = sum(gap > TIE for gap in gaps), sum(gap < -TIE for gap in gaps)
+        said.append(f"{solver} is lower than {other} at {wins} of {len(at)} parameters, higher at {defeats}")
+        clear = wins + defeats > 0 and binomtest(wins, wins + defeats).pvalue < 0.05
+        answers.append(wins > defeats if clear else None)
+    return Finding(all_of(answers) if at else None, "; ".join(said))
+
+
+def is_lower_somewhere(losses: Losses, solver: str, other: str) -> Finding:
+    """Whether one solver's best loss is below another's at some parameter."""
+    at = together(losses)
+    gaps = [losses[other][g] - losses[solver][g] for g in at]
+    wins = [gap for gap in gaps if gap > TIE]
+    return Finding(
+        len(wins) > 0 if at else None,
+        f"{solver} has a lower loss than {other} at {len(wins)} of {len(at)} parameters, by up to {max(wins, default=0.0):.4f} bits",
+    )
+
+
+COMPARABLE, TIE = 0.01, 1e-4
+"""Bits between best losses that still count as comparable, and that count as the same."""
+
+
+def _of_way(title: str, way: str, solvers: Sequence[str]) -> dict[str, str]:
+    return {one: f"{title}: {one}" if one == BASELINE else f"{title}: {one}, {way}" for one in solvers}
+
+
+def comparable(runs: Runs, way: str, title: str, solvers: Sequence[str]) -> Finding:
+    """Whether solvers have about the same best losses."""
+    names = _of_way(title, way, solvers)
+    return are_comparable(best_losses(runs, names)).on(*names.values())
+
+
+def best_of_all(runs: Runs, way: str, title: str, solvers: Sequence[str]) -> Finding:
+    """Whether the first solver is the best of them."""
+    names = _of_way(title, way, solvers)
+    return is_best(best_losses(runs, names), solvers[0]).on(*names.values())
+
+
+def lower_somewhere(runs: Runs, way: str, title: str, solvers: tuple[str, str]) -> Finding:
+    """Whether the first solver is better than the second in places."""
+    names = _of_way(title, way, solvers)
+    return is_lower_somewhere(best_losses(runs, names), *solvers).on(*names.values())
 
 
 def compared(

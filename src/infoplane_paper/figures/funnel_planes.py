@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..drawing import Drawing
+from ..multiples import draw_multiples
 from ..piece import Piece
 from ..plane_figures import (
     Plane,
@@ -87,6 +88,7 @@ FIGURE = Figure(
             partial(more_than_merging, title="uniform", solver="pf-2", high=0.9),
         ),
     ),
-    see="Below the line lies no encoder: a mark on the line leaks as little as is possible at its I(X;Z). pf-2v's marks are larger "
-    "and hollow, so that those of pf-2 within them can be seen.",
+    see="One solver a panel, in grey the proven frontier: no encoder lies on its shaded side. A mark is the best converged run of one "
+    "parameter; circles: the authors' way; squares: our steps at the paper's c; crosses: with automatic c.",
+    redraw=partial(draw_multiples, planes=[*PLANES.values()]),
 )
