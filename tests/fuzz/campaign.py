@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known
+from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known, releases
 
 ATTACKS = {
     "calls": calls.attack,
@@ -22,6 +22,7 @@ ATTACKS = {
     "forgeries": forgeries.attack,
     "funnels": funnels.attack,
     "kills": kills.attack,
+    "releases": releases.attack,
 }
 SECONDS = {
     "calls": 60,
@@ -32,6 +33,7 @@ SECONDS = {
     "forgeries": 120,
     "funnels": 120,
     "kills": 600,
+    "releases": 60,
 }
 """An attack that takes longer has found something."""
 

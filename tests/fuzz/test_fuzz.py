@@ -22,6 +22,7 @@ def test_what_once_broke_a_promise_keeps_it():
         ("forgeries", 60),
         ("funnels", 60),
         ("kills", 1),
+        ("releases", 25),
     ],
 )
 def test_no_attack_breaks_a_promise(kind, count):
