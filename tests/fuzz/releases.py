@@ -42,14 +42,30 @@ def rival(rng, P, L, U, leakage):
             slopes = slopes * 0.5 - np.log(np.maximum(q, 1e-3))
     Q = np.array(columns).T
     u = T @ Q
-    inside = ((u <= U[:, None] + 1e-12) & (u >= L[:, None] - 1e-12)).all(axis=0)
+    inside = ((u <= U[:, None] * (1.0 + 1e-12)) & (u >= L[:, None] * (1.0 - 1e-12))).all(axis=0)
     Q, u = Q[:, inside], u[:, inside]
     more = {}
     if leakage is not None:
-        told = (u * np.log(np.where(u > 0, u, 1.0) / p_s[:, None])).sum(axis=0)
+        told = (u * (np.log(np.where(u > 0, u, 1.0)) - np.log(p_s)[:, None])).sum(axis=0)
         more = {"A_ub": told[None], "b_ub": [leakage]}
     best = linprog(entropies(Q).sum(axis=0), A_eq=Q, b_eq=p_x, **more)
-    return 0.0 if best.x is None else float(entropies(p_x).sum() - best.fun)
+    if best.x is None:
+        return 0.0
+    # HiGHS is exact to 1e-7 only: the encoder is mixed with a release that says nothing until it keeps the caps itself.
+    W = (Q * np.maximum(best.x, 0.0)).T / p_x
+    W = np.where(W.sum(axis=0) > 0, W, best.x[:, None])  # letters fainter than HiGHS's tolerance
+    W = W[W.sum(axis=1) > 0] / W.sum(axis=0)
+    u = W @ P / (W @ p_x)[:, None]
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(u > U, (u - U) / (u - p_s), np.where(u < L, (L - u) / (p_s - u), 0.0)).max()
+    W = (1.0 - share) * W + share * (W @ p_x)[:, None]
+    if leakage is not None and (leaks := information(W @ P)) > leakage:
+        W = leakage / leaks * W + (1.0 - leakage / leaks) * (W @ p_x)[:, None]
+    return information(W * p_x)
+
+
+def information(J):
+    return float(entropies(J.sum(axis=0)).sum() + entropies(J.sum(axis=1)).sum() - entropies(J).sum())
 
 
 def attack(rng):
@@ -86,4 +102,4 @@ def attack(rng):
     other = rival(rng, P, low * p_s, np.minimum(math.exp(eps) * p_s, 1.0), leakage)
     if other > found.upper_bound + ROUNDING:
         raise Broken(f"{said}: the bound {found.upper_bound!r} is below {other!r}, which linear programmes find")
-    return found.status.name
+    return f"{found.status.name}, {'near' if other > 0.98 * found.upper_bound else 'far'}"
