@@ -32,9 +32,20 @@ def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
     want = ip.audit(joint, kept, max_seconds=0)
     found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
     assert [*found.index] == [*want.index]
-    told = ["mutual information", "utility", "maximal leakage", "t-closeness", "smallest expected group"]
+    told = [
+        "mutual information",
+        "mutual information, population",
+        "utility",
+        "maximal leakage",
+        "t-closeness",
+        "smallest expected group",
+    ]
     assert found.value[told].to_numpy(dtype=float) == pytest.approx(want.value[told].to_numpy(), abs=1e-9)
     assert found.sentence["utility"] == want.sentence["utility"]
+    # Records that it was not made from say more.
+    done = run("audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--other-records", "--json")
+    fresh = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    assert fresh.value["mutual information, population"] < found.value["mutual information, population"]
     page = (people / "r.html").read_text()
     assert "Name, date" in page
     assert "<script" not in page

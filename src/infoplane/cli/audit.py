@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 import numpy as np
@@ -28,6 +28,13 @@ from .typed_files import check_column, located
 
 OF_X = ("utility", "utility of the best release")
 """Measures about what is kept of X, which a released table alone does not say."""
+
+
+class Fitted(NamedTuple):
+    """An encoder that was made from the records of a joint: the bound for the population allows for it."""
+
+    encoder: Any
+    joint: Joint
 
 
 @click.command()
@@ -67,6 +74,11 @@ OF_X = ("utility", "utility of the best release")
     is_flag=True,
     help="Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
 )
+@click.option(
+    "--other-records",
+    is_flag=True,
+    help="The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
+)
 @options.as_json
 def audit(
     original: str,
@@ -77,6 +89,7 @@ def audit(
     report: Path | None,
     max_seconds: float,
     attack: bool,
+    other_records: bool,
     as_json: bool,
 ) -> None:
     r"""What does RELEASED tell about the columns --hide of ORIGINAL?
@@ -94,10 +107,12 @@ def audit(
     if released.lower().endswith(".json"):
         mechanism = read_mechanism(Path(released))
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
+        encoder = encoder if other_records else Fitted(encoder, joint)
         found = audited(joint, encoder, max_seconds=max_seconds)
         seen = mechanism.apply(frame) if attack else None
     else:
         joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+        encoder = encoder if other_records else Fitted(encoder, joint)
         found = audited(joint, encoder, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
