@@ -1,6 +1,6 @@
 """Processor seconds of one iteration of each splitting against one of Blahut-Arimoto, at three sizes.
 
-    python benchmarks/bench_splitting.py --page docs/benchmarks/splitting.md
+    python benchmarks/splitting_size.py --page docs/benchmarks/splitting.md
 
 Random smooth joints, 16 clusters, one random start, no leaps, gamma = 0.1 and beta = 2.5; the ratio of both in the same process.
 """
