@@ -87,6 +87,7 @@ from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .systems.summary import efficiency_summary
+from .table.attacker import HeldOutAttack, held_out_attack
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -114,6 +115,7 @@ __all__ = [
     "Frontier",
     "GaussianBottleneck",
     "HardPartition",
+    "HeldOutAttack",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -185,6 +187,7 @@ __all__ = [
     "gaussian_bottleneck",
     "generalised_bottleneck",
     "gnid",
+    "held_out_attack",
     "iterates",
     "leakage_bound",
     "merge_two",
