@@ -27,6 +27,7 @@ SCRIPTS = {
     "merging": "bench_merging.py",
     "partition": "bench_partition.py",
     "estimators": "bench_estimators.py",
+    "released_rows": "bench_released_rows.py",
     "peers": "bench_peers.py",
     "startup": "bench_startup.py",
     "compilation": "bench_compilation.py",

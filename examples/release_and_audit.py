@@ -48,7 +48,9 @@ def main() -> None:
     checked = ip.audit(joint, kept)
     for sentence in checked.sentence:
         print("-", sentence)
-    Path("review.html").write_bytes(audit_page(joint, kept, checked, "Risk factors of heart patients", [str(kept)]))
+    Path("review.html").write_bytes(
+        audit_page(joint, kept, checked, "Risk factors of heart patients", str(kept).splitlines())
+    )
 
 
 if __name__ == "__main__":

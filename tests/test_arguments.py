@@ -15,7 +15,10 @@ OTHERS = {
     "encoders": W,
     "parameters": [0.2],
     "max_iyz": 0.1,
+    "max_isz": 0.1,
     "leakages": [0.1],
+    "max_leakages": [0.1],
+    "max_lifts": [0.1],
     "solver": ip.DouglasRachford("ib-1"),
     "start": W,
     "W": W,
@@ -37,7 +40,7 @@ def test_what_is_no_joint_is_refused(name, given):
     parameters = inspect.signature(function).parameters
     others = {one: OTHERS[one] for one, more in parameters.items() if one != "joint" and more.default is more.empty}
     with pytest.raises(ip.InvalidOptionError, match=r"a joint must be an infoplane\.Joint; found a value of type"):
-        next(function(given, **others))  # what is made step by step says so at its first
+        next(function(joint=given, **others))  # what is made step by step says so at its first
 
 
 def test_every_such_function_is_tried():

@@ -75,6 +75,7 @@ from .solvers.splitting.thresholds import Threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
+from .solvers.tasks.task_proof import TaskProof
 from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
@@ -85,6 +86,7 @@ from .systems.efficiency import efficiency
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
 from .systems.summary import efficiency_summary
+from .table.attacker import HeldOutAttack, held_out_attack
 from .table.audit import audit
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
@@ -112,6 +114,7 @@ __all__ = [
     "Frontier",
     "GaussianBottleneck",
     "HardPartition",
+    "HeldOutAttack",
     "HeldOutEvaluation",
     "InfoplaneError",
     "InvalidAnswerError",
@@ -153,6 +156,7 @@ __all__ = [
     "TaskLagrangian",
     "TaskMap",
     "TaskPortfolio",
+    "TaskProof",
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
@@ -181,6 +185,7 @@ __all__ = [
     "gaussian_bottleneck",
     "generalised_bottleneck",
     "gnid",
+    "held_out_attack",
     "iterates",
     "leakage_bound",
     "merge_two",

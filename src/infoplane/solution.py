@@ -402,6 +402,16 @@ class Solution(Result, EncoderView):
         return None if self.lower_bound is None else self.loss - self.lower_bound
 
     @property
+    def plane(self) -> PlanePoint:
+        """Where it is drawn: (I(X;Z), I(Y;Z)); where one target is kept and another hidden, (I(S;Z), I(U;Z)). Nats."""
+        return self._point if self.problem.single_target else PlanePoint(self.isz, self.iuz)
+
+    @property
+    def plane_names(self) -> tuple[str, str]:
+        """What these two are called."""
+        return ("I(X;Z)", "I(Y;Z)") if self.problem.single_target else ("I(S;Z)", "I(U;Z)")
+
+    @property
     def converged(self) -> bool:
         """Whether the status is CERTIFIED or STATIONARY."""
         return self.status.converged

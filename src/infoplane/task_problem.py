@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -272,3 +273,15 @@ def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> Ma
 def is_task(problem: object) -> bool:
     """Whether a problem, or a family of them, keeps one target and hides another."""
     return isinstance(problem, TaskLagrangian | TaskFamily) or problem is task_lagrangian
+
+
+TASK_GRID = tuple(float(beta) for beta in np.geomspace(0.1, 30.0, 16))
+"""Parameters of a sweep that names none: from betas at which Adult's secret hardly counts to where nearly nothing is told of it."""
+
+
+def family_on(joint: Joint, family: Any) -> Any:
+    """A family of tasks whose gamma is settled by the joint, if it was left open: the same for all parameters of a sweep."""
+    if family is not task_funnel and not (isinstance(family, partial) and family.func is task_funnel):
+        return family
+    first: Any = family(1.0).on(joint)
+    return partial(task_funnel, gamma=first.gamma)

@@ -13,7 +13,8 @@ are the machinery, and know no figure. In the order in which they import each ot
                                                what a figure and a claim are, from answers to verdicts
     planes, convergence, rates                 the answers: claims about information planes, about convergence, about linear rates
     plane_, share_ and rate_figures            what figures of one kind share
-    folder, reproduction, blocks, report       finished pieces on disk, running what is left, and the report
+    outcome, stored, multiples                 one of five verdicts a claim; the answers as one file; pictures from tables alone
+    folder, reproduction, blocks, summary, report   finished pieces on disk, running what is left, three pages, and the appendices
 """
 
 from __future__ import annotations
@@ -21,12 +22,28 @@ from __future__ import annotations
 import infoplane as ip
 
 from .figures import FIGURES
-from .report import write_figure, write_report
+from .outcome import Outcome, outcome
+from .report import render, write_figure, write_report
 from .reproduction import Job, Reproduction
 from .runs import Runs, RunWhenAsked
 from .scale import FULL, QUICK, SCALES, Scale
+from .summary import count_words
 
-__all__ = ["FIGURES", "FULL", "QUICK", "Job", "Reproduction", "Scale", "answers", "write_figure", "write_report"]
+__all__ = [
+    "FIGURES",
+    "FULL",
+    "QUICK",
+    "Job",
+    "Outcome",
+    "Reproduction",
+    "Scale",
+    "answers",
+    "count_words",
+    "outcome",
+    "render",
+    "write_figure",
+    "write_report",
+]
 
 
 def answers(figure: str, claim: str, scale: str = "quick") -> list[str]:

@@ -89,15 +89,18 @@ def smaller_penalty(
 def wider_range(
     ours: Mapping[str, Mapping[float, float]], theirs: Mapping[str, Mapping[float, float]], enough: float
 ) -> Finding:
-    """Whether each of the first methods converges at more penalties than each of the second; None if none ever does.
+    """Whether each of the first methods converges at more penalties than each of the second; None if none ever does, or by one only.
 
     A method converges at a penalty if at least the share ``enough`` of its runs do.
     """
     counts = {name: sum(one >= enough for one in shares.values()) for name, shares in {**ours, **theirs}.items()}
     total = max(len(shares) for shares in ours.values())
     most = max(counts[name] for name in theirs)
+    ahead = [counts[name] - most for name in ours]
+    # One step of the grid is within what another grid, or other starts at a share near `enough`, would change.
+    decided = any(counts.values()) and not any(abs(one) <= 1 for one in ahead)
     return Finding(
-        all(counts[name] > most for name in ours) if any(counts.values()) else None,
+        all(one > 0 for one in ahead) if decided else None,
         f"penalties, of {total}, at which at least {enough:.0%} converge: "
         + ", ".join(f"{name} {count}" for name, count in counts.items()),
     )

@@ -1,30 +1,29 @@
-"""The report of a reproduction: the table of verdicts, the open settings, then every figure with its claims and the evidence."""
+"""The report of a reproduction: a summary on three pages, and one appendix a figure with its claims, the evidence and the calls."""
 
 from __future__ import annotations
 
 import csv
 import io
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-import infoplane as ip
-
 from .blocks import Block, heading, html_page, items, markdown, picture, python, table, text
+from .drawing import Drawing
 from .folder import write_whole
 from .piece import Array
 from .points import Points
 from .reproduction import JudgedFigure
 from .scale import Scale
 from .sensitivity import SEPARATOR
-from .settings import OPEN, SEED, Open
+from .settings import OPEN, Open
+from .stored import keep, kept, rows_of, scale_of
+from .summary import TITLE, summary
 from .sweeps import Certified, Sweep
-from .verdict import Judgement, Row, Verdict
-
-TITLE = "The paper, figure by figure and claim by claim"
+from .verdict import Figure, Row, Verdict
 
 PREVIEW = (
     "This is a quick run, with coarser grids, fewer trials and fewer iterations than the paper's. Its verdicts are a preview: those of "
@@ -50,57 +49,64 @@ SHOWN_ROWS = 60
 def write_figure(judged: JudgedFigure, out: Path) -> None:
     """Write the picture and the table of one figure."""
     name = judged.figure.name
-    drawing = judged.figure.draw(judged.runs)
-    write_whole(out / f"{name}.png", lambda file: drawing.savefig(file, format="png", dpi=160))
+    draw, redraw = judged.figure.draw, judged.figure.redraw
+    drawing = redraw(judged.rows) if redraw is not None else draw(judged.runs) if draw is not None else None
+    if drawing is not None:
+        _save(drawing, out / f"{name}.png")
     write_whole(out / f"{name}.csv", lambda file: file.write(_csv(judged.rows).encode()))
 
 
 def write_report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> None:
-    """Write report.md and report.html; the pictures that `write_figure` wrote become part of the page."""
-    blocks = report(figures, scale, out)
-    write_whole(out / "report.md", lambda file: file.write(markdown(blocks).encode()))
-    write_whole(out / "report.html", lambda file: file.write(html_page(blocks, TITLE).encode()))
+    """Write the summary (report.md and report.html), one appendix a figure, and the answers from which all can be written again."""
+    verdicts = {judged.figure.name: judged.verdicts for judged in figures}
+    keep(verdicts, scale.name, out)
+    for judged in figures:
+        blocks = [heading(1, f"Appendix: {judged.figure.name}"), *_section(judged, scale, out)]
+        _write(out / f"appendix-{judged.figure.name}.md", markdown(blocks))
+    _write(out / "appendix-settings.md", markdown(settings_page(figures, scale)))
+    _write_summary([judged.figure for judged in figures], verdicts, scale.name, out)
 
 
-def report(figures: Sequence[JudgedFigure], scale: Scale, out: Path) -> list[Block]:
-    """The whole report as blocks; ``out`` has the pictures."""
+def render(figures: Sequence[Figure], out: Path) -> list[Verdict]:
+    """Write the summary again, and the pictures that tables suffice for, from a folder's findings.json and tables; no run is made."""
+    verdicts = kept(figures, out)
+    chosen = [figure for figure in figures if figure.name in verdicts]
+    for figure in chosen:
+        if figure.redraw is not None:
+            _save(figure.redraw(rows_of(figure.name, out)), out / f"{figure.name}.png")
+    _write_summary(chosen, verdicts, scale_of(out), out)
+    return [one for found in verdicts.values() for one in found]
+
+
+def _write_summary(figures: Sequence[Figure], verdicts: Mapping[str, Sequence[Verdict]], scale: str, out: Path) -> None:
+    blocks = summary(figures, verdicts, scale, out)
+    _write(out / "report.md", markdown(blocks))
+    _write(out / "report.html", html_page(blocks, TITLE))
+
+
+def _write(path: Path, words: str) -> None:
+    write_whole(path, lambda file: file.write(words.encode()))
+
+
+def _save(drawing: Drawing, path: Path) -> None:
+    write_whole(path, lambda file: drawing.savefig(file, format="png", dpi=130))
+
+
+def settings_page(figures: Sequence[JudgedFigure], scale: Scale) -> list[Block]:
+    """The open settings, what hangs on them, and where the paper's rule stops."""
     verdicts = [verdict for judged in figures for verdict in judged.verdicts]
-    summary = "; ".join(
-        f"{way}: " + ", ".join(f"{counts.count(one)} {one.value}" for one in Judgement if one in counts)
-        for way, counts in (
-            ("in the paper's way", [verdict.paper for verdict in verdicts]),
-            ("in our improved ways", [verdict.improved for verdict in verdicts]),
-        )
-    )
-    blocks: list[Block] = [
-        heading(1, TITLE),
-        text(
-            "Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian Information-Theoretic "
-            f"Optimization Problems. Written by infoplane {ip.__version__}, `infoplane reproduce`, {scale.name} run, seed {SEED}."
-        ),
-        text(
-            "Everything is run in up to three ways: in the paper's own (gradient: its step, stopping rule and details as in the published "
-            "scripts), and in two that are ours: with closed-form or majorised steps at the paper's c and alpha, stopping at stationary "
-            "points (majorise), and with the same steps and the automatic penalty (auto); linear rates are those of exact argmins. All "
-            "informations and losses are in bits. The proven bound is a certificate: no encoder lies beyond it. Verdicts are computed "
-            f"from the runs. Of {len(verdicts)} claims, {summary}."
-        ),
+    return [
+        heading(1, "Appendix: settings that the paper leaves open"),
         text(_where_the_papers_rule_stops(figures)),
         *([] if scale.sensitivity else [text(PREVIEW)]),
         text(RULES),
         text(CODE),
-        heading(2, "Verdicts"),
-        _verdict_table(figures),
-        heading(2, "Settings that the paper leaves open"),
         table(
             ("setting", "chosen", "because", "varied in the full run", "what it changes"),
             [(one.what, one.chosen, one.why, one.varied, changed_answers(verdicts, one)) for one in OPEN],
         ),
         *_sensitivity(verdicts, scale.sensitivity),
     ]
-    for judged in figures:
-        blocks += _section(judged, scale, out)
-    return blocks
 
 
 NEAR = 1e-4
@@ -154,16 +160,6 @@ def _gaps(points: Points, certified: Points) -> Array:
 def _quantiles(values: Array) -> str:
     low, middle, high = np.quantile(values, (0.1, 0.5, 0.9))
     return f"{middle:.1e} in the median (10% below {low:.1e}, 10% above {high:.1e})"
-
-
-def _verdict_table(figures: Sequence[JudgedFigure]) -> Block:
-    columns = ("the paper says", "the paper's way", "our improved ways", "figure", "numbers of the paper's way")
-    rows = [
-        (one.claim.text, one.paper_words, one.improved_words, judged.figure.name, one.first.said)
-        for judged in figures
-        for one in judged.verdicts
-    ]
-    return table(columns, rows)
 
 
 def changed_answers(verdicts: Sequence[Verdict], setting: Open) -> str:

@@ -63,6 +63,14 @@ class Claim:
     ways: Mapping[str, str] = field(default_factory=lambda: WAYS)
     where: str = ""
     """Where the paper says it, if it is not where the figure stands."""
+    theorem: str = ""
+    """Why it is false, if a theorem says so; the runs then only illustrate it."""
+    undecidable: str = ""
+    """Why no run can decide it."""
+    stuck: str = ""
+    """Why runs in the authors' way that do not show it do not refute it."""
+    of_paper: bool = True
+    """Whether the paper says it; else it is about our own runs, and is not counted."""
 
 
 Row = Mapping[str, Any]
@@ -80,11 +88,14 @@ class Figure:
     where: str
     """Where it does."""
     pieces: Callable[[Scale], Sequence[Piece]]
-    draw: Callable[[Runs], Drawing]
     table: Callable[[Runs], Sequence[Row]]
     claims: tuple[Claim, ...]
     see: str
     """One sentence below the picture that says what to see in it."""
+    draw: Callable[[Runs], Drawing] | None = None
+    """The picture from the runs, where the table does not suffice."""
+    redraw: Callable[[Sequence[Row]], Drawing] | None = None
+    """The picture from the table alone, where it does; every figure has one of the two."""
 
 
 @dataclass(frozen=True)

@@ -32,9 +32,20 @@ def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
     want = ip.audit(joint, kept, max_seconds=0)
     found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
     assert [*found.index] == [*want.index]
-    told = ["mutual information", "utility", "maximal leakage", "t-closeness", "smallest expected group"]
+    told = [
+        "mutual information",
+        "mutual information, population",
+        "utility",
+        "maximal leakage",
+        "t-closeness",
+        "smallest expected group",
+    ]
     assert found.value[told].to_numpy(dtype=float) == pytest.approx(want.value[told].to_numpy(), abs=1e-9)
     assert found.sentence["utility"] == want.sentence["utility"]
+    # Records that it was not made from say more.
+    done = run("audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--other-records", "--json")
+    fresh = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    assert fresh.value["mutual information, population"] < found.value["mutual information, population"]
     page = (people / "r.html").read_text()
     assert "Name, date" in page
     assert "<script" not in page
@@ -44,16 +55,28 @@ def test_the_audit_of_a_mechanism_is_that_of_its_release(run, people):
     assert "itself what the mechanism releases" in done.err
 
 
+def test_several_columns_are_one_secret(run, people):
+    done = run("release", people / "people.csv", "--x", "age", "--bin", "age:2", "--hide", "sex,job", "--max-lift-bits", "0.2",
+               "--out", people / "out.csv", "--mechanism", people / "m.json")  # fmt: skip
+    assert done.code == 0, done.err
+    done = run("audit", people / "people.csv", people / "m.json", "--max-seconds", "0", "--attack", "--json")
+    assert done.code == 0, done.err
+    found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
+    assert found.value["local information privacy"] <= 0.2 + 1e-9
+    assert found.value["l-diversity"] == 4
+
+
 def test_the_audit_of_a_table_counts_its_rows(run, people):
     frame = pd.read_csv(people / "people.csv")
     frame[["job"]].to_csv(people / "released.csv", index=False)
-    done = run("audit", people / "people.csv", people / "released.csv", "--hide", "sex", "--json")
+    done = run("audit", people / "people.csv", people / "released.csv", "--hide", "sex", "--attack", "--json")
     assert done.code == 0, done.err
     found = pd.DataFrame(json.loads(done.out)["audit"]).set_index("measure")
     table = pd.crosstab(frame.job, frame.sex, normalize=True).to_numpy()
     told = table * np.log2(table / table.sum(axis=1, keepdims=True) / table.sum(axis=0))
     assert found.value["mutual information"] == pytest.approx(told.sum(), abs=1e-12)
     assert "utility" not in found.index
+    assert 0.4 < found.value["held-out attacker"] < 0.65  # a job says nothing of the sex here
     done = run("audit", people / "people.csv", people / "released.csv", "--hide", "sex")
     assert "0 is best" in done.out
     frame[["job"]].iloc[1:].to_csv(people / "short.csv", index=False)

@@ -27,7 +27,16 @@ def people(tmp_path):
 
 def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, people):
     keyed = ("--id", "person", "--key-file", people / "key")
-    files = ("--out", people / "out.csv", "--mechanism", people / "m.json", "--report", people / "r.html")
+    files = (
+        "--out",
+        people / "out.csv",
+        "--decoder",
+        people / "d.csv",
+        "--mechanism",
+        people / "m.json",
+        "--report",
+        people / "r.html",
+    )
     done = run(
         "release", people / "people.csv", "--x", "age,job", "--hide", "sex", "--bin", "age:3", *CAPS, *keyed, *files
     )
@@ -38,6 +47,8 @@ def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, peo
     assert "\x1b[2J" not in done.out + done.err
     out = pd.read_csv(people / "out.csv")
     assert [*out.columns] == ["z", "stands_for"]
+    p_x_given_z = pd.read_csv(people / "d.csv").filter(like="z").to_numpy()
+    assert p_x_given_z.sum(axis=0) == pytest.approx(1.0)
     # The caps, from the file alone.
     held = read_mechanism(people / "m.json")
     frame = pd.read_csv(people / "people.csv")

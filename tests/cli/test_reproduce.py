@@ -66,10 +66,18 @@ def test_a_full_run_says_how_long_and_ends_with_the_verdicts(reproduce, tmp_path
     assert {one.name for one in (tmp_path / "new" / "out").iterdir()} == {
         "iterations.png",
         "iterations.csv",
+        "appendix-iterations.md",
+        "appendix-settings.md",
+        "findings.json",
         "report.md",
         "report.html",
         "runs",
     }
+    (tmp_path / "new" / "out" / "report.md").unlink()
+    again = reproduce("--render", "--out", tmp_path / "new" / "out")
+    assert again.exit_code == 0
+    assert (tmp_path / "new" / "out" / "report.md").exists()
+    assert reproduce("--render", "--out", tmp_path / "elsewhere").exit_code == 2
 
 
 def test_interrupted_is_130_and_the_same_call_goes_on(reproduce, monkeypatch, tmp_path):

@@ -73,12 +73,14 @@ def test_a_tie_on_the_grid_is_decided_by_areas_or_not_at_all():
 
 
 def test_wider_range_both_ways():
-    wide, narrow = {1.0: 1.0, 2.0: 1.0}, {1.0: 0.0, 2.0: 1.0}
+    wide, narrow = {1.0: 1.0, 2.0: 1.0, 4.0: 1.0}, {1.0: 0.0, 2.0: 1.0, 4.0: 0.0}
+    nearly = {1.0: 0.0, 2.0: 1.0, 4.0: 1.0}
+    assert wider_range({"wide": wide}, {"nearly": nearly}, 0.9).holds is None  # one step of the grid decides nothing
     assert wider_range({"wide": wide}, {"narrow": narrow}, 0.9).holds is True
     assert wider_range({"narrow": narrow}, {"wide": wide}, 0.9).holds is False
-    assert wider_range({"wide": wide}, {"other": wide}, 0.9).holds is False
+    assert wider_range({"wide": wide}, {"other": wide}, 0.9).holds is None
     assert wider_range({"none": {1.0: 0.0}}, {"other": {1.0: 0.1}}, 0.9).holds is None
-    assert wider_range({"wide": wide, "narrow": narrow}, {"other": narrow}, 0.9).holds is False
+    assert wider_range({"wide": wide, "narrow": narrow}, {"other": narrow}, 0.9).holds is None
 
 
 def test_fewest_iterations_both_ways():

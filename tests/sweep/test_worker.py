@@ -16,7 +16,12 @@ from sweeping import planned
 HEART = ip.datasets.heart()
 
 
-NAMES = [name for name in ip.SOLVERS if name not in ("drs", "admm-ib")]
+NAMES = [
+    name
+    for name, solver in ip.SOLVERS.items()
+    if name not in ("drs", "admm-ib")
+    and not (solver.refusal(ip.bottleneck(0.3)) and solver.refusal(ip.funnel(1.7)))  # those for several targets
+]
 
 
 TRACELESS = ("envelope", "columns", "merging", "submodular")

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..joint.joint import check_joint
+from ..joint.task_joint import TaskJoint, as_joint
 from ..problem import (
     MarkovLagrangian,
     check_problem,
@@ -25,16 +25,18 @@ from ..problem import (
     posterior_form_below,
 )
 from ..runtime.threads import attended, one_blas_thread
+from ..task_problem import TaskLagrangian, is_task
 from .bottleneck.gap import certify_bottleneck
 from .certificate import Certificate, Limits
 from .funnel.gap import certify_funnel
+from .tasks.gap import certify_task
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
 
 
 def certify(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     problem: MarkovLagrangian,
     encoder: Array,
     *,
@@ -62,10 +64,15 @@ def certify(
     >>> ip.certify(joint, problem, s.encoder).certified
     True
     """
-    check_joint(joint)
     check_problem(problem)
+    joint = as_joint(joint, tasks=is_task(problem))
+    problem = problem.on(joint)
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
+    if isinstance(problem, TaskLagrangian):
+        own = limits.budget()
+        with one_blas_thread():
+            return attended([partial(certify_task, joint, problem, W, limits, own)], own)[0]
     bounded = posterior_form_below(problem)
     if not (is_bottleneck(bounded) or is_funnel(bounded)):
         raise UnsupportedProblemError(no_certificate(problem))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import click
 import numpy as np
@@ -14,6 +14,8 @@ from ..joint.joint import Joint
 from ..joint.lookup import letters_of_rows
 from ..storage.files import write_whole
 from ..storage.mechanism import read_mechanism
+from ..table.attacker import held_out_attack
+from ..table.audit import DIRECTIONS, AuditLine
 from ..table.audit import audit as audited
 from ..table.letters import IntervalLetters, ProductLetters
 from ..table.mechanism import Mechanism
@@ -26,6 +28,13 @@ from .typed_files import check_column, located
 
 OF_X = ("utility", "utility of the best release")
 """Measures about what is kept of X, which a released table alone does not say."""
+
+
+class Fitted(NamedTuple):
+    """An encoder that was made from the records of a joint: the bound for the population allows for it."""
+
+    encoder: Any
+    joint: Joint
 
 
 @click.command()
@@ -60,6 +69,16 @@ OF_X = ("utility", "utility of the best release")
     show_default=True,
     help="For the certified utility of the best release; 0 leaves it out.",
 )
+@click.option(
+    "--attack",
+    is_flag=True,
+    help="Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
+)
+@click.option(
+    "--other-records",
+    is_flag=True,
+    help="The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
+)
 @options.as_json
 def audit(
     original: str,
@@ -69,6 +88,8 @@ def audit(
     missing: Literal["error", "category"],
     report: Path | None,
     max_seconds: float,
+    attack: bool,
+    other_records: bool,
     as_json: bool,
 ) -> None:
     r"""What does RELEASED tell about the columns --hide of ORIGINAL?
@@ -84,11 +105,17 @@ def audit(
     """
     output.check_target(report, "--report", (".html",))
     if released.lower().endswith(".json"):
-        joint, encoder = of_mechanism(original, read_mechanism(Path(released)), hide, bins, missing)
+        mechanism = read_mechanism(Path(released))
+        joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
+        encoder = encoder if other_records else Fitted(encoder, joint)
         found = audited(joint, encoder, max_seconds=max_seconds)
+        seen = mechanism.apply(frame) if attack else None
     else:
-        joint, encoder = of_table(original, released, hide, bins, missing)
+        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+        encoder = encoder if other_records else Fitted(encoder, joint)
         found = audited(joint, encoder, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+    if attack:
+        found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
         page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}")
         write_whole(report, lambda file: file.write(page))
@@ -99,10 +126,29 @@ def audit(
         show(found, Path(released).name, joint)
 
 
+def attacked(found: Any, seen: Any, secret: Any) -> Any:
+    """The audit with a line for a held-out attacker."""
+    import pandas as pd
+
+    done = held_out_attack(seen, pd.MultiIndex.from_frame(secret).to_flat_index(), rng=0)
+    line = AuditLine(
+        "held-out attacker",
+        done.share,
+        "share",
+        DIRECTIONS["less"],
+        "boosted trees on half of the records",
+        "Clopper, Pearson 1934",
+        f"{done}.",
+    )
+    return pd.concat([found, pd.DataFrame([line[1:]], index=[line[0]], columns=AuditLine._fields[1:])]).rename_axis(
+        "measure"
+    )
+
+
 def of_mechanism(
     original: str, mechanism: Mechanism, hide: tuple[str, ...], bins: Any, missing: Any
-) -> tuple[Joint, Any]:
-    """The joint of the mechanism's columns, in its own bins, with the secret, and p(z|x) of each x."""
+) -> tuple[Joint, Any, Any]:
+    """The joint of the mechanism's columns, in its own bins, with the secret; p(z|x) of each x; and the rows."""
     if len(mechanism.features) > 1:
         raise InvalidOptionError(
             f"an audit is of one released column; found {counted(len(mechanism.features), 'column')} in the mechanism."
@@ -129,11 +175,13 @@ def of_mechanism(
         )
     of_letter = np.zeros(joint.shape[0], dtype=np.int64)
     of_letter[letters_of_rows(joint, frame)] = codes
-    return joint, feature.encoder[:, of_letter]
+    return joint, feature.encoder[:, of_letter], frame
 
 
-def of_table(original: str, released: str, hide: tuple[str, ...], bins: Any, missing: Any) -> tuple[Joint, Any]:
-    """The joint of what is released with the secret, row by row; what is released is told as it is."""
+def of_table(
+    original: str, released: str, hide: tuple[str, ...], bins: Any, missing: Any
+) -> tuple[Joint, Any, Any, Any]:
+    """The joint of what is released with the secret, row by row; what is released is told as it is; and both tables."""
     import pandas as pd
 
     if not hide:
@@ -150,7 +198,7 @@ def of_table(original: str, released: str, hide: tuple[str, ...], bins: Any, mis
         )
     rows = pd.concat([seen, frame[list(hide)]], axis=1)
     joint = Joint.from_frame(rows, list(seen.columns), list(hide), bins=dict(bins), missing=missing)
-    return joint, np.eye(joint.shape[0])
+    return joint, np.eye(joint.shape[0]), frame, seen
 
 
 def show(found: Any, name: str, joint: Joint) -> None:

@@ -21,6 +21,7 @@ from ..information import bits
 from ..joint.binning import CALENDAR
 from ..joint.joint import Joint
 from ..joint.labels import MISSING_RULES
+from ..joint.task_joint import TaskJoint
 from ..storage.npz import read_npy
 from .numerals import Number
 from .printing import note
@@ -147,6 +148,35 @@ class Source:
                 advice = " On the command line: --counts." if "from_counts" in str(error) else ""
                 raise InvalidJointError(f"{error}{advice}") from None
 
+    def load_tasks(self, keep: tuple[str, ...], hide: tuple[str, ...]) -> TaskJoint:
+        """What to keep and what to hide, of a table; a line on stderr if a sample of its size says less than it seems to."""
+        if self.name in datasets.REGISTRY or self.y or self.matrix or self.wide or not self.x:
+            raise click.UsageError(
+                "--keep and --hide name columns of a table, as --x does: give a table, --x, and no --y."
+            )
+        if self.smoothing is not None or self.prior is not None or self.denoise:
+            raise click.UsageError(
+                "--keep and --hide take the records as they are: leave out --smoothing, --prior and --denoise."
+            )
+        place, bins = located(self.name), dict(self.bins)
+        for name in (*keep, *hide):
+            if name in self.x or (name in keep and name in hide):
+                raise click.UsageError(
+                    f"a column is part of one of --x, --keep and --hide; found {name!r} in two of them."
+                )
+        with readable(place):
+            frame, weight = self._frame(place, (*self.x, *keep, *hide), bins)
+            made = TaskJoint.from_frame(frame, self.x, keep, hide, weight, bins, self.missing or "error")
+        if made.caution is not None:
+            note(f"Warning: {made.caution}.")
+        return made
+
+    def _frame(self, path: Place, columns: tuple[str, ...], bins: dict[str, int | str]) -> tuple[Any, str | None]:
+        """The columns of a table as a frame, and the name of that with the counts."""
+        if isinstance(path, Path) and kind_of(path) in ARROW:
+            return read_dataset(path, columns, self.count, self.missing), self.count
+        return read_table(path, columns, self.count, bins, self.missing), WEIGHT
+
     def _table(self, path: Place) -> Joint:
         if not self.x or not self.y:
             raise click.UsageError(f"{path.name} is a table: name its columns with --x and --y.")
@@ -161,10 +191,7 @@ class Source:
             if name not in (*self.x, *self.y):
                 raise click.UsageError(f"--bin {name}: the column must be one of --x or --y.")
         with readable(path):
-            if isinstance(path, Path) and kind_of(path) in ARROW:
-                frame, weight = read_dataset(path, (*self.x, *self.y), self.count, self.missing), self.count
-            else:
-                frame, weight = read_table(path, (*self.x, *self.y), self.count, bins, self.missing), WEIGHT
+            frame, weight = self._frame(path, (*self.x, *self.y), bins)
             smoothing, missing = self.smoothing or 0.0, self.missing or "error"
             return Joint.from_frame(frame, list(self.x), list(self.y), weight, smoothing, bins, missing)
 
@@ -266,6 +293,18 @@ def joint_options(command: F) -> F:
     ):
         option(collect)
     return collect  # type: ignore[return-value]
+
+
+def task_options(command: F) -> F:
+    """--keep and --hide."""
+    for name, what in (
+        ("--hide", "are to be hidden: Z tells little of them"),
+        ("--keep", "are to be kept, in place of --y"),
+    ):
+        command = click.option(name, callback=split_names, metavar="COLS", help=f"Columns of the table that {what}.")(
+            command
+        )
+    return command
 
 
 def split_names(_context: click.Context, parameter: click.Parameter, value: Any) -> tuple[str, ...]:

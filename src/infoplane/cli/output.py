@@ -18,6 +18,7 @@ from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
 from ..storage.files import to_json, write_whole
+from ..task_problem import TaskLagrangian
 from .csv_files import write_csv
 from .printing import note as note
 from .printing import say as say
@@ -123,6 +124,9 @@ def denoising_record(made: Denoising) -> dict[str, Any]:
 
 def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
     """Family, parameter and the three coefficients."""
+    if isinstance(problem, TaskLagrangian):
+        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
+        return {"family": problem.family, "parameter": problem.parameter, **weights}
     rho_z, rho_zx, rho_zy = problem.rho
     return {
         "family": problem.family,

@@ -97,6 +97,11 @@ PROMISES = (
 )
 @click.option("--out", type=click.Path(path_type=Path), required=True, help="The released table, .csv or .parquet.")
 @click.option("--mechanism", type=click.Path(path_type=Path), help="p(z|x) as .json, for infoplane apply and audit.")
+@click.option(
+    "--decoder",
+    type=click.Path(path_type=Path),
+    help="p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
+)
 @click.option("--report", type=click.Path(path_type=Path), help="A page for a reviewer to sign, .html.")
 @click.option(
     "--seed", type=Whole(min=0), default=0, show_default=True, help="Of the search; draws do not follow from it."
@@ -123,6 +128,7 @@ def release(
     shown_as: str,
     out: Path,
     mechanism: Path | None,
+    decoder: Path | None,
     report: Path | None,
     seed: int,
     max_seconds: float,
@@ -142,6 +148,7 @@ def release(
     for path, flag, kinds in (
         (out, "--out", TABLES),
         (mechanism, "--mechanism", (".json",)),
+        (decoder, "--decoder", TABLES),
         (report, "--report", (".html",)),
     ):
         output.check_target(path, flag, kinds)
@@ -177,6 +184,9 @@ def release(
         made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
         write_mechanism(made, mechanism)
         output.note(f"wrote {mechanism}")
+    if decoder is not None:
+        output.write_table(decoded(kept).reset_index(), decoder)
+        output.note(f"wrote {decoder}")
     found = audit(joint, kept, max_seconds=0.0)
     if report is not None:
         page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])
@@ -251,6 +261,12 @@ def warn_of_columns(joint: Joint) -> None:
             )
 
 
+def decoded(kept: EncoderView) -> Any:
+    """p(x|z) as a frame, a row for each x and a column for each z."""
+    frame = kept.encoder_frame().mul(kept.joint.p_x, axis=0)
+    return frame / frame.sum()
+
+
 def _nats(given: float | None) -> float | None:
     return None if given is None else given * NATS_PER_BIT
 
@@ -282,9 +298,8 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
         said = np.array(stands_for(kept.joint, kept.encoder), dtype=object)
         return pd.DataFrame({"z": [f"z{one}" for one in z], "stands_for": said[z]})
     joint = kept.joint
-    p_xz = (kept.encoder * joint.p_x).T
     other = None if key is None else second_key(key)
-    x = Draw(p_xz / p_xz.sum(axis=0))(z, uniforms(len(z), np.random.default_rng(), ids, other))
+    x = Draw(decoded(kept).to_numpy())(z, uniforms(len(z), np.random.default_rng(), ids, other))
     labels = [joint.x_labels[one] for one in x]
     if len(joint.x_names) == 1:
         return pd.DataFrame({joint.x_names[0]: labels})

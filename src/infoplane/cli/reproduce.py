@@ -10,7 +10,18 @@ from pathlib import Path
 
 import click
 
-from infoplane_paper import FIGURES, FULL, QUICK, Job, Reproduction, write_figure, write_report
+from infoplane_paper import (
+    FIGURES,
+    FULL,
+    QUICK,
+    Job,
+    Reproduction,
+    count_words,
+    outcome,
+    render,
+    write_figure,
+    write_report,
+)
 
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
@@ -31,12 +42,19 @@ NAMES = ", ".join(FIGURES)
     show_default=True,
     help="Directory for pictures, tables and the report; finished runs are kept in it, so that the same call resumes.",
 )
+@click.option(
+    "--render",
+    "rendered",
+    is_flag=True,
+    help="Write the report and pictures again from findings.json and the tables in --out; no run is made.",
+)
 @click.pass_context
-def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path) -> None:
+def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path, rendered: bool) -> None:
     r"""Run the paper's evaluation, all of it or the FIGUREs named, and judge every claim from the runs.
 
     Everything is run with the paper's gradient step and stopping rule and with our own steps, which stop at stationary points only,
-    beside proven optima. Writes one .png and one .csv per figure, report.md and report.html. If interrupted, the same call resumes.
+    beside proven optima. Writes one .png, one .csv and one appendix per figure, report.md and report.html, three pages, and
+    findings.json. If interrupted, the same call resumes.
 
     \b
     Examples:
@@ -53,6 +71,11 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
         raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
     output.check_directory(out, "--out")
     chosen = [FIGURES[name] for name in (dict.fromkeys(figures) or FIGURES)]
+    if rendered:
+        if not (out / "findings.json").is_file():
+            raise click.UsageError(f"--render: {out} has no findings.json; run infoplane reproduce --out {out} first.")
+        output.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
+        return
     reproduction = Reproduction(chosen, QUICK if quick else FULL, out / "runs")
     began = time.perf_counter()
     jobs = reproduction.jobs()
@@ -72,13 +95,11 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
         write_figure(judged, out)
     write_report(figures_judged, reproduction.scale, out)
     made = output.table(
-        "The paper's claims",
-        ("figure", "the paper says", "the paper's way", "our improved ways"),
-        left=("figure", "the paper says", "the paper's way", "our improved ways"),
+        "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
     )
     for judged in figures_judged:
         for verdict in judged.verdicts:
-            made.add_row(judged.figure.name, verdict.claim.text, verdict.paper.value, verdict.improved_words)
+            made.add_row(judged.figure.name, verdict.claim.text, outcome(verdict)[0].value)
     output.print_table(made)
     output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 

@@ -15,8 +15,9 @@ from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.confident import ConfidentFunnel
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
-from ..options import Seed
-from ..problem import NOTATIONS, MarkovLagrangian, family_of, funnel
+from ..joint.task_joint import TaskJoint
+from ..options import RunOptions, Seed
+from ..problem import NOTATIONS, MarkovLagrangian, bottleneck, family_of, funnel
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
@@ -25,9 +26,10 @@ from ..sweep.progress import working
 from . import options, output
 from .csv_files import escape_formulas
 from .exit_codes import NOT_CONVERGED, interruptible
-from .inputs import Source, joint_options
+from .inputs import Source, joint_options, task_options
 from .numerals import Number
 from .plugins import plugin
+from .task_solve import TaskRequest, solve_tasks
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +37,7 @@ if TYPE_CHECKING:
 
 @click.command(epilog=options.LISTS)
 @joint_options
+@task_options
 @options.one_problem
 @options.one_solver
 @plugin
@@ -72,6 +75,8 @@ def solve(
     context: click.Context,
     /,
     source: Source,
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
     problem: str,
     solver: str | None,
     certify: float | None,
@@ -99,10 +104,19 @@ def solve(
       infoplane solve heart --problem funnel --beta 3.5 --solver pf-2v --json
       infoplane solve heart --problem funnel --max-leakage-bits 0.01
       infoplane solve people.csv --x age,job --y ill --problem funnel --max-leakage-bits 0.01 --confidence 0.95
+      infoplane solve adult.csv --x education,occupation --keep income --hide sex --count count --max-leakage-bits 0.01
       infoplane solve patients.csv --x age,drug --y outcome --gamma 0.3
       infoplane solve p_xy.npy --matrix --problem lagrangian --rho -0.8,-0.2,1
     """
     settings = options.make_run(rest)
+    if keep or hide:
+        if problem != bottleneck.name or confidence is not None:
+            raise click.UsageError(
+                "--keep and --hide are a problem of their own: leave out --problem and --confidence."
+            )
+        asked = TaskRequest(source, keep, hide, max_leakage_bits, certify, solver, out, labels)
+        tasks(context, asked, settings, rest, as_json)
+        return
     if max_leakage_bits is not None:
         target = Cap(max_leakage_bits, confidence, certify)
         capped(context, source, problem, target, out, labels, as_json, rest, solver, settings.rng)
@@ -146,6 +160,30 @@ def solve(
         output.note(
             f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
         )
+        context.exit(NOT_CONVERGED)
+
+
+def tasks(
+    context: click.Context, asked: TaskRequest, settings: RunOptions, rest: dict[str, Any], as_json: bool
+) -> None:
+    """``--keep`` and ``--hide``: one target kept, another hidden, at --beta or within --max-leakage-bits."""
+    found, cap, interrupted = solve_tasks(asked, settings, rest)
+    output.write_solution(found, asked.out, asked.labels)
+    if as_json:
+        bound = {} if cap is None else {
+            "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap)
+        }  # fmt: skip
+        output.print_json(record(found, settings.rng) | bound)
+    else:
+        show(found, asked.source.title)
+        if cap is not None:
+            output.say(str(cap))
+    if interrupted is not None:
+        output.note("Interrupted: this is the best encoder found by then.")
+        context.exit(interrupted)
+    certified = found.status is Status.CERTIFIED if cap is None else cap.certified
+    if not (certified if asked.certify is not None else found.converged or cap is not None):
+        output.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
         context.exit(NOT_CONVERGED)
 
 
@@ -257,7 +295,11 @@ def record(found: Solution, seed: Seed) -> dict[str, Any]:
         "converged": found.converged,
         "loss_nats": found.loss,
         "ixz_bits": bits(found.ixz),
-        "iyz_bits": bits(found.iyz),
+        **(
+            {"iyz_bits": bits(found.iyz)}
+            if found.problem.single_target
+            else {"iuz_bits": bits(found.iuz), "isz_bits": bits(found.isz)}
+        ),
         "lower_bound_nats": found.lower_bound,
         "gap_nats": found.gap,
         "iterations": found.iterations,
@@ -301,7 +343,7 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
             else (("proven", f"the optimum is at least {rounded(found.lower_bound, 9)}; gap {found.gap:.1e} nats"),)
         ),
         ("I(X;Z)", f"{rounded(bits(found.ixz), 9)} bits of H(X) = {bits(found.joint.entropy_x):.6f}"),
-        ("I(Y;Z)", f"{rounded(bits(found.iyz), 9)} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}"),
+        *_of_y(found),
         ("status", found.message),
         (
             "residuals",
@@ -319,6 +361,19 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
         facts.add_row("caution", found.caution)
     output.print_table(facts)
     output.print_table(cluster_table(found))
+
+
+def _of_y(found: Solution) -> list[tuple[str, str]]:
+    """What is said of Y, or of what is kept and of what is hidden."""
+    if found.problem.single_target:
+        return [
+            ("I(Y;Z)", f"{rounded(bits(found.iyz), 9)} bits of I(X;Y) = {bits(found.joint.mutual_information):.6f}")
+        ]
+    both = TaskJoint.of(found.joint)
+    return [
+        ("kept, I(U;Z)", f"{rounded(bits(found.iuz), 9)} bits of I(U;X) = {bits(both.keep.mutual_information):.6f}"),
+        ("told, I(S;Z)", f"{rounded(bits(found.isz), 9)} bits of I(S;X) = {bits(both.hide.mutual_information):.6f}"),
+    ]
 
 
 def cluster_table(found: Solution) -> Table:

@@ -81,7 +81,7 @@ class Frontier:
     @property
     def hides_y(self) -> bool:
         """Whether low I(Y;Z) is good (the funnel) rather than bad (the bottleneck)."""
-        return bool(self.runs) and self.runs[0].problem.rho_zy < 0
+        return bool(self.runs) and self.runs[0].problem.single_target and self.runs[0].problem.rho_zy < 0
 
     @property
     def held_back(self) -> str | None:
@@ -190,7 +190,8 @@ class Frontier:
         return plot_plane(self, ax, transitions, **options)
 
     def _repr_html_(self) -> str:
-        header = ("parameter", "loss [nats]", "I(X;Z) [bits]", "I(Y;Z) [bits]", "clusters", "status")
+        names = self.runs[0].plane_names if self.runs else ("I(X;Z)", "I(Y;Z)")
+        header = ("parameter", "loss [nats]", *(f"{name} [bits]" for name in names), "clusters", "status")
         best = [answer.run for answer in self.best_answers()]
         shown = (
             [best[i] for i in sorted({round(i * (len(best) - 1) / (SHOWN_ROWS - 1)) for i in range(SHOWN_ROWS)})]
@@ -201,8 +202,7 @@ class Frontier:
             (
                 f"{run.parameter:.4g}",
                 rounded(run.loss),
-                rounded(bits(run.ixz)),
-                rounded(bits(run.iyz)),
+                *(rounded(bits(nats)) for nats in run.plane),
                 str(run.clusters),
                 run.status.name.lower().replace("_", " "),
             )
@@ -440,8 +440,7 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
                 "start": run.start,
                 "solver": run.solver,
                 "loss_nats": run.loss,
-                "ixz_bits": bits(run.ixz),
-                "iyz_bits": bits(run.iyz),
+                **_plane_columns(run),
                 "clusters": run.clusters,
                 "at_cap": run.at_cap,
                 "status": run.status.name,
@@ -453,3 +452,10 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
         ],
         index=pd.Index([row for row, _ in numbered], name="run"),
     )
+
+
+def _plane_columns(run: Solution) -> dict[str, float]:
+    """The informations of a run, in bits: of X and Y, or of what is hidden and kept, and X."""
+    if run.problem.single_target:
+        return {"ixz_bits": bits(run.ixz), "iyz_bits": bits(run.iyz)}
+    return {"isz_bits": bits(run.isz), "iuz_bits": bits(run.iuz), "ixz_bits": bits(run.ixz)}

@@ -84,13 +84,14 @@ def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[Fronti
 
 
 def pareto_rows(runs: Sequence[Solution], hides_y: bool) -> list[int]:
-    """The runs that no other dominates, by I(X;Z): more I(Y;Z) at no more I(X;Z), or for ``hides_y`` less at no less."""
+    """The runs that no other dominates on their plane: more I(Y;Z) at no more I(X;Z), or for ``hides_y`` less at no less."""
     sign = -1.0 if hides_y else 1.0
-    order = sorted(range(len(runs)), key=lambda row: (sign * runs[row].ixz, -sign * runs[row].iyz))
+    points = [run.plane for run in runs]
+    order = sorted(range(len(runs)), key=lambda row: (sign * points[row].ixz, -sign * points[row].iyz))
     kept: list[int] = []
     best = -math.inf
     for row in order:
-        if sign * runs[row].iyz > best + 1e-12:
+        if sign * points[row].iyz > best + 1e-12:
             kept.append(row)
-            best = sign * runs[row].iyz
-    return sorted(kept, key=lambda row: runs[row].ixz)
+            best = sign * points[row].iyz
+    return sorted(kept, key=lambda row: points[row].ixz)

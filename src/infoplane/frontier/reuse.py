@@ -84,6 +84,7 @@ class _Lines:
             [families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int
         )
         self.families = families
+        self.told = np.array([_told(run) for run in runs]).reshape(-1, 3)
         total = rho.sum(axis=1)
         rest = np.array([run.loss for run in runs]) + rho[:, 1] * self.ixz + rho[:, 2] * self.iyz
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -94,11 +95,18 @@ class _Lines:
         rho = np.array(run.problem.rho)
         total = float(rho.sum()) if abs(rho.sum()) > 1e-12 else 0.0
         losses = -rho[1] * self.ixz - rho[2] * self.iyz + (total * self.h_z if total else 0.0)
+        if not run.problem.single_target:
+            losses = -(self.told @ rho)
         allowed = self.family == self.families[siblings(run.problem).key]
         if run.cluster_cap is not None:
             allowed &= self.clusters <= run.cluster_cap
         lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
         return [int(other) for other in lower[np.argsort(losses[lower], kind="stable")]]
+
+
+def _told(run: Solution) -> tuple[float, float, float]:
+    """I(X;Z), I(U;Z) and I(S;Z) of a problem of tasks, whose loss is minus their product with rho."""
+    return (0.0, 0.0, 0.0) if run.problem.single_target else (run.ixz, run.iuz, run.isz)
 
 
 def _judged_at(run: Solution, other: Solution) -> Solution | None:

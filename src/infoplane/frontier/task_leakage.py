@@ -153,7 +153,7 @@ def _curve(
         )
     private = private_posteriors(form, SHARE_OF_PRIVACY * limits.tol, limits.budget(budget))
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
-    columns = seeded(form, form.posteriors(hidden))
+    columns = seeded(form, None if private is None else private.edges)
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-15, np.zeros(len(form.p_x)))]
     found = {

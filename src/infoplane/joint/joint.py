@@ -25,7 +25,7 @@ from ..information import Array, IntArray, bits, entropy, mutual_information
 from .binning import bins_of
 from .conditional import joint_table, reweighted, rows_for_x
 from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
-from .mixing import MIXED, Target, shares, stacked, targets_of
+from .mixing import MIXED, Target, is_mixed, shares, stacked, targets_of
 from .sampling import expected_information, largest_expected_information
 from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
 
@@ -544,3 +544,11 @@ def check_joint(joint: object) -> None:
             f"a joint must be an infoplane.Joint; found a value of type {type(joint).__name__}. Make one with Joint.from_matrix, "
             "from_counts, from_frame or from_samples."
         )
+
+
+def unlabelled(joint: Joint) -> Joint:
+    """The probabilities without labels, which may be anything; a mixture of targets keeps their names."""
+    if not is_mixed(joint):
+        return Joint.from_matrix(joint.p_xy)
+    names = [(one.name, int(place)) for one in joint.targets for place in one.columns]
+    return Joint.from_matrix(joint.p_xy, y_labels=names, y_names=joint.y_names)

@@ -28,8 +28,9 @@ from .base import Solver
 from .columns import Columns
 from .envelope import Envelope
 from .registry import SOLVERS, resolve
+from .tasks.task_proof import TaskProof
 
-Prover = Envelope | Columns
+Prover = Envelope | Columns | TaskProof
 
 
 @dataclass(frozen=True)
@@ -88,13 +89,13 @@ def runner_and_prover(
     if asked.certify is False:
         return resolve(solver, *problems, along_a_path=along_a_path, capped=capped), None
     named = None if solver is None else resolve(solver, *problems)
-    prover = named if isinstance(named, (Envelope, Columns)) else certifier(problems[0])
+    prover = named if isinstance(named, (Envelope, Columns, TaskProof)) else certifier(problems[0])
     keeps_its_gap = prover is named and asked.certify is True
     proof = replace(prover, **asked.limits) if keeps_its_gap else replace(prover, **asked.limits, tol=asked.gap)
     resolve(proof, *problems)
     if named is not None and named is not prover:
         return named, proof
-    if capped or not all(has_posterior_form(problem) for problem in problems):
+    if capped or not all(has_posterior_form(problem) or not problem.single_target for problem in problems):
         return resolve(None, *problems, along_a_path=along_a_path, capped=True), proof
     return proof, proof
 

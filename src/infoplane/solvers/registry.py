@@ -19,6 +19,7 @@ from .splitting.three_block import ThreeBlockADMM
 from .submodular import Submodular
 from .tasks.task_map import TaskMap
 from .tasks.task_portfolio import TaskPortfolio
+from .tasks.task_proof import TaskProof
 
 SOLVERS: dict[str, Solver] = {
     solver.name: solver
@@ -43,6 +44,7 @@ SOLVERS: dict[str, Solver] = {
         Merging(),
         Submodular(),
         TaskPortfolio(),
+        TaskProof(),
         TaskMap(),
     )
 }

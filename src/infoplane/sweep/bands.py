@@ -103,7 +103,7 @@ def bands(
         raise InvalidOptionError(
             "bands need runs that tell something of X; all of these are constant: add smaller gammas."
         )
-    own, bounding = _curve(best, rates)
+    own, bounding = _curve(best, rates, frontier.joint)
     left_out = []
     for group, part in enumerate(parts_of(counts, GROUPS, np.random.default_rng(rng))):
         where = None if store is None else _file(Path(store), group)
@@ -113,7 +113,7 @@ def bands(
         )
         if not made.complete:
             raise KeyboardInterrupt
-        left_out.append(_curve([answer.run for answer in made.best_answers()], rates)[0])
+        left_out.append(_curve([answer.run for answer in made.best_answers()], rates, rest)[0])
     without = np.array(left_out)
     centre = GROUPS * own - (GROUPS - 1) * without.mean(axis=0)
     error = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
@@ -149,11 +149,11 @@ def _file(folder: Path, group: int) -> Path:
     return folder / f"group-{group}.db"
 
 
-def _curve(best: list[Solution], rates: Array) -> tuple[Array, list[int]]:
-    """I*(r) = min over the runs' lines gamma r + F(gamma), at each rate, and which run has the lowest."""
+def _curve(best: list[Solution], rates: Array, joint: Joint) -> tuple[Array, list[int]]:
+    """I*(r) = min over the runs' lines gamma r + F(gamma), and F(0) = I(X;Y), at each rate; and which run has the lowest line."""
     lines: list[Line] = [supporting_line(run.problem, run.loss) for run in best]
     heights = np.array([line.slope * rates + line.height for line in lines])
-    return heights.min(axis=0), heights.argmin(axis=0).tolist()
+    return np.minimum(heights.min(axis=0), joint.mutual_information), heights.argmin(axis=0).tolist()
 
 
 def _spread(joint: Joint, run: Solution) -> float:

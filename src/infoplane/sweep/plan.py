@@ -18,7 +18,7 @@ import numpy as np
 
 from ..frontier.enclosure import has_plane, supporting_line
 from ..information import Array
-from ..joint.joint import Joint
+from ..joint.joint import Joint, unlabelled
 from ..joint.support import Support
 from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily
@@ -87,7 +87,7 @@ class Plan:
     def __getstate__(self) -> dict[str, Any]:
         # Workers make their own support, and need no labels, which may be anything.
         kept = {one.name: getattr(self, one.name) for one in dataclasses.fields(self)}
-        return {**kept, "joint": Joint.from_matrix(self.joint.p_xy)}
+        return {**kept, "joint": unlabelled(self.joint)}
 
     @property
     def brings_starts(self) -> bool:

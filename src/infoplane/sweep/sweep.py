@@ -15,7 +15,8 @@ from ..checks import check_callable, numbers, positive_number, whole_number
 from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..joint.joint import Joint, check_joint
+from ..joint.joint import Joint
+from ..joint.task_joint import TaskJoint, as_joint
 from ..options import RunOptions, Seed, takes
 from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
@@ -26,6 +27,7 @@ from ..solvers.shared.starts import default_init, make_starts, most_clusters, se
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
+from ..task_problem import TASK_GRID, family_on, is_task
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
@@ -38,7 +40,7 @@ __all__ = ["SweepProgress", "sweep"]
 
 @takes(RunOptions, ProofOptions)
 def sweep(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     family: ProblemFamily,
     parameters: Sequence[float] | Array | None = None,
     solver: Solver | str | None = None,
@@ -110,9 +112,14 @@ def sweep(
     >>> ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, np.geomspace(0.1, 1, 4), "ib-1", starts=2, rng=0)
     Frontier(4 parameters, 8 runs, 8 converged)
     """
-    check_joint(joint)
-    joint = sampled(joint, sample)
     check_family(family)
+    record = record_of(family)
+    # A function of one's own says by its problems what it is a family of.
+    probe = record if record is not None or parameters is None else family(float(numbers("parameters", parameters)[0]))
+    joint = sampled(as_joint(joint, tasks=is_task(probe)), sample)
+    if is_task(record):
+        family = family_on(joint, family)
+        parameters = TASK_GRID if parameters is None else parameters
     if parameters is None:
         points = record_for_grid(family).points if points is None else whole_number("points", points)
         assert points is not None  # every family with a parameter has a number of points

@@ -152,11 +152,12 @@ def _records(
     number, joint = 0, plan.support.joint
     for encoders in plan.support.lifted([run.encoder for run in runs]):
         entropies = encoder_entropies(joint, encoders)
-        for h, point in zip(entropies, plane_points(joint, encoders), strict=True):
+        for W, h, point in zip(encoders, entropies, plane_points(joint, encoders), strict=True):
             unit, index, run = units[number], indices[number], runs[number]
             if not run.found_by:  # a solver of the user's need not say its name in every run
                 run = replace(run, found_by=plan.solvers[unit.solver].name)
-            loss = problems[index].of_entropies(h)
+            problem = problems[index]
+            loss = problem.of_entropies(h) if problem.single_target else problem.values(joint, [W])[0]
             yield RunRecord(
                 index,
                 unit.solver,

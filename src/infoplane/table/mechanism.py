@@ -143,7 +143,9 @@ class Mechanism:
         W = np.column_stack([W, W @ joint.p_x])
         called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
         feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, tuple(stands_for(joint, W[:, :-1])))
-        return cls(kind, joint.y_names, joint.y_labels, (feature,), note)
+        # A file has plain values only: those of several columns are told in words.
+        classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
+        return cls(kind, joint.y_names, classes, (feature,), note)
 
     @property
     def deterministic(self) -> bool:

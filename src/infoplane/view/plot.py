@@ -22,6 +22,7 @@ from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
+from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck, named_family
 from ..solution import Solution
 from ..storage.files import write_whole
@@ -127,8 +128,8 @@ def plot_plane(
         raise InvalidOptionError(f'legend must be "inside", "outside" or None; found {legend!r}.')
     ax = _new_plane(size, legend) if ax is None else ax
     scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
-    ixz = np.array([bits(run.ixz) for run in frontier.runs])
-    iyz = np.array([bits(run.iyz) for run in frontier.runs])
+    ixz = np.array([bits(run.plane.ixz) for run in frontier.runs])
+    iyz = np.array([bits(run.plane.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
     if is_enclosed(frontier.runs) if enclosure is None else enclosure:
         _band(ax, frontier.enclosure(), "the frontier of this table, " if bands is not None else "")
@@ -394,8 +395,28 @@ def _classes() -> tuple[Any, Any]:
     return ShownFigure, ShownAxes
 
 
+def _task_frame(ax: Axes, frontier: Frontier, isz: Array) -> None:
+    """Limits, labels, title and the bound I(U;Z) <= I(U;X)."""
+    bound = bits(TaskJoint.of(frontier.joint).keep.mutual_information)
+    ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+    ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", color=GREY, fontsize="small", va="bottom", clip_on=True)
+    right = max(float(isz.max()), 1e-3) * 1.06
+    ax.set_xlim(-0.02 * right, right)
+    ax.set_ylim(-0.03 * bound, max(bound, 1e-3) * 1.14)
+    ax.set_xlabel("told of what is hidden, I(S;Z)  [bits]")
+    ax.set_ylabel("kept, I(U;Z)  [bits]")
+    ax.set_title(
+        f"Information plane: {', '.join(dict.fromkeys(named_family(run.problem).title for run in frontier.runs))}",
+        **TITLE,
+    )
+    tidy(ax)
+
+
 def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
-    """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y))."""
+    """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
+    if not frontier.runs[0].problem.single_target:
+        _task_frame(ax, frontier, ixz)
+        return
     bound = bits(frontier.joint.mutual_information)
     # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
     right = max(float(ixz.max()), bound, 1e-3) * 1.06

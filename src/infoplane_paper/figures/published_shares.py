@@ -158,6 +158,7 @@ FIGURE = Figure(
             "the paper's way is run here as its authors' scripts run it",
             agrees,
             {"gradient": WAYS["gradient"]},
+            of_paper=False,
         ),
     ),
     see="A cross within a bar, or near its end, is the same share within the error of 20 and 100 runs.",

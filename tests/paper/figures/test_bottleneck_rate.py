@@ -23,11 +23,13 @@ def test_the_minimum_is_that_of_the_two_solvers_not_of_the_proof(two, expected):
     columns = {name: made_descent(-1 + 0.9**K, -0.3) for name in names}
     columns |= {"certified": made_points(loss=[-0.3473], lower_bound=[-0.3473])}
     columns |= {
-        bottleneck_rate.ends(solver, clusters): made_points(loss=[two if clusters == 2 else -0.337])
+        bottleneck_rate.ends(solver, clusters): made_points(
+            loss=[two if clusters == bottleneck_rate.CLUSTERS else -0.337]
+        )
         for solver in bottleneck_rate.SOLVERS
         for clusters in bottleneck_rate.FEWER
     }
     found = claim("bottleneck-rate", "minimum-bottleneck").ask(made_runs("bottleneck-rate", columns), "gradient")
     assert found.holds is expected
-    assert f"|Z| = 2: {two:.4f}" in found.said
+    assert f"starts, |Z| = {bottleneck_rate.CLUSTERS}: {two:.4f}" in found.said
     assert "the proven optimum over all encoders is -0.3473 bits" in found.said

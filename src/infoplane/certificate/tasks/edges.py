@@ -31,7 +31,7 @@ PER_ROUND, PER_LETTER = 4_000, 8
 KEPT = 0.002
 """Nats of reduced cost beyond which an unused column is forgotten."""
 
-SEEDS = 6_000
+SEEDS, SEEDS_A_LETTER = 6_000, 13
 """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
 
 ROOM = 200_000
@@ -62,13 +62,16 @@ def lagrangian_bound(form: TaskForm, hide: float, lam: Array, least: float) -> f
     return bound - 8.0 * (n + 64.0) * UNIT * size
 
 
-def seeded(form: TaskForm, private: Array | None = None, posteriors: Array | None = None) -> EdgeColumns:
-    """Single letters, posteriors that tell nothing of S, random edges, and those of some posteriors that have two letters."""
+def seeded(
+    form: TaskForm, private: tuple[IntArray, IntArray, Array] | None = None, posteriors: Array | None = None
+) -> EdgeColumns:
+    """Single letters, edges (x, y, t) that tell nothing of S, random edges, and those of some posteriors that have two letters."""
     columns, rng, n = EdgeColumns(form), np.random.default_rng(0), len(form.p_x)
     if private is not None:
-        columns.add_posteriors(private)
+        columns.add(*private)
         columns.first = len(columns.x)
-    x, y = rng.integers(0, n, SEEDS), rng.integers(0, n, SEEDS)
+    many = min(SEEDS, SEEDS_A_LETTER * n)
+    x, y = rng.integers(0, n, many), rng.integers(0, n, many)
     apart = x != y
     columns.add(x[apart], y[apart], rng.random(int(apart.sum())))
     if posteriors is not None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...errors import InfoplaneError
-from ...information import Array, entr
+from ...information import Array, IntArray, entr
 from ...kernels.task_proof.pairs import UNIT
 from ...posterior.edge_columns import EdgeColumns
 from ...posterior.task_form import TaskForm
@@ -42,6 +42,8 @@ class PrivateRelease(NamedTuple):
     upper: float
     """Of I(U;Z)."""
     lam: Array
+    edges: tuple[IntArray, IntArray, Array]
+    """Its posteriors (x, y, t), q = (1 - t) e_x + t e_y, before those that say the same were joined: columns for every cap."""
     rounds: int
 
 
@@ -106,7 +108,9 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
-    return PrivateRelease(columns.encoder(weights), *best, rounds)
+    used = weights > 0.0
+    own = columns.x[used], columns.y[used], columns.t[used]
+    return PrivateRelease(columns.encoder(weights), *best, own, rounds)
 
 
 def _upper(form: TaskForm, h_u: float, lam: Array, least: float) -> float:
@@ -155,7 +159,7 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: _Sides) -> Array:
 def private_posteriors(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease | None:
     """The release if it can be found: a binary secret, and not too many pairs; else None."""
     sides = _Sides(form)
-    if len(form.T_s) != 2 or len(sides.above) * len(sides.below) > MOST_PAIRS:
+    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > MOST_PAIRS:
         return None
     try:
         return private_release(form, tol, budget)

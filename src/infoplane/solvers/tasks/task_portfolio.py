@@ -32,7 +32,7 @@ from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 ROUNDS = 12
 """Times that clusters are added to the best encoder, at most."""
 
-DESCENTS = 256
+DESCENTS = 640
 """Posteriors from which descents begin in a round: those of the clusters, and letters."""
 
 MISSING = 1e-9
@@ -67,11 +67,11 @@ class TaskPortfolio(PathSolver):
     Examples
     --------
     >>> import infoplane as ip
-    >>> joint = ip.datasets.paper_uniform()
-    >>> tasks = ip.TaskJoint(joint, joint.from_matrix(joint.p_xy[:, ::-1], y_names="other"))
-    >>> s = ip.solve(tasks, ip.task_funnel(0.5), rng=0)
+    >>> keep = ip.Joint.from_counts([[8, 2], [5, 5], [4, 6], [1, 9]], y_names="rich")
+    >>> hide = ip.Joint.from_counts([[7, 3], [2, 8], [6, 4], [4, 6]], y_names="sex")
+    >>> s = ip.solve(ip.TaskJoint(keep, hide), ip.task_funnel(2.0), rng=0)
     >>> round(s.iuz, 3), round(s.isz, 3)
-    (0.258, 0.12)
+    (0.119, 0.004)
     """
 
     name = "task-portfolio"

@@ -1,0 +1,78 @@
+"""``infoplane solve DATA --x COLS --keep COLS --hide COLS``: one target kept, another hidden."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import click
+
+from ..certificate.certificate import Limits
+from ..frontier.task_leakage import CappedTask, task_at_leakage
+from ..information import NATS_PER_BIT
+from ..options import RunOptions
+from ..solution import Solution
+from ..solve import solve as run
+from ..solvers.proving import runner_and_prover
+from ..sweep.progress import working
+from ..task_problem import task_funnel
+from . import options, output
+from .exit_codes import interruptible
+from .inputs import Source
+
+
+class TaskRequest(NamedTuple):
+    """What ``solve`` was asked for with --keep and --hide."""
+
+    source: Source
+    keep: tuple[str, ...]
+    hide: tuple[str, ...]
+    max_leakage_bits: float | None
+    certify: float | None
+    solver: str | None
+    out: Path | None
+    labels: Path | None
+
+
+class TaskAnswer(NamedTuple):
+    """What was found; with its bound, if there is a cap; and the exit code of an interruption, if there was one."""
+
+    found: Solution
+    capped: CappedTask | None
+    interrupted: int | None
+
+
+def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) -> TaskAnswer:
+    """Answer it: the Lagrangian at --beta, or the most that is kept within --max-leakage-bits."""
+    if not asked.keep or not asked.hide:
+        raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
+    given = options.taken(rest, options.PROBLEM_OPTIONS)
+    capped = asked.max_leakage_bits is not None
+    wrong = [
+        name for name, value in given.items() if value is not None and name not in (() if capped else ("beta", "gamma"))
+    ]
+    if wrong or (given["beta"] is None) is not capped or (capped and asked.solver is not None):
+        raise click.UsageError(
+            "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
+        )
+    output.check_target(asked.out, "--out", (".csv", ".parquet", ".npz"))
+    output.check_target(asked.labels, "--labels", (".csv", ".parquet"))
+    tasks = asked.source.load_tasks(asked.keep, asked.hide)
+    limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
+    cap: CappedTask | None = None
+    with (
+        interruptible(awaits_an_answer=True) as interruption,
+        output.one_line_warnings(),
+        working("solving", lines=True) as tell,
+    ):
+        if asked.max_leakage_bits is not None:
+            nats, tol = asked.max_leakage_bits * NATS_PER_BIT, asked.certify or Limits.tol
+            cap = task_at_leakage(tasks, nats, clusters=settings.clusters, tol=tol, **limits)
+            found = cap.solution
+        else:
+            problem = task_funnel(given["beta"], given["gamma"]).on(tasks.joint)
+            proof = options.make_proof(asked.certify, rest)
+            chosen = options.choose(asked.solver, rest)
+            runner_and_prover(chosen, [problem], proof)
+            found = run(tasks, problem, chosen, **vars(settings), callback=tell, **vars(proof))
+        return TaskAnswer(found, cap, interruption.code if interruption.seen else None)

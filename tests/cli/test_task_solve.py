@@ -1,0 +1,67 @@
+"""``infoplane solve TABLE --keep COLS --hide COLS``: numbers that are true, caps that are kept, and what is refused."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import infoplane as ip
+import verify
+
+
+@pytest.fixture
+def table(tmp_path):
+    rng = np.random.default_rng(0)
+    job = rng.choice(list("abcdef"), 400)
+    rich = rng.random(400) < np.array([0.1, 0.3, 0.5, 0.6, 0.7, 0.9])[[ord(one) - 97 for one in job]]
+    sex = rng.random(400) < np.array([0.3, 0.6, 0.2, 0.8, 0.5, 0.6])[[ord(one) - 97 for one in job]]
+    path = tmp_path / "people.csv"
+    pd.DataFrame({"job": job, "rich": np.where(rich, "yes", "no"), "sex": np.where(sex, "f", "m")}).to_csv(
+        path, index=False
+    )
+    return path
+
+
+def columns(table):
+    return ("solve", str(table), "--x", "job", "--keep", "rich", "--hide", "sex")
+
+
+def test_at_beta_and_certified(run, table, tmp_path):
+    said = run(*columns(table), "--beta", "1", "--certify", "--json", "--out", str(tmp_path / "encoder.csv"))
+    assert said.code == 0
+    W, frame = np.array(said.json["encoder"]), pd.read_csv(table)
+    for name, column in (("iuz_bits", "rich"), ("isz_bits", "sex")):
+        joint = ip.Joint.from_frame(frame, "job", column)
+        assert said.json[name] == pytest.approx(verify.mutual_informations(joint.p_xy, W)[1] / np.log(2), abs=1e-10)
+    assert said.json["status"] == "CERTIFIED"
+    assert said.json["problem"]["hide"] == 1.0
+    assert "iyz_bits" not in said.json
+    assert len(pd.read_csv(tmp_path / "encoder.csv")) == 6
+
+
+def test_within_a_cap(run, table):
+    said = run(*columns(table), "--max-leakage-bits", "0.005", "--json")
+    assert said.code == 0
+    assert said.json["isz_bits"] <= 0.005
+    assert said.json["gap_bits"] <= 2e-6
+    shown = run(*columns(table), "--max-leakage-bits", "0.005", "--clusters", "2")
+    assert "kept, I(U;Z)" in shown.out
+    assert "told, I(S;Z)" in shown.out
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "message"),
+    [
+        (("--x", "job", "--keep", "rich", "--beta", "1"), 2, "go together"),
+        (("--x", "job", "--keep", "rich", "--hide", "rich", "--beta", "1"), 2, "found 'rich' in two"),
+        (("--x", "job,sex", "--keep", "rich", "--hide", "sex", "--beta", "1"), 2, "found 'sex' in two"),
+        (("--x", "job", "--keep", "rich", "--hide", "sex"), 2, "give --beta"),
+        (("--x", "job", "--keep", "rich", "--hide", "sex", "--beta", "1", "--max-leakage-bits", "1"), 2, "alone"),
+        (("--x", "job", "--keep", "rich", "--hide", "sex", "--beta", "1", "--problem", "funnel"), 2, "leave out --problem"),
+        (("--x", "job", "--y", "rich", "--keep", "rich", "--hide", "sex", "--beta", "1"), 2, "no --y"),
+        (("--x", "job", "--keep", "rick", "--hide", "sex", "--beta", "1"), 3, "rick"),
+    ],
+)  # fmt: skip
+def test_what_is_refused(run, table, options, code, message):
+    said = run("solve", str(table), *options)
+    assert said.code == code
+    assert message in " ".join(said.err.split())
