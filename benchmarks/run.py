@@ -47,6 +47,7 @@ SCRIPTS = {
     "clever_bottleneck": "bench_clever_bottleneck.py",
     "sampling": "sampling.py",
     "coverage": "bench_coverage.py",
+    "tasks": "bench_tasks.py",
 }
 IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""

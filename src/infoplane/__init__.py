@@ -73,6 +73,7 @@ from .solvers.splitting.solver import DouglasRachford
 from .solvers.splitting.three_block import ThreeBlockADMM
 from .solvers.splitting.thresholds import Threshold
 from .solvers.submodular import Submodular
+from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
@@ -130,6 +131,7 @@ __all__ = [
     "MergePath",
     "Merging",
     "MissingExtraError",
+    "Multi1",
     "NoWorkerWarning",
     "PairSolution",
     "PartitionCurve",

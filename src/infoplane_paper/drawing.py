@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,16 +32,6 @@ COLOUR = {
 }
 """One colour per solver, in every picture."""
 
-SIZE = {"ib-2": 1.4, "ib-1v": 2.0, "pf-2v": 2.0}
-"""How much larger a solver's hollow marks are, so that those of others at the same place are seen within them."""
-
-MARK: Mapping[str, dict[str, Any]] = {
-    "gradient": {"marker": "o", "facecolors": "none", "s": 40, "linewidths": 1.1},
-    "majorise": {"marker": "s", "facecolors": "none", "s": 90, "linewidths": 0.8},
-    "auto": {"marker": "x", "s": 30, "linewidths": 1.1},
-    "baseline": {"marker": "+", "s": 90, "linewidths": 1.1},
-}
-"""One marker per way of running."""
 
 LINE = {"gradient": "--", "majorise": "-", "auto": ":"}
 """One line style per way of running."""

@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
-from .drawing import BLACK, COLOUR, COLOURS, GREY, MARK, SIZE, Axes, Drawing, dress, legend, panels
-from .methods import BASELINE, KINDS, Method, load
-from .piece import Array, Piece
+from .methods import BASELINE, KINDS, Method
+from .piece import Piece
 from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
-from .points import Points, leakage_bound, relevance_bound
+from .points import Points
 from .references import Merges, Private, Starts
 from .runs import Runs
 from .scale import Scale
 from .sensitivity import SEPARATOR, with_other_settings
-from .settings import NATS_PER_BIT
 from .sweeps import Certified, Sweep
 from .verdict import Finding, Row, all_of
-
-ROWS = {"the paper's way": ("gradient",), "our improved ways": ("majorise", "auto")}
-"""The rows of a figure of planes, each with its kinds of steps."""
 
 
 @dataclass(frozen=True)
@@ -84,70 +79,6 @@ class Plane:
         found += self.sweeps(scale)
         varied = with_other_settings(found, scale, self.less, penalties=self.open_penalty, clusters=self.others)
         return [*found, *varied]
-
-    def extent(self, runs: Runs) -> tuple[float, float]:
-        """The largest I(X;Z) and I(Y;Z) to show, in bits."""
-        joint = load(self.joint)
-        right = joint.entropy_x / NATS_PER_BIT
-        if self.family == "bottleneck":
-            right = float(runs.points(f"{self.title}: certified").ixz.max())
-        return right, joint.mutual_information / NATS_PER_BIT
-
-    def draw(self, ax: Axes, runs: Runs, kinds: Sequence[str]) -> None:
-        """The proven frontier, the runs with some kinds of steps, and the reference points."""
-        _proven_frontier(ax, runs.points(f"{self.title}: certified"), self.family, self.extent(runs)[0])
-        for solver in self.solvers:
-            for kind in kinds:
-                _scatter_runs(ax, runs.points(f"{self.title}: {solver}, {kind}"), solver, kind)
-        if self.family == "bottleneck":
-            _scatter_runs(ax, runs.points(f"{self.title}: {BASELINE}"), BASELINE)
-            return
-        merges, size = runs[f"{self.title}: Merge-Two"], 14 if self.on_heart else 26
-        ax.scatter(merges["ixz"], merges["iyz"], marker="D", s=size, color=BLACK, zorder=4, label="Merge-Two")
-        if self.on_heart:
-            private = runs[f"{self.title}: without leakage"]["utility"][:1]
-            star: dict[str, Any] = {"marker": "*", "s": 110, "color": COLOURS[4], "zorder": 5}
-            ax.scatter(private, [0.0], label="best without leakage, proven", **star)
-
-
-def draw_planes(runs: Runs, columns: Mapping[str, tuple[Plane, float | None, float | None]]) -> Drawing:
-    """A figure with one column per plane, or part of one, and the paper's way above ours.
-
-    Every column has its title, its plane, and how far it reaches to the right and up if it is a part.
-    """
-    figure, axes = panels(len(columns), len(ROWS))
-    places = [(column, words, kinds) for words, kinds in ROWS.items() for column in columns]
-    for ax, letter, (column, words, kinds) in zip(axes, "abcdefgh", places, strict=False):
-        plane, right, top = columns[column]
-        plane.draw(ax, runs, kinds)
-        dress(ax, f"({letter}) {column}: {words}", "I(X;Z)  [bits]", "I(Y;Z)  [bits]")
-        whole = plane.extent(runs)
-        right, top = right or whole[0], top or whole[1]
-        ax.set_xlim(-0.02 * right, 1.03 * right)
-        ax.set_ylim(-0.03 * top, 1.06 * top)
-        legend(ax, ncols=3)
-    return figure
-
-
-def _scatter_runs(ax: Axes, points: Points, solver: str, kind: str = "baseline") -> None:
-    """The best converged run of every parameter; the other converged runs small and faint."""
-    ended = points.ended()
-    label = solver if kind == "baseline" else f"{solver}, {kind}"
-    style = dict(MARK[kind])
-    style["s"] *= SIZE.get(solver, 1.0)
-    style["edgecolors" if "facecolors" in style else "color"] = COLOUR[solver]
-    ax.scatter(ended.ixz, ended.iyz, alpha=0.18, zorder=2, **{**style, "s": style["s"] / 3})
-    best = ended.best()
-    ax.scatter(best.ixz, best.iyz, zorder=3, label=label if len(ended) else f"{label}: none converged", **style)
-
-
-def _proven_frontier(ax: Axes, certified: Points, family: str, right: float) -> None:
-    """The proven bound as a line, and the side of it where no encoder lies shaded."""
-    u: Array = np.linspace(0.0, right, 400)
-    bound = leakage_bound(certified, u) if family == "funnel" else np.maximum(relevance_bound(certified, u), 0.0)
-    ax.plot(u, np.minimum(bound, u), color=GREY, linewidth=1.3, zorder=1, label="proven bound")
-    side = bound.min() - 1.0 if family == "funnel" else bound.max() + 1.0
-    ax.fill_between(u, np.minimum(bound, u), side, color=GREY, alpha=0.10, linewidth=0, zorder=0)
 
 
 def plane_table(runs: Runs) -> list[Row]:

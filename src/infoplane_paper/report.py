@@ -49,8 +49,10 @@ SHOWN_ROWS = 60
 def write_figure(judged: JudgedFigure, out: Path) -> None:
     """Write the picture and the table of one figure."""
     name = judged.figure.name
-    redraw = judged.figure.redraw
-    _save(judged.figure.draw(judged.runs) if redraw is None else redraw(judged.rows), out / f"{name}.png")
+    draw, redraw = judged.figure.draw, judged.figure.redraw
+    drawing = redraw(judged.rows) if redraw is not None else draw(judged.runs) if draw is not None else None
+    if drawing is not None:
+        _save(drawing, out / f"{name}.png")
     write_whole(out / f"{name}.csv", lambda file: file.write(_csv(judged.rows).encode()))
 
 

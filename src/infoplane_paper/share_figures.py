@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from .convergence import interval, share, smaller_penalty, smallest_penalty
-from .drawing import COLOUR, GREY, LINE, Axes, dress, legend
 from .methods import Method, StepKind
 from .points import optimum
 from .runs import Runs
@@ -101,24 +100,3 @@ def compare(runs: Runs, ours: Curve, theirs: Curve, names: tuple[str, str], enou
     found = smaller_penalty(ours.shares(runs), theirs.shares(runs), enough, names, trials)
     reached = [one.name(smallest_penalty(one.shares(runs), enough)) for one in (ours, theirs)]
     return found.on(*(name for name in reached if name in runs.pieces))
-
-
-def draw_shares(ax: Axes, runs: Runs, curves: list[Curve], title: str, enough: float) -> None:
-    """Shares against c, and a line at the share by which curves are compared; alpha 2 is drawn thick, with hollow marks around others."""
-    for curve in curves:
-        shares = curve.shares(runs)
-        ax.plot(
-            list(shares),
-            list(shares.values()),
-            LINE[curve.kind],
-            color=COLOUR[curve.solver],
-            linewidth=2.2 if curve.alpha == 2.0 else 1.1,
-            marker="o",
-            markersize=8.0 if curve.alpha == 2.0 else 3.5,
-            markerfacecolor="none" if curve.alpha == 2.0 else COLOUR[curve.solver],
-            label=curve.label,
-        )
-    ax.axhline(enough, color=GREY, linewidth=0.8)
-    dress(ax, title, "penalty c", "share of trials that converge")
-    ax.set_ylim(-0.03, 1.05)
-    legend(ax, handlelength=4, ncols=2)

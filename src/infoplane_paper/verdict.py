@@ -88,13 +88,14 @@ class Figure:
     where: str
     """Where it does."""
     pieces: Callable[[Scale], Sequence[Piece]]
-    draw: Callable[[Runs], Drawing]
     table: Callable[[Runs], Sequence[Row]]
     claims: tuple[Claim, ...]
     see: str
     """One sentence below the picture that says what to see in it."""
+    draw: Callable[[Runs], Drawing] | None = None
+    """The picture from the runs, where the table does not suffice."""
     redraw: Callable[[Sequence[Row]], Drawing] | None = None
-    """The picture from the table alone, if the table suffices; ``draw`` is then not asked."""
+    """The picture from the table alone, where it does; every figure has one of the two."""
 
 
 @dataclass(frozen=True)

@@ -65,3 +65,16 @@ def test_what_is_refused(run, table, options, code, message):
     said = run("solve", str(table), *options)
     assert said.code == code
     assert message in " ".join(said.err.split())
+
+
+def test_the_frontier_along_beta(run, table, tmp_path):
+    said = run("frontier", *columns(table)[1:], "--grid-values", "0.3,1,4", "--out", str(tmp_path / "f.csv"), "--json")
+    assert said.code == 0
+    frame = pd.read_csv(tmp_path / "f.csv")
+    assert {"isz_bits", "iuz_bits", "ixz_bits"} <= set(frame)
+    assert frame.isz_bits.is_monotonic_decreasing
+    assert said.json["problem"] == "task-funnel"
+    shown = run("frontier", *columns(table)[1:], "--grid-values", "0.3,1", "--plot", str(tmp_path / "plane.png"))
+    assert "I(S;Z)" in shown.out
+    assert (tmp_path / "plane.png").exists()
+    assert "leave out" in " ".join(run("frontier", *columns(table)[1:], "--points", "20").err.split())

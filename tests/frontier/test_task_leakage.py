@@ -65,6 +65,13 @@ def test_larger_secrets_are_refused_and_so_are_bad_caps():
     assert ip.task_curve(made_tasks(0), []) == []
 
 
+def test_one_letter_tells_nothing():
+    keep, hide = ip.Joint.from_matrix([[0.5, 0.5]], y_names="u"), ip.Joint.from_matrix([[0.3, 0.7]], y_names="s")
+    tasks = ip.TaskJoint(keep, hide)
+    assert [one.iuz for one in ip.task_curve(tasks, [0.0, 0.1])] == [0.0, 0.0]
+    assert ip.solve(tasks, ip.task_funnel(1.0, gamma=0.0), certify=True).status is ip.Status.CERTIFIED
+
+
 ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult_joint_medium.csv"
 
 

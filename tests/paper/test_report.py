@@ -8,12 +8,12 @@ import pytest
 
 import infoplane as ip
 import infoplane_paper
-from infoplane_paper import FIGURES, Outcome, outcome, report
+from infoplane_paper import FIGURES, outcome, report
 from infoplane_paper.reproduction import JudgedFigure
 from infoplane_paper.runs import Runs, RunWhenAsked
 from infoplane_paper.scale import FULL, QUICK, SCALES
 from infoplane_paper.settings import OPEN
-from infoplane_paper.verdict import Claim, Finding, Verdict, judge
+from infoplane_paper.verdict import Finding, Verdict, judge
 from tiny import TINY, repeated
 
 
@@ -60,27 +60,6 @@ def test_the_summary_can_be_written_again_without_a_run(whole, tmp_path):
     ]
     assert again[0].first.said == judged["iterations"].verdicts[0].first.said
     assert "| claim |" in (tmp_path / "report.md").read_text()
-
-
-@pytest.mark.parametrize(
-    ("answers", "options", "expected"),
-    [
-        ((True, False), {}, Outcome.REPRODUCED),
-        ((False, False), {}, Outcome.REFUTED),
-        ((False, True), {}, Outcome.NOT_REPRODUCED),
-        ((None, False), {}, Outcome.NOT_REPRODUCED),
-        ((False,), {}, Outcome.NOT_REPRODUCED),
-        ((None, None), {}, Outcome.UNDECIDABLE),
-        ((False, False), {"stuck": "runs stop where they began"}, Outcome.NOT_REPRODUCED),
-        ((True, True), {"theorem": "it contradicts one"}, Outcome.FALSE),
-        ((True, True), {"undecidable": "nobody knows"}, Outcome.UNDECIDABLE),
-    ],
-)
-def test_five_verdicts(answers, options, expected):
-    claim = Claim("key", "text", lambda _runs, _way: Finding(None, ""), **options)
-    found = outcome(Verdict(claim, {str(place): Finding(answer, "") for place, answer in enumerate(answers)}))
-    assert found[0] is expected
-    assert found[1]
 
 
 def test_the_report_has_every_claim_with_its_numbers(whole):

@@ -16,7 +16,7 @@ from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..options import Seed
-from ..problem import is_bottleneck, named_family
+from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
 from ..solution import Solution
 from ..solvers.proving import runner_and_prover
 from ..status import Status
@@ -24,11 +24,13 @@ from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.progress import bar, working
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
+from ..task_problem import task_funnel
 from . import options, output
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
-from .inputs import Source, joint_options
+from .inputs import Source, joint_options, task_options
 from .numerals import Number, Whole
 from .plugins import plugin
+from .task_solve import task_sweep
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,6 +56,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 
 @click.command(epilog=options.LISTS)
 @joint_options
+@task_options
 @options.family_of_problems
 @options.one_solver
 @plugin
@@ -92,6 +95,8 @@ def frontier(
     context: click.Context,
     /,
     source: Source,
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
     problem: str,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
@@ -124,10 +129,22 @@ def frontier(
       infoplane frontier heart --problem funnel --grid 0.5:20:20 --solver pf-2v --out funnel.npz
       infoplane frontier heart --certify --transitions --plot plane.png
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
+      infoplane frontier adult.csv --x education,occupation --keep income --hide sex --grid 0.1:30:8 --plot plane.png
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
     settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
-    family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
+    if keep or hide:
+        if problem != bottleneck.name or any((points, transitions, report, notation != NOTATIONS[0])):
+            raise click.UsageError(
+                "--keep and --hide are a problem of their own, swept along beta: leave out --problem, --points, --transitions, --report "
+                "and --notation."
+            )
+        tasks, family, betas = task_sweep(source, keep, hide, grid, grid_values)
+        problem, problems = task_funnel.name.replace("_", "-"), [family(float(beta)) for beta in betas]
+        parameters: Array | None = betas
+    else:
+        tasks = None
+        family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     if transitions and not is_bottleneck(problems[0]):
         raise click.UsageError(f"--transitions belongs to --problem bottleneck, not to {problem}.")
     proof = options.make_proof(certify, rest)
@@ -136,9 +153,10 @@ def frontier(
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     output.check_picture(plot)
     check_report(report)
-    joint = source.load()
+    joint: Any = source.load() if tasks is None else tasks
     with interruptible() as interruption, output.one_line_warnings():
-        output.prepare_all(solvers, problems[0], interruption)
+        if tasks is None:
+            output.prepare_all(solvers, problems[0], interruption)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
@@ -158,7 +176,7 @@ def frontier(
                 chunk_seconds=chunk_seconds,
                 **vars(proof),
             )
-    changes = phase_transitions(joint, parameters) if transitions and found.complete else []
+    changes = phase_transitions(found.joint, parameters) if transitions and found.complete else []
     if found.runs:
         write(found, source, out, plot, report, changes, notation)
     if as_json:
@@ -295,7 +313,8 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     written = named_family(found.runs[0].problem).notation(notation)
-    made = output.table(f"{title}: {runs}", (written.name, *COLUMNS[1:]), left=("best run", ""))
+    names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
+    made = output.table(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:
@@ -308,8 +327,7 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
         made.add_row(
             f"{written.of(run.parameter):.4g}",
             rounded(run.loss),
-            rounded(bits(run.ixz)),
-            rounded(bits(run.iyz)),
+            *(rounded(bits(nats)) for nats in run.plane),
             str(run.clusters),
             run.status.name.lower().replace("_", " "),
             f"{run.iterations:,}",

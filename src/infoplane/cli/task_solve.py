@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import click
+import numpy as np
 
 from ..certificate.certificate import Limits
 from ..frontier.task_leakage import CappedTask, task_at_leakage
-from ..information import NATS_PER_BIT
+from ..information import NATS_PER_BIT, Array
+from ..joint.task_joint import TaskJoint
 from ..options import RunOptions
+from ..problem import MarkovLagrangian
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
 from ..sweep.progress import working
-from ..task_problem import task_funnel
+from ..task_problem import TASK_GRID, family_on, task_funnel
 from . import options, output
 from .exit_codes import interruptible
 from .inputs import Source
@@ -76,3 +80,20 @@ def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) 
             runner_and_prover(chosen, [problem], proof)
             found = run(tasks, problem, chosen, **vars(settings), callback=tell, **vars(proof))
         return TaskAnswer(found, cap, interruption.code if interruption.seen else None)
+
+
+def task_sweep(
+    source: Source,
+    keep: tuple[str, ...],
+    hide: tuple[str, ...],
+    grid: tuple[float, float, int] | None,
+    values: tuple[float, ...] | None,
+) -> tuple[TaskJoint, Callable[[float], MarkovLagrangian], Array]:
+    """What ``frontier`` sweeps with --keep and --hide: the joint, the family with the joint's own small gamma, and its betas."""
+    if not keep or not hide:
+        raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
+    if grid is not None and values is not None:
+        raise click.UsageError("give --grid or --grid-values, not both.")
+    tasks = source.load_tasks(keep, hide)
+    betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
+    return tasks, family_on(tasks.joint, task_funnel), betas

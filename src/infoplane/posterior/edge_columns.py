@@ -51,6 +51,8 @@ class EdgeColumns:
 
     def add_posteriors(self, Q: Array) -> None:
         """Those of the columns of Q that have at most two letters."""
+        if len(Q) < 2:  # one letter is a column from the beginning
+            return
         order = np.argsort(-Q, axis=0, kind="stable")
         few = Q[order[:2], np.arange(Q.shape[1])].sum(axis=0) > 1.0 - 1e-9
         x, y = order[0, few], order[1, few]

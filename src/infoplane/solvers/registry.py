@@ -17,6 +17,7 @@ from .portfolio import Portfolio
 from .splitting.solver import DouglasRachford
 from .splitting.three_block import ThreeBlockADMM
 from .submodular import Submodular
+from .tasks.multi_one import Multi1
 from .tasks.task_map import TaskMap
 from .tasks.task_portfolio import TaskPortfolio
 from .tasks.task_proof import TaskProof
@@ -46,6 +47,7 @@ SOLVERS: dict[str, Solver] = {
         TaskPortfolio(),
         TaskProof(),
         TaskMap(),
+        Multi1(),
     )
 }
 

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..drawing import Drawing
 from ..methods import WAYS
 from ..multiples import draw_multiples
-from ..plane_figures import Plane, draw_planes, explores_more, plane_table
-from ..runs import Runs
+from ..plane_figures import Plane, explores_more, plane_table
 from ..verdict import Claim, Figure, Finding
 
 SOLVERS = {"ib-1v": (128.0, 1.0)}
@@ -19,19 +17,12 @@ PLANE = Plane(
 )
 
 
-def draw(runs: Runs) -> Drawing:
-    """The whole plane, and the part that the paper points at, in each way of running."""
-    part = PLANE, 0.5, 0.5 * PLANE.extent(runs)[1]
-    return draw_planes(runs, {"whole plane": (PLANE, None, None), "I(X;Z) up to 0.5 bits": part})
-
-
 FIGURE = Figure(
     name="bottleneck-heart",
     title="Information plane of the bottleneck, heart data",
     paper="ib-1v (c 128) spans the plane with more points of the frontier than Blahut-Arimoto, to be seen in [0, 0.5] bits.",
     where="Section V-C",
     pieces=PLANE.pieces,
-    draw=draw,
     table=plane_table,
     claims=(
         Claim(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import Drawing
 from ..methods import BASELINE, WAYS
 from ..multiples import draw_multiples
 from ..piece import Piece
@@ -13,7 +12,6 @@ from ..plane_figures import (
     Plane,
     best_of_all,
     comparable,
-    draw_planes,
     explores_more,
     is_higher,
     lower_somewhere,
@@ -43,11 +41,6 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
 
 
-def draw(runs: Runs) -> Drawing:
-    """One plane per joint and way of running."""
-    return draw_planes(runs, {title: (plane, None, None) for title, plane in PLANES.items()})
-
-
 def is_trapped(runs: Runs, way: str) -> Finding:
     """Blahut-Arimoto against ib-1 at every gamma of the non-uniform data."""
     names = [f"non-uniform: {one}" for one in (BASELINE, f"ib-1, {way}", "certified")]
@@ -63,7 +56,6 @@ FIGURE = Figure(
     "Blahut-Arimoto has points at local minima on the non-uniform data, and fewer points in [0, 0.4] bits.",
     where="Section V-C",
     pieces=pieces,
-    draw=draw,
     table=plane_table,
     claims=(
         Claim(

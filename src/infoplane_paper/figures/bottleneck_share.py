@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from functools import partial
 
 from ..convergence import wider_range
-from ..drawing import Drawing, panels
 from ..methods import StepKind
 from ..multiples import draw_share_rows
 from ..piece import Piece
@@ -14,7 +13,7 @@ from ..runs import Runs
 from ..scale import Scale
 from ..sensitivity import with_other_settings
 from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT
-from ..share_figures import WAYS, Curve, compare, draw_shares, share_table
+from ..share_figures import WAYS, Curve, compare, share_table
 from ..sweeps import Certified, Sweep
 from ..verdict import Claim, Figure, Finding, Row
 
@@ -51,16 +50,6 @@ def pieces(scale: Scale) -> Sequence[Piece]:
         *base,
         *with_other_settings(base, scale, LESS_TRIALS, clusters=(2, 3)),
     ]
-
-
-def draw(runs: Runs) -> Drawing:
-    """One panel per way of running."""
-    figure, axes = panels(2)
-    shown = {"gradient": "(a) the paper's way", "majorise": "(b) our steps"}
-    for ax, (kind, words) in zip(axes, shown.items(), strict=True):
-        draw_shares(ax, runs, curves(kind), f"{words}, gamma = {GAMMA:g}, uniform data", ENOUGH)
-        ax.set_xscale("log", base=2)
-    return figure
 
 
 def table(runs: Runs) -> list[Row]:
@@ -102,7 +91,6 @@ FIGURE = Figure(
     "than ib-2. The solvers converge for a wider range of c than the earlier ADMM-IB.",
     where="Section V-C",
     pieces=pieces,
-    draw=draw,
     table=table,
     claims=(
         *(

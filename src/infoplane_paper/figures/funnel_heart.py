@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..drawing import Drawing
 from ..multiples import draw_multiples
-from ..plane_figures import Plane, against_merging, compared, draw_planes, moved, plane_table
+from ..plane_figures import Plane, against_merging, compared, moved, plane_table
 from ..runs import Runs
 from ..settings import HEART_BETAS, VISIBLE
 from ..verdict import Claim, Figure, Finding, all_of
@@ -16,11 +15,6 @@ SOLVERS = {"pf-2": (7000.0, 1.618), "pf-2v": (128.0, 1.0)}
 
 GRID = (1.0, 10.0, HEART_BETAS)
 PLANE = Plane("heart", "heart", "funnel", SOLVERS, clusters=17, trials=20, grid=GRID, less=2, others=(16,))
-
-
-def draw(runs: Runs) -> Drawing:
-    """The whole plane, and its corner of little leakage, in each way of running."""
-    return draw_planes(runs, {"whole plane": (PLANE, None, None), "little leakage": (PLANE, 3.1, 0.02)})
 
 
 def perfectly_private(runs: Runs, way: str) -> Finding:
@@ -61,7 +55,6 @@ FIGURE = Figure(
     "same trend as on the synthetic data: its points are recovered, and less leaks between them.",
     where="Section V-B",
     pieces=PLANE.pieces,
-    draw=draw,
     table=plane_table,
     claims=(
         Claim(

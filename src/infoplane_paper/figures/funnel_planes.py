@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..drawing import Drawing
 from ..multiples import draw_multiples
 from ..piece import Piece
 from ..plane_figures import (
@@ -13,12 +12,10 @@ from ..plane_figures import (
     against_merging,
     below_merging,
     compared,
-    draw_planes,
     more_than_merging,
     plane_table,
     stuck_on,
 )
-from ..runs import Runs
 from ..scale import Scale
 from ..settings import FUNNEL_PENALTY
 from ..verdict import Claim, Figure
@@ -41,11 +38,6 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     return [piece for plane in PLANES.values() for piece in plane.pieces(scale)]
 
 
-def draw(runs: Runs) -> Drawing:
-    """One plane per joint and way of running."""
-    return draw_planes(runs, {title: (plane, None, None) for title, plane in PLANES.items()})
-
-
 FIGURE = Figure(
     name="funnel-planes",
     title="Information planes of the funnel, 3 x 3 data",
@@ -54,7 +46,6 @@ FIGURE = Figure(
     "local minimum near 0.9 bits.",
     where="Section V-B",
     pieces=pieces,
-    draw=draw,
     table=plane_table,
     claims=(
         Claim(

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..drawing import Drawing, panels
 from ..methods import StepKind
 from ..multiples import draw_share_rows
 from ..piece import Piece
@@ -14,7 +13,7 @@ from ..runs import Runs
 from ..scale import Scale
 from ..sensitivity import with_other_settings
 from ..settings import FUNNEL_FINE_PENALTIES, FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT
-from ..share_figures import WAYS, Curve, compare, draw_shares, share_table
+from ..share_figures import WAYS, Curve, compare, share_table
 from ..sweeps import Certified
 from ..verdict import Claim, Figure, Finding, Row
 
@@ -53,22 +52,6 @@ def pieces(scale: Scale) -> Sequence[Piece]:
     ]
 
 
-def draw(runs: Runs) -> Drawing:
-    """The paper's way on its range of c, the same on the finer grid, and our steps."""
-    figure, axes = panels(3, width=4.6)
-    shown = {
-        "(a) the paper's way": [curve(alpha, "gradient") for alpha in ALPHAS],
-        "(b) the paper's way, finer grid of c": [fine(alpha) for alpha in ALPHAS],
-        "(c) our steps": [curve(alpha, "majorise") for alpha in ALPHAS],
-    }
-    for ax, (words, curves) in zip(axes, shown.items(), strict=True):
-        draw_shares(ax, runs, curves, words, ENOUGH)
-    for ax in axes[1:]:
-        ax.set_xscale("log", base=2)
-        ax.xaxis.set_major_formatter("{x:,.0f}")
-    return figure
-
-
 def table(runs: Runs) -> list[Row]:
     """One row per curve and penalty."""
     curves = [curve(alpha, kind) for kind in WAYS for alpha in ALPHAS] + [fine(alpha) for alpha in ALPHAS]
@@ -93,7 +76,6 @@ FIGURE = Figure(
     "alpha = 1.618.",
     where="Section V-B",
     pieces=pieces,
-    draw=draw,
     table=table,
     claims=(
         Claim(

@@ -31,6 +31,9 @@ PER_ROUND, PER_LETTER = 4_000, 8
 KEPT = 0.002
 """Nats of reduced cost beyond which an unused column is forgotten."""
 
+MANY = 16
+"""Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for ever."""
+
 SEEDS, SEEDS_A_LETTER = 6_000, 13
 """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
 
@@ -122,7 +125,8 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
                 break
             floor = max(floor / 30.0, finest)
             continue
-        columns.trim(found, KEPT)
+        if len(columns.x) > columns.first + MANY * len(form.p_x) + 500:
+            columns.trim(found, KEPT)
         columns.add(*_chosen(pairs[:count], met[:count], len(form.p_x)))
     assert found is not None
     assert best is not None

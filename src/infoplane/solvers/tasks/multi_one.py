@@ -1,0 +1,196 @@
+"""multi-1: one target kept, another hidden, split in Solver I's order.
+
+    p = p(z|s),   F(p) = -hide H(Z|S),   Ap = p,   Bq = W K_s,   G(W) = rho_z H(Z) - gamma H(Z|X) + keep H(Z|U),   rho_z = gamma - keep +
+    hide
+
+F is convex and A the identity, so that the theorem for any G covers it (docs/theory.md): with the dual variable nu = -grad F(p), an
+exact p-step and a W-step that does not raise the augmented Lagrangian L_c, an iteration changes L_c by at most -kappa |p' - p|^2, row by
+row, kappa > 0 for penalties above the row's curvature hide p(s)/p(z|s) times sqrt(2). It is checked along the run: `descent` has the
+largest change of L_c in an iteration.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ...information import Array, IntArray, entr
+from ...kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
+from ...kernels.common.rows import DEAD
+from ...posterior.task_form import TINY
+from ...problem import MarkovLagrangian
+from ..base import Solver
+from ..driver import Iteration
+from ..job import Job
+from ..plain import STILL, PlainState
+from .task_map import form_of, task_refusal
+
+PENALTY_FACTOR = 1.6
+"""Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""
+
+STALE = 1.3
+"""A row's penalty is raised once its curvature has grown by this factor; it never falls."""
+
+LEAST = 1e-9
+"""The least p(z|s) that a curvature is taken at."""
+
+INNER = 10
+"""Mirror steps on W in an iteration, each with a line search."""
+
+HALVINGS = 60
+"""Bisections for the multiplier of sum_z p = 1: to rounding."""
+
+
+class SplitTasks(Iteration):
+    """Runs of the splitting, one after another, on classes of letters."""
+
+    found_by = "multi-1"
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        self.form = form = form_of(job)
+        self.p_s, self.p_u = form.T_s @ form.p_x, form.T_u @ form.p_x
+        self.K_s, self.K_u = (form.T_s * form.p_x).T / self.p_s, (form.T_u * form.p_x).T / self.p_u
+        self.rho_z = form.gamma - form.keep + form.hide
+        W = np.array([form.condensed(start) for start in job.starts])
+        W = np.maximum(W, 1e-12)
+        W /= W.sum(axis=1, keepdims=True)
+        runs, none = len(W), np.zeros(len(W), dtype=np.int64)
+        residuals = np.full((runs, 3), np.inf)
+        self.state = PlainState(W, np.full(runs, RUNNING), none, residuals, none.copy())
+        self.p = W @ self.K_s
+        self.nu = -form.hide * self.p_s * (np.log(self.p) + 1.0)
+        self.c = self.curvature(self.p)
+        self.descent = np.full(runs, -np.inf)
+        """The largest change of L_c in any iteration of each run: at most rounding."""
+
+    def curvature(self, p: Array) -> Array:
+        """The penalty of every row: `PENALTY_FACTOR` hide p(s) / p(z|s)."""
+        return np.asarray(PENALTY_FACTOR * self.form.hide * self.p_s / np.maximum(p, LEAST))
+
+    def augmented(self, p: Array, W: Array, nu: Array, c: Array) -> float:
+        """L_c = F(p) + G(W) + <nu, p - W K> + 1/2 sum c (p - W K)^2."""
+        form, away = self.form, p - W @ self.K_s
+        F = -form.hide * float((self.p_s * entr(p)).sum())
+        G = self.rho_z * float(entr(W @ form.p_x).sum()) + form.keep * float((self.p_u * entr(W @ self.K_u)).sum())
+        if form.gamma:
+            G -= form.gamma * float((form.p_x * entr(W)).sum())
+        return F + G + float((nu * away).sum()) + 0.5 * float((c * away**2).sum())
+
+    def iterate(self, run: int) -> tuple[float, float]:
+        """One iteration of Solver I at relaxation 1: p, nu, W. The primal and the dual residual."""
+        W, p, nu, c = self.state.W[run], self.p[run], self.nu[run], self.c[run]
+        wanted = self.curvature(np.minimum(p, W @ self.K_s))
+        c = self.c[run] = np.where(wanted > STALE * c, wanted, c)
+        before = self.augmented(p, W, nu, c)
+        v = W @ self.K_s
+        p = entropy_prox(self.form.hide * self.p_s, c, c * v - nu)
+        nu = nu + c * (p - v)
+        W = self._encoder_step(W, p, nu, c)
+        self.descent[run] = max(self.descent[run], self.augmented(p, W, nu, c) - before)
+        after = W @ self.K_s
+        self.state.W[run], self.p[run], self.nu[run] = W, p, nu
+        return float(np.abs(p - after).max()), float(np.abs(after - v).max())
+
+    def _encoder_step(self, W: Array, p: Array, nu: Array, c: Array) -> Array:
+        """Mirror steps on G and the penalty, none of which raises L_c."""
+        form = self.form
+        for _ in range(INNER):
+            value = self.augmented(p, W, nu, c)
+            pull = (nu + c * (p - W @ self.K_s)) / self.p_s
+            slope = -self.rho_z * np.log(np.maximum(W @ form.p_x, TINY))[:, None]
+            slope = slope - form.keep * np.log(np.maximum(W @ self.K_u, TINY)) @ form.T_u - pull @ form.T_s
+            log_W = np.log(np.maximum(W, TINY))
+            if form.gamma:
+                slope = slope + form.gamma * log_W
+            width = form.gamma + 0.5 * PENALTY_FACTOR * form.hide
+            new = W
+            for _ in range(40):
+                trial = np.exp(log_W - slope / width - (log_W - slope / width).max(axis=0))
+                trial = np.maximum(trial / trial.sum(axis=0), 1e-15)
+                trial /= trial.sum(axis=0)
+                if self.augmented(p, trial, nu, c) <= value:
+                    new = trial
+                    break
+                width *= 2.0
+            moved = float(np.abs(new - W).max())
+            W = new
+            if moved < 1e-13:
+                break
+        return W
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """So many iterations of every run; a run ends once its residuals are all small, or it stands still."""
+        state, joint = self.state, self.job.support
+        for run in range(len(state.W)):
+            for number in range(int(steps[run])):
+                if state.outcome[run] != RUNNING or self.job.budget.stopped:
+                    break
+                primal, dual = self.iterate(run)
+                W = self.form.expanded(state.W[run])
+                far = self.job.problem.stationarity(joint.joint, joint.lift(W))
+                state.iterations[run] += 1
+                state.residuals[run] = primal, dual, far
+                state.still[run] = state.still[run] + 1 if dual <= 1e-15 else 0
+                if trace.shape[2]:
+                    trace[run, number, LOSS] = self.job.loss(W)
+                    trace[run, number, AUGMENTED] = self.augmented(self.p[run], state.W[run], self.nu[run], self.c[run])
+                    trace[run, number, [2, 3]] = primal, dual
+                    trace[run, number, STATIONARITY], trace[run, number, PENALTY] = far, float(np.median(self.c[run]))
+                if max(primal, dual, far) <= 0.5 * self.job.tol:
+                    state.outcome[run] = STATIONARY
+                elif state.still[run] >= STILL:
+                    state.outcome[run] = STALLED
+
+    def encoders(self) -> list[Array]:
+        """Of the letters, without the clusters that have died."""
+        found = []
+        for W in self.state.W:
+            alive = W @ self.form.p_x > DEAD
+            found.append(self.form.expanded(W[alive] / W[alive].sum(axis=0)))
+        return found
+
+
+def entropy_prox(kappa: Array, c: Array, t: Array) -> Array:
+    """argmin over p(.|s) of sum_z kappa p log p + c p^2 / 2 - t p on the simplex, for each column s: kappa (log p + 1) + c p = t - lambda.
+
+    p = (kappa / c) omega((t - lambda)/kappa - 1 + log(c / kappa)), omega(y) + log omega(y) = y; lambda by bisection on sum p = 1.
+    """
+    from scipy.special import wrightomega
+
+    low, high = (t - c - 60.0 * kappa).min(axis=0), t.max(axis=0) + 60.0 * kappa
+    shift = np.log(c / kappa) - 1.0
+    for _ in range(HALVINGS + 20):
+        middle = 0.5 * (low + high)
+        over = (kappa / c * wrightomega((t - middle) / kappa + shift)).sum(axis=0) > 1.0
+        low, high = np.where(over, middle, low), np.where(over, high, middle)
+    p = kappa / c * wrightomega((t - 0.5 * (low + high)) / kappa + shift)
+    return np.asarray(np.maximum(p, TINY) / np.maximum(p, TINY).sum(axis=0))
+
+
+@dataclass(frozen=True)
+class Multi1(Solver):
+    """One target kept, another hidden, by the paper's splitting in Solver I's order, which a theorem covers.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> keep = ip.Joint.from_counts([[8, 2], [5, 5], [4, 6], [1, 9]], y_names="rich")
+    >>> hide = ip.Joint.from_counts([[7, 3], [2, 8], [6, 4], [4, 6]], y_names="sex")
+    >>> s = ip.solve(ip.TaskJoint(keep, hide), ip.task_funnel(1.0, gamma=0.05), ip.Multi1(), starts=2, rng=0)
+    >>> s.converged
+    True
+    """
+
+    name = "multi-1"
+    serves_tasks = True
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        reason = task_refusal(problem)
+        return reason and f"multi-1 {reason}"
+
+    def begin(self, job: Job) -> SplitTasks:
+        """The runs of a job, before their first iteration."""
+        return SplitTasks(job)
