@@ -28,6 +28,7 @@ from ..table.mechanism import Mechanism, MechanismFeature
 from .files import check_regular, path_of, to_json, write_whole
 
 FORMAT, VERSION = "infoplane mechanism", 1
+"""How a file begins; the version rises with every change that an older reader would take for something else."""
 
 KINDS = ("encoder", "release")
 

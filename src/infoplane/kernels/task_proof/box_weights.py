@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import entry, part
 
-UNIT = 2.0**-53
+UNIT = 2.0**-53  # the most that rounding changes a number by, relatively
 THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
 STAGES, STEPS, TRIALS = 12, 12, 12  # of smoothing, of Newton's method in each, of a line search
 BARRIER = 0.02  # of the smoothing, that keeps t inside

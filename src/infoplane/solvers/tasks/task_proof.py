@@ -62,7 +62,7 @@ class TaskBound(NamedTuple):
 
 @dataclass(frozen=True)
 class TaskProof(PathSolver, Limits):
-    """One target kept, another hidden, with a proof: boxes of the kept target's simplex, edges for binary secrets (what --certify runs).
+    """One target kept, another hidden, with a proof by boxes, or by edges for binary secrets (what --certify runs).
 
     Parameters
     ----------
