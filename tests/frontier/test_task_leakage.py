@@ -1,10 +1,8 @@
 """Caps on what is told of a binary secret: bounds hold, caps are kept, perfect privacy is that of its vertices."""
 
 import itertools
-from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
@@ -70,17 +68,3 @@ def test_one_letter_tells_nothing():
     tasks = ip.TaskJoint(keep, hide)
     assert [one.iuz for one in ip.task_curve(tasks, [0.0, 0.1])] == [0.0, 0.0]
     assert ip.solve(tasks, ip.task_funnel(1.0, gamma=0.0), certify=True).status is ip.Status.CERTIFIED
-
-
-ADULT = Path(__file__).parents[3] / "shared" / "data" / "adult_joint_medium.csv"
-
-
-@pytest.mark.skipif(not ADULT.exists(), reason="the table lies beside the project")
-def test_adult_keep_income_hide_sex():
-    """Two caps of the curve; benchmarks/tasks.py has all of it."""
-    tasks = ip.TaskJoint.from_frame(
-        pd.read_csv(ADULT), x=["education", "marital_status", "occupation"], keep="income", hide="sex", weight="count"
-    )
-    found = ip.task_curve(tasks, [0.0, 0.01])
-    assert [one.iuz for one in found] == pytest.approx([0.126051, 0.163308], abs=1.2e-6)
-    assert all(one.certified for one in found)
