@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy import stats
+from threadpoolctl import threadpool_limits
 
 from ..checks import number
 from ..errors import InvalidOptionError, MissingExtraError
+from ..runtime.threads import cores
 
 if TYPE_CHECKING:
     from ..information import Array
@@ -107,7 +109,9 @@ def held_out_attack(
         learner = HistGradientBoostingClassifier(
             categorical_features=list(kinds), random_state=int(random.integers(2**31))
         )
-        right = int((learner.fit(table[learned], hidden[learned]).predict(table[unseen]) == hidden[unseen]).sum())
+        # OpenMP would start a thread for every core of the machine, and they would wait for each other on those that there are.
+        with threadpool_limits(cores(), user_api="openmp"):
+            right = int((learner.fit(table[learned], hidden[learned]).predict(table[unseen]) == hidden[unseen]).sum())
     low, high = clopper_pearson(right, len(unseen), sure)
     return HeldOutAttack(right, len(unseen), prior, low, high, sure)
 
