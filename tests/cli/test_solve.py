@@ -140,7 +140,10 @@ def test_not_converged_is_4_and_still_prints(run):
         (("--gamma", "0.2", "--solver", "newton"), "there is no solver 'newton'"),
         (("--gamma", "0.2", "--solver", "blahut-arimoto", "--penalty", "2"), "blahut-arimoto has no option --penalty"),
         (("--gamma", "0.2", "--solver", "ib-1", "--criterion", "lagrangian"), "ib-1 has no option --criterion"),
-        (("--gamma", "0.2", "--max-cells", "9"), "--max-cells; it needs --solver envelope or columns, or --certify"),
+        (
+            ("--gamma", "0.2", "--max-cells", "9"),
+            "--max-cells; it needs --solver envelope or columns or task-proof, or --certify",
+        ),
         (("--gamma", "0.2", "--certify", "--max-cells", "0"), "max_cells must be a positive whole number"),
         (("--gamma", "0.2", "--certify", "0"), "certify must be True, False or a positive gap in nats"),
         (("--problem", "lagrangian", "--rho", "-1,-1,1", "--certify"), "a global certificate needs"),

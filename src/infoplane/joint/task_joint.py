@@ -175,6 +175,11 @@ class TaskJoint:
     __delattr__ = __setattr__
 
 
+def has_roles(joint: object) -> bool:
+    """Whether it is a `TaskJoint`, or the joint inside one."""
+    return isinstance(joint, TaskJoint) or (isinstance(joint, Joint) and joint.y_names == ROLES)
+
+
 def as_joint(joint: object, *, tasks: bool) -> Joint:
     """The joint that solvers work on, from what a caller gives; ``tasks`` says whether the problem keeps one target and hides another."""
     found = joint.joint if isinstance(joint, TaskJoint) else joint
@@ -182,7 +187,7 @@ def as_joint(joint: object, *, tasks: bool) -> Joint:
     assert isinstance(found, Joint)
     if tasks:
         roles(found)
-    elif found.y_names == ROLES:
+    elif has_roles(found):
         raise InvalidOptionError(
             "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."
         )

@@ -16,7 +16,7 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.task_joint import TaskJoint, as_joint, has_roles
 from ..options import RunOptions, Seed, takes
 from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
 from ..runtime.threads import one_blas_thread
@@ -114,9 +114,9 @@ def sweep(
     """
     check_family(family)
     record = record_of(family)
-    # A function of one's own says by its problems what it is a family of.
-    probe = record if record is not None or parameters is None else family(float(numbers("parameters", parameters)[0]))
-    joint = sampled(as_joint(joint, tasks=is_task(probe)), sample)
+    # A function of one's own says by its problems what it is a family of: it is asked below, in the notation that is meant.
+    of_tasks = is_task(record) if record is not None or parameters is None else has_roles(joint)
+    joint = sampled(as_joint(joint, tasks=of_tasks), sample)
     if is_task(record):
         family = family_on(joint, family)
         parameters = TASK_GRID if parameters is None else parameters
@@ -136,6 +136,7 @@ def sweep(
     problems = list(grid.problems.values())
     for problem in problems:
         check_problem(problem)
+    as_joint(joint, tasks=is_task(problems[0]))
     letters = int(joint.support()[0].sum())
     options = RunOptions(clusters, starts, None, max_iter, tol, default_init(problems[0]) if init is None else init)
     most = most_clusters(letters, options.clusters, init)

@@ -234,7 +234,7 @@ def test_relaxation_above_two_where_it_is_covered(order, alpha):
 
 def test_the_penalty_range_of_over_relaxation_is_sharp_enough_to_matter():
     """On quadratics, where the worst curvature is known, L_c falls inside the range in every iteration."""
-    from infoplane.solvers.splitting.descent import over_relaxed
+    from infoplane.solvers.splitting.thresholds import over_relaxed
 
     for sigma, alpha in ((0.8, 2.2), (0.95, 2.8), (1.0, 3.5)):
         low, high = over_relaxed(alpha, sigma=sigma, L=1.0)
