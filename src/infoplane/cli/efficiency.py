@@ -78,9 +78,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
     metavar="N",
     help="Experiments drawn anew from the counts of namings, for 95% intervals and a test of optimality; 200 will do  [default: none]",
 )
-@click.option(
-    "--seed", type=Whole(min=0), default=0, show_default=True, metavar="N", help="Seed of these experiments."
-)
+@click.option("--seed", type=Whole(min=0), default=0, show_default=True, metavar="N", help="Seed of these experiments.")
 @options.certify
 @click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")
 @click.option(

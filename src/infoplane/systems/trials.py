@@ -10,7 +10,7 @@ every experiment. So
 - intervals are basic bootstrap intervals: trials are drawn anew from W^, item by item, and if t^ is the number and t* those of the draws,
   the interval is [2t^ - q_.975(t*), 2t^ - q_.025(t*)], which takes the bias off twice as large as the percentiles would leave it in;
 - that of I(X;Z) is the wider of this and of one by test inversion, since W^ is sharper than what it was drawn from, and its draws show too
-  little bias: the I(X;Z) of those W_t = (1 - t) W^ + t p^(z), or sharper ones for t < 0, whose draws show I^(X;Z) between q_.025 and q_.975;
+  little bias: the I(X;Z) of those W_t = (1 - t) W^ + t p^(z), sharper for t < 0, of whose draws I^(X;Z) is between q_.025 and q_.975;
 - that of beta (gamma) is what the frontier's slope has over the interval of I(X;Z): it falls along the frontier. On a straight piece all of
   it may be one number, and a bootstrap of beta itself, whose draws fall on that piece or beside it, held in 82 to 88% of experiments;
 - the hypothesis "on the bound" is tested by simulation: trials drawn from an optimum give epsilons that an optimal subject would show, and
