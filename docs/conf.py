@@ -32,7 +32,7 @@ default_role = "py:obj"
 
 # Pages are Markdown as a forge shows it: headings have anchors, formulas stand between dollars.
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
-myst_enable_extensions = ["dollarmath"]
+myst_enable_extensions = ["dollarmath", "deflist", "html_image"]
 myst_heading_anchors = 4
 
 # The reference: a page per public name, with its members, from the docstrings.
@@ -43,7 +43,8 @@ autosummary_filename_map = {
     for name in ip.__all__
     if name.islower() and name.capitalize() in ip.__all__
 }
-autodoc_typehints = "none"
+autodoc_typehints = "description"
+autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 add_module_names = False
@@ -59,6 +60,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "remove_config_comments": True,
     "show_signature": False,
+    "write_computation_times": False,
     "download_all_examples": False,
     "plot_gallery": "True",
     "capture_repr": ("_repr_html_", "__repr__"),

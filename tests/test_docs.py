@@ -96,7 +96,7 @@ def test_pages_that_are_named_exist():
         text = path.read_text(encoding="utf-8")
         named = {ROOT / name for name in re.findall(r"\bdocs/[a-z_/-]+\.md\b", text)}
         if path.suffix == ".md":
-            links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+            links = re.findall(r"(?:\]\(|<img src=\")([^)#\s\"]+)", text)
             named |= {path.parent / link for link in links if not re.match("[a-z]+:", link)}
         missing |= {f"{path.relative_to(ROOT)}: {name}" for name in named if not name.exists()}
     assert missing == set()

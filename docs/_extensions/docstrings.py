@@ -6,8 +6,11 @@ Here bars and underscores lose the meaning that reStructuredText gives them, and
 
 from __future__ import annotations
 
+import inspect
 import re
 from typing import Any
+
+from infoplane.solvers import registry
 
 LITERAL = re.compile(r"(``.+?``|`[^`]+`)")
 UNDERLINE = re.compile(r"^\s*-{3,}\s*$")
@@ -21,6 +24,9 @@ def plain(line: str) -> str:
 
 
 def prepare(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:
+    said = registry.__test__.get(name.rpartition(".")[2]) if what == "data" else None
+    if said is not None:
+        lines[:] = inspect.cleandoc(said).splitlines()
     made: list[str] = []
     sections = formula = example = False
     for number, line in enumerate(lines):

@@ -14,6 +14,9 @@ from typing import Any
 
 from docutils import nodes
 from docutils.parsers.rst import Directive
+from sphinx import addnodes
+
+import infoplane as ip
 
 SHOWN = {"reference/contributing": "CONTRIBUTING.md", "reference/changes": "CHANGELOG.md"}
 """Pages of the site that show a page beside docs/, whole."""
@@ -49,6 +52,23 @@ def prepare(app: Any, name: str, source: list[str]) -> None:
     if name in BELOW:
         text += f"\n```{{toctree}}\n:hidden:\n:glob:\n\n{BELOW[name]}\n```\n"
     source[0] = text.replace("```mermaid", "```{mermaid}")
+
+
+def link_names(app: Any, doctree: nodes.document) -> None:
+    """`ip.solve` or `ip.solve(...)` in running text leads to its page of the reference."""
+    for literal in list(doctree.findall(nodes.literal)):
+        named = re.match(r"ip\.(\w+)(?:\.\w+)*(?:\(|$)", literal.astext())
+        if named and named[1] in ip.__all__ and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
+            link = addnodes.pending_xref(
+                "",
+                refdomain="py",
+                reftype="obj",
+                reftarget=f"infoplane.{named[1]}",
+                refdoc=app.env.docname,
+                refexplicit=True,
+            )
+            literal.replace_self(link)
+            link += literal
 
 
 class Mermaid(Directive):
@@ -91,5 +111,6 @@ def _row(cells: list[str], literal: bool = True) -> nodes.row:
 
 def setup(app: Any) -> dict[str, Any]:
     app.connect("source-read", prepare)
+    app.connect("doctree-read", link_names)
     app.add_directive("mermaid", Mermaid)
     return {"parallel_read_safe": True}

@@ -395,14 +395,23 @@ class Solution(Result, EncoderView):
     """
 
     joint: Joint = field(repr=False)
+    """What it was solved for."""
     problem: MarkovLagrangian
+    """What was minimised."""
     encoder: Array = field(repr=False)
+    """p(z|x), a row for each cluster and a column for each letter x; columns sum to 1. Letters of zero mass have p(z)."""
     status: Status
+    """How the run ended: a sentence, with what to do."""
     solver: str
+    """The name of the solver that found it."""
     iterations: int
+    """Of the run that found it."""
     seconds: float
+    """Of the clock, for all starts together."""
     residuals: Residuals
+    """How far the encoder is from satisfying the conditions of optimality."""
     trace: Trace | None = field(default=None, repr=False)
+    """What each iteration measured; None if no trace was kept."""
     parameter: float = math.nan
     """gamma, beta, or whatever else the sweep varied; NaN if the problem has none."""
     start: int = 0

@@ -55,10 +55,13 @@ class Certificate(Result):
     """
 
     problem: MarkovLagrangian
+    """L."""
     loss: float
     """L at the encoder that was judged."""
     lower_bound: float
+    """No encoder has a smaller L: proven."""
     tol: float
+    """The gap that counts as certified."""
     cells: int
     """Cells opened."""
     left: int
