@@ -18,7 +18,12 @@ from sphinx import addnodes
 
 import infoplane as ip
 
-SHOWN = {"reference/contributing": "CONTRIBUTING.md", "reference/changes": "CHANGELOG.md"}
+SHOWN = {
+    "reference/changes": "CHANGELOG.md",
+    "reference/conduct": "CODE_OF_CONDUCT.md",
+    "reference/contributing": "CONTRIBUTING.md",
+    "reference/security": "SECURITY.md",
+}
 """Pages of the site that show a page beside docs/, whole."""
 
 BELOW = {"benchmarks/README": "*", "reproduction/report": "appendix-*"}
