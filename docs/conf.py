@@ -55,6 +55,8 @@ sphinx_gallery_conf = {
     "gallery_dirs": "gallery",
     "filename_pattern": r"\.py$",
     "image_scrapers": ("matplotlib", "written_pictures.scraper"),
+    "reset_modules": ("matplotlib", "written_pictures.tidy"),
+    "reset_modules_order": "both",
     "backreferences_dir": "backreferences",
     "doc_module": ("infoplane",),
     "within_subsection_order": "FileNameSortKey",
