@@ -1,4 +1,8 @@
-"""A certified information plane: two curves between which the frontier is proven to lie, with few points and with many.
+"""
+A certified information plane
+=============================
+
+Two curves between which the frontier is proven to lie, with few points and with many.
 
 Every certified point is a line that no encoder crosses; mixtures of the points are reached. With ``points=`` the sweep places its
 parameters where the two curves are farthest apart.

@@ -1,4 +1,8 @@
-"""Starts matter: Blahut-Arimoto on the paper's non-uniform data, from sixteen random encoders and from one near-identity encoder.
+"""
+Starts matter
+=============
+
+Blahut-Arimoto on the paper's non-uniform data, from sixteen random encoders and from one near-identity encoder.
 
 Random starts are the usual choice, and the paper's. They miss optima that a single near-identity start finds.
 """

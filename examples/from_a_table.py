@@ -1,4 +1,8 @@
-"""From a table of records to a release: labels go in, labels come out.
+"""
+From a table of records to a release
+====================================
+
+Labels go in, labels come out.
 
 Which of three answers may be published, and how blurred, if the region of the person must stay hidden?
 """

@@ -1,4 +1,8 @@
-"""From a sweep to a page for the browser, and to the encoder at a chosen point of the trade-off.
+"""
+From a sweep to a page for the browser
+======================================
+
+And to the encoder at a chosen point of the trade-off.
 
 Writes report.html: one file, no network; open it in any browser. Needs the extra [report].
 """

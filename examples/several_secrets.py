@@ -1,4 +1,8 @@
-"""Several secrets, one release: hide sex and death in the heart table, and see what each of them leaks.
+"""
+Several secrets, one release
+============================
+
+Hide sex and death in the heart table, and see what each of them leaks.
 
 The paper's conclusion names "multi-view learning" and "multi-source privacy problems" as what its framework is for. With an independent
 selector several secrets are one secret: I(S';Z) is the weighted mean of the I(S_j;Z), exactly (`Joint.mixed`). The funnel, its exact

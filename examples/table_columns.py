@@ -1,6 +1,8 @@
-"""A column of many categories in few groups, in a pipeline: what predicts the class is kept, what the records do not support is not.
+"""
+A column of many categories in few groups
+=========================================
 
-    python examples/table_columns.py
+In a pipeline: what predicts the class is kept, what the records do not support is not.
 
 Jobs and ages predict an income; a city does not. The encoder finds that out, and groups 300 jobs by what they say of the income.
 """
