@@ -50,6 +50,7 @@ def resume(
 
     \b
     Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane resume heart.db --report heart.html
     """
     output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
