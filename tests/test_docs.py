@@ -67,6 +67,24 @@ def test_files_that_a_page_names_exist(page):
     assert [name for name in named if not any((folder / name).exists() for folder in folders)] == []
 
 
+NAMING = [*PAGES, ROOT / "README.md", ROOT / "CHANGELOG.md"] + [
+    path for folder in ("src", "tests", "benchmarks", "examples") for path in sorted((ROOT / folder).rglob("*.py"))
+]
+
+
+def test_pages_that_are_named_exist():
+    """Wherever they are named: docs/NAME.md in any text, and the targets of links."""
+    missing = set()
+    for path in NAMING:
+        text = path.read_text(encoding="utf-8")
+        named = {ROOT / name for name in re.findall(r"\bdocs/[a-z_/-]+\.md\b", text)}
+        if path.suffix == ".md":
+            links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+            named |= {path.parent / link for link in links if not re.match("[a-z]+:", link)}
+        missing |= {f"{path.relative_to(ROOT)}: {name}" for name in named if not name.exists()}
+    assert missing == set()
+
+
 def test_the_map_names_every_module():
     package, checker = ROOT / "src/infoplane", ROOT / "src/infoplane_verify"
     page = (ROOT / "docs/map.md").read_text()

@@ -247,7 +247,7 @@ class EncoderView:
         """A released value z for each record, drawn from p(z|x) of its label x.
 
         **Without ids every call draws anew**, and two draws for one record may tell together what each hides alone
-        (docs/release.md): release once, or give ``ids`` and ``key``.
+        (docs/howto/release.md): release once, or give ``ids`` and ``key``.
 
         Parameters
         ----------

@@ -89,7 +89,7 @@ def verify(
     """Check a file of answers, such as ``infoplane solve --certify --out answer.npz`` writes; a `RunCheck` for each of its runs.
 
     Shares no code with the solvers and proofs that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is
-    proven again from the stored multipliers, by a slow and plain branch and bound (docs/verify.md).
+    proven again from the stored multipliers, by a slow and plain branch and bound (docs/howto/verify.md).
 
     Parameters
     ----------

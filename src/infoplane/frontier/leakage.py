@@ -94,8 +94,8 @@ def funnel_at_leakage(
     confidence
         Such as 0.95, for a joint of records: releases are fitted on half of them, along a path from cautious to bold, and tested on the
         other half, in that order; the last before the first that fails is returned, and leaks more than the cap in the population in 5 of
-        100 samples at most (asymptotic; measured in docs/leakage.md). If none passes it is constant, and says which cap the records can
-        support. Nothing is proven optimal then, and ``tol`` and ``max_cells`` play no part.
+        100 samples at most (asymptotic; measured in docs/explanation/leakage.md). If none passes it is constant, and says which cap the
+        records can support. Nothing is proven optimal then, and ``tol`` and ``max_cells`` play no part.
     rng
         For the split: a seed or a generator.
     tol

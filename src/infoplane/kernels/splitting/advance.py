@@ -125,7 +125,7 @@ def _looked_ahead(split: Split, setting: Setting, rho: Array, now: Iterate, tail
 def _follow(split: Split, setting: Setting, v: Array, nu: Array) -> None:
     """Make nu the gradient that it is after every iteration, -grad F(v) or grad G(v), where it follows the marginal block.
 
-    With that the descent theorem holds from the leap on (docs/theory.md). Where nu follows the encoder (pf-2) it stays as it is.
+    With that the descent theorem holds from the leap on (docs/explanation/theory.md). Where nu follows the encoder (pf-2) it is kept.
     """
     if (setting.order == 1) == setting.encoder_first or setting.proximal > 0.0:
         return
