@@ -227,8 +227,8 @@ class EncoderView:
         >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
         >>> print(s.labels().map(s.cluster_names(1)).value_counts().to_string())
         cluster
-        diabetes; 11 more    8
-        smoking; 14 more     8
+        none; 15 more      12
+        smoking; 7 more     4
         """
         import pandas as pd
 

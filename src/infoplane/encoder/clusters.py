@@ -77,7 +77,7 @@ def cluster_names(joint: Joint, encoder: Array, letters: int = 3) -> list[str]:
     >>> import infoplane as ip
     >>> joint = ip.Joint.from_counts([[8, 1], [9, 1], [1, 9]], x_labels=["cook", "clerk", "judge"])
     >>> cluster_names(joint, ip.partition(joint, clusters=2).encoder)
-    ['cook; clerk', 'judge']
+    ['clerk; cook', 'judge']
     """
     said = []
     for row in encoder:

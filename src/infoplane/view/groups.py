@@ -19,7 +19,7 @@ BEST, GIVEN = "best found", "given"
 def groups(frontier: Frontier) -> list[str]:
     """What a legend calls each run, in the order of the runs."""
     asked = _asked(frontier.provenance)
-    if len(asked) == 1 and "parts" not in frontier.provenance:
+    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
         return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
     return [_group(run.solver, asked) for run in frontier.runs]
 
