@@ -44,6 +44,8 @@ def test_wide_terminals_and_the_user_s_own_options_are_heard(frontier, monkeypat
         assert "found_at" in str(frontier.best()).splitlines()[0]
 
 
-def test_what_is_made_of_it_is_a_plain_frame(frontier):
-    assert type(frontier.best()[["parameter"]]) is pd.DataFrame
-    assert frontier.best().reset_index().equals(pd.DataFrame(frontier.best()).reset_index())
+def test_rows_and_other_tables_of_it(frontier):
+    with pd.option_context("display.max_columns", 0):
+        assert str(frontier.best().tail(1)).splitlines()[0].split() == WANTED
+        assert str(frontier.best()[["beta"]]) == repr(pd.DataFrame(frontier.best()[["beta"]]))
+        assert str(frontier.best().T) == repr(pd.DataFrame(frontier.best()).T)

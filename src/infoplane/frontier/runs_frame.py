@@ -14,7 +14,7 @@ WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bit
 
 
 class RunsFrame(pd.DataFrame):
-    """A frame of runs; whatever is made of it is a plain frame.
+    """A frame of runs, and rows of one.
 
     Examples
     --------
@@ -25,8 +25,8 @@ class RunsFrame(pd.DataFrame):
     """
 
     @property
-    def _constructor(self) -> type[pd.DataFrame]:
-        return pd.DataFrame
+    def _constructor(self) -> type[RunsFrame]:
+        return RunsFrame
 
     def __repr__(self) -> str:
         """As pandas has it, if nothing is left out, or if the user has set how many columns are shown."""
@@ -35,6 +35,8 @@ class RunsFrame(pd.DataFrame):
         if pd.get_option("display.max_columns") != 0 or len(whole.head(1).to_string().partition("\n")[0]) <= width:
             return repr(whole)
         shown = [name for name in WANTED if name in whole and not whole[name].isna().all()]
+        if len(shown) < 2:
+            return repr(whole)
         rest = [str(name) for name in whole if name not in shown]
         rows = {"max_rows": pd.get_option("display.max_rows"), "min_rows": pd.get_option("display.min_rows")}
         text = whole[shown].to_string(formatters={"gap_nats": "{:.1e}".format}, **rows)
