@@ -2,10 +2,11 @@
 How many groups of 4,000 job titles?
 ====================================
 
-A column with thousands of values, and a class that they predict. Few groups lose what they predict; many groups learn the noise of titles that were
-seen twice. How many do the records support?
+A column with thousands of values, and a class that they predict. Few groups lose what they predict; many groups learn
+the noise of titles that were seen twice. How many do the records support?
 
-*For analysts. You will know at the end*: that the table alone always asks for more groups, that the records do not, and which call hears them.
+*For analysts. You will know at the end*: that the table alone always asks for more groups, that the records do not,
+and which call hears them.
 
 *Added in 0.1.0.*
 """
@@ -22,8 +23,8 @@ from infoplane.information import plane_point
 # %%
 # A table
 # -------
-# 40,000 people in 4,000 jobs, most of them rare, and what they earn in four classes. It is made up, so that the truth is known: a title is one of
-# five kinds.
+# 40,000 people in 4,000 jobs, most of them rare, and what they earn in four classes. It is made up, so that the truth
+# is known: a title is one of five kinds.
 
 rng = np.random.default_rng(0)
 kinds = np.array(
@@ -40,7 +41,8 @@ print(f"seen at most five times: {(people.job.value_counts() <= 5).sum():,} of {
 # %%
 # What the table says, and what the records support
 # -------------------------------------------------
-# The best groups for every number of them: of the table as it stands, and of the table without what chance alone would show.
+# The best groups for every number of them: of the table as it stands, and of the table without what chance alone
+# would show.
 
 supported = joint.denoised()
 print(supported.denoising)
@@ -50,7 +52,8 @@ clean = ip.partition_curve(supported, clusters=12).to_frame()
 # %%
 # The test: other people
 # ----------------------
-# The truth is known here, so that every grouping can be judged on the population itself: p(y|x) of the kinds, with the titles' shares.
+# The truth is known here, so that every grouping can be judged on the population itself: p(y|x) of the kinds, with
+# the titles' shares.
 
 at = [int(str(label).split()[1]) for label in joint.x_labels]
 kind_of_title = dict(zip(title.tolist(), kind.tolist(), strict=True))
@@ -87,13 +90,15 @@ ax.legend(frameon=False, loc="lower right")
 figure.savefig("how_many_groups.png", dpi=130)
 
 # %%
-# How to read it: dotted is what the table claims of its own groups, and it rises for ever. Solid are the same groups, judged on people who are not in
-# the table: beyond five groups, as many as there are kinds, nothing more comes to them. What the dotted line still gains is noise. Groups of the
-# table as it stands even lose by more of them, those of the denoised table (blue) do not. The rest, up to the grey line, needs more records.
+# How to read it: dotted is what the table claims of its own groups, and it rises for ever. Solid are the same groups,
+# judged on people who are not in the table: beyond five groups, as many as there are kinds, nothing more comes to
+# them. What the dotted line still gains is noise. Groups of the table as it stands even lose by more of them, those
+# of the denoised table (blue) do not. The rest, up to the grey line, needs more records.
 #
 # In a pipeline
 # -------------
-# :class:`infoplane.BottleneckEncoder` does all of this for every column, chooses the number itself if none is given, and encodes training rows by other folds.
+# :class:`infoplane.BottleneckEncoder` does all of this for every column, chooses the number itself if none is given,
+# and encodes training rows by other folds.
 
 encoder = ip.BottleneckEncoder(n_clusters=5).fit(people[["job"]], people.income)
 print("\n".join(encoder.features_[0].descriptions(encoder.classes_.tolist())))
