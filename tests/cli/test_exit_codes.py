@@ -9,7 +9,8 @@ import sys
 
 import pytest
 
-from infoplane.cli.exit_codes import COMMANDS, interruptible
+from infoplane.cli.app import COMMANDS
+from infoplane.cli.exit_codes import interruptible
 from infoplane.solvers.splitting.solver import SplittingIteration
 
 SOLVE = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2")

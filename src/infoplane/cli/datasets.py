@@ -9,15 +9,14 @@ import numpy as np
 
 from .. import datasets as built_in
 from ..information import bits
-from . import options, output
+from . import output, printing
+from .flags import TABLES, as_json, written
 
 
 @click.command()
 @click.argument("name", required=False)
-@click.option(
-    "--out", type=click.Path(path_type=Path), help="Write the records of NAME, one row each, .csv or .parquet."
-)
-@options.as_json
+@written("--out", TABLES, "The records of NAME, one row each, .csv or .parquet.")
+@as_json
 def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
     r"""List the built-in joints: their names can be given as JOINT to the other commands. Or write the records of one.
 
@@ -31,7 +30,7 @@ def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
         return
     loaded = [(data, data.load()) for data in built_in.REGISTRY.values()]
     if as_json:
-        output.print_json(
+        printing.print_json(
             {
                 "datasets": [
                     {
@@ -48,20 +47,19 @@ def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
             }
         )
         return
-    made = output.table(
+    made = printing.TextTable(
         "Built-in joints, in bits", ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what"), left=("name", "what")
     )
     for data, joint in loaded:
         numbers = (f"{bits(value):.5f}" for value in (joint.entropy_x, joint.entropy_y, joint.mutual_information))
         made.add_row(data.name, f"{joint.shape[0]} x {joint.shape[1]}", *numbers, f"{data.title}\n{data.source}")
-    output.print_table(made)
+    printing.print_table(made)
 
 
 def write_records(name: str | None, out: Path | None) -> None:
     """The records behind a built-in joint as a table, to try on it what needs a table."""
     if name is None or out is None:
         raise click.UsageError("NAME and --out go together, as in infoplane datasets heart --out heart.csv.")
-    output.check_target(out, "--out", (".csv", ".parquet"))
     joint = built_in.load(name)
     if joint.counts is None:
         raise click.UsageError(f"{name} is made of probabilities, not of records; heart has records.")
@@ -71,5 +69,4 @@ def write_records(name: str | None, out: Path | None) -> None:
     pairs = pd.DataFrame(
         {joint.x_names[0]: [joint.x_labels[i] for i in x], joint.y_names[0]: [joint.y_labels[j] for j in y]}
     )
-    output.write_table(pairs.loc[pairs.index.repeat(joint.counts[x, y])], out)
-    output.note(f"wrote {out}: {joint.records} records")
+    output.write_table(pairs.loc[pairs.index.repeat(joint.counts[x, y])], out, f": {joint.records} records")
