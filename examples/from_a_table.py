@@ -50,7 +50,7 @@ print(table.round(3))
 
 figure = Figure(figsize=(11, 4.4), layout="constrained")
 left, right = figure.subplots(1, 2)
-left.plot([cap for cap in caps], [one.ixz / np.log(2) for one in found], "o-", color="#0072B2")
+left.plot(caps, [one.ixz / np.log(2) for one in found], "o-", color="#0072B2")
 left.plot([caps[1]], [chosen.ixz / np.log(2)], "o", color="#D55E00", markersize=10)
 left.axhline(joint.entropy_x / np.log(2), color="#8a8a8a", linewidth=1)
 left.annotate("all of the answer", (0, joint.entropy_x / np.log(2)), va="bottom", color="#666666")
