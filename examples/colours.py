@@ -1,8 +1,4 @@
-"""
-Colour naming: how efficient are systems of 3 to 11 terms?
-==========================================================
-
-And what would the best ones look like?
+"""Colour naming: how efficient are systems of 3 to 11 terms, and what would the best ones look like?
 
 Hard systems are made by clustering the chips in CIELAB, and spoiled by turning them a quarter around the circle of hues. Writes
 colours_plane.png, the systems below the frontier, and colours_charts.png: some systems on the chart of chips, the same turned, and the

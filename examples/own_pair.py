@@ -1,15 +1,9 @@
-"""
-A pair of your own
-==================
+"""A pair of your own: least squares with the minimax-concave penalty, a convex and a weakly convex function, neither bottleneck nor funnel.
 
-Least squares with the minimax-concave penalty, a convex and a weakly convex function, neither bottleneck nor funnel.
+minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q
 
-::
-
-    minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q
-
-The minimax-concave penalty (Zhang 2010) is ``lam |q| - q^2/(2 w)`` up to ``|q| = w lam`` and constant beyond:
-1/w-weakly convex, so the sum is not convex. Both blocks have their argmin in closed form; either order of the recursion finds
+The minimax-concave penalty (Zhang 2010) is lam |q| - q^2/(2 w) up to |q| = w lam and constant beyond: 1/w-weakly convex, so the sum is
+not convex. Both blocks have their argmin in closed form; either order of the recursion finds
 the same sparse solution, at a linear rate.
 """
 

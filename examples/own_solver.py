@@ -1,12 +1,6 @@
-"""
-A solver of your own, from scratch
-==================================
+"""A solver of your own, from scratch: projected gradient descent, in one file and one line of registration.
 
-Projected gradient descent, in one file and one line of registration.
-
-::
-
-    W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
+W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
 
 A solver is a frozen dataclass with a name. One that iterates writes `begin`, which turns a job (a joint, a problem, starts, a tolerance, a
 budget) into an `Iteration`; `PlainIteration` is one in plain NumPy, for which a step is all there is to write. Starts, limits, traces,
