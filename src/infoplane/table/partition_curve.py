@@ -87,9 +87,9 @@ class PartitionCurve(Result):
         Examples
         --------
         >>> import infoplane as ip
-        >>> found = ip.partition_curve(ip.Joint.from_counts([[90, 10], [20, 80], [85, 15], [18, 82]]), clusters=4).suggest()
+        >>> found = ip.partition_curve(ip.Joint.from_counts([[9, 1], [2, 8]] * 6), clusters=4).suggest()
         >>> found.clusters, len(found.curve)
-        (2, 4)
+        (2, 2)
         """
         most = int(self.clusters[-1])
 
