@@ -14,7 +14,7 @@ from . import output
 from .csv_files import escape_formulas
 from .encode import TABLES, in_place
 from .numerals import Whole
-from .release import DRAWN_ANEW, read_key
+from .release import DRAWN_ANEW, read_key, warn_of_second
 from .tables import read_frame
 from .typed_files import check_column, located
 
@@ -66,6 +66,7 @@ def apply(
         output.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
     if is_release:
         # Other columns of the rows, the secret among them, were never part of what the release promises.
+        warn_of_second(made.astype(object), out)
         output.write_table(made.astype(object), out)
         if key is None:
             output.note(DRAWN_ANEW)

@@ -9,7 +9,7 @@ import click
 import numpy as np
 
 from ..errors import InvalidMechanismError, InvalidOptionError
-from ..formatting import counted
+from ..formatting import counted, label_text
 from ..joint.joint import Joint
 from ..joint.lookup import letters_of_rows
 from ..storage.files import write_whole
@@ -75,6 +75,12 @@ class Fitted(NamedTuple):
     help="Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
 )
 @click.option(
+    "--gain",
+    "gain_file",
+    metavar="TABLE",
+    help="g-leakage: a table with a row for each guess, named in its first column, and a column of gains for each value of the secret.",
+)
+@click.option(
     "--other-records",
     is_flag=True,
     help="The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
@@ -89,6 +95,7 @@ def audit(
     report: Path | None,
     max_seconds: float,
     attack: bool,
+    gain_file: str | None,
     other_records: bool,
     as_json: bool,
 ) -> None:
@@ -108,12 +115,14 @@ def audit(
         mechanism = read_mechanism(Path(released))
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
-        found = audited(joint, encoder, max_seconds=max_seconds)
+        gain = None if gain_file is None else read_gain(gain_file, joint)
+        found = audited(joint, encoder, gain=gain, max_seconds=max_seconds)
         seen = mechanism.apply(frame) if attack else None
     else:
         joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
-        found = audited(joint, encoder, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+        gain = None if gain_file is None else read_gain(gain_file, joint)
+        found = audited(joint, encoder, gain=gain, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
@@ -124,6 +133,25 @@ def audit(
         output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
         show(found, Path(released).name, joint)
+
+
+def read_gain(path: str, joint: Joint) -> Any:
+    """gain[w, s] in the order of the joint's secrets, from a table whose columns are named by them."""
+    import pandas as pd
+
+    table = read_frame(located(path))
+    names = [label_text(label) for label in joint.y_labels]
+    given = {label_text(str(name)): name for name in table.columns[1:]}
+    if missing := [name for name in names if name not in given]:
+        raise InvalidOptionError(
+            f"--gain needs a column for each of the {len(names)} values of the secret; none is named {missing[0]!r}."
+        )
+    numbers = table[[given[name] for name in names]].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all():
+        raise InvalidOptionError(
+            "--gain needs a number for each guess and each value of the secret; found a cell that is none."
+        )
+    return numbers
 
 
 def attacked(found: Any, seen: Any, secret: Any) -> Any:
