@@ -6,11 +6,12 @@ import click
 
 from .. import datasets as built_in
 from ..information import bits
-from . import options, output
+from . import printing
+from .flags import as_json
 
 
 @click.command()
-@options.as_json
+@as_json
 def datasets(as_json: bool) -> None:
     r"""List the built-in joints: their names can be given as JOINT to the other commands.
 
@@ -20,7 +21,7 @@ def datasets(as_json: bool) -> None:
     """
     loaded = [(data, data.load()) for data in built_in.REGISTRY.values()]
     if as_json:
-        output.print_json(
+        printing.print_json(
             {
                 "datasets": [
                     {
@@ -37,10 +38,10 @@ def datasets(as_json: bool) -> None:
             }
         )
         return
-    made = output.table(
+    made = printing.TextTable(
         "Built-in joints, in bits", ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what"), left=("name", "what")
     )
     for data, joint in loaded:
         numbers = (f"{bits(value):.5f}" for value in (joint.entropy_x, joint.entropy_y, joint.mutual_information))
         made.add_row(data.name, f"{joint.shape[0]} x {joint.shape[1]}", *numbers, f"{data.title}\n{data.source}")
-    output.print_table(made)
+    printing.print_table(made)

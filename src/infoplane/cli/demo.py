@@ -16,8 +16,9 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output
+from . import output, printing
 from .exit_codes import interruptible
+from .flags import PATH, PICTURES, check_target, made_directory, option, switch
 from .frontier import EXPENDABLE, as_table
 
 PICTURE = "infoplane-heart.png"
@@ -49,13 +50,8 @@ QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help=f"Directory for {PICTURE}  [default: the current one]",
-)
-@click.option("--quick", is_flag=True, help="A coarser grid and fewer starts: a few seconds.")
+@option("--out", PATH, f"Directory for {PICTURE}  [default: the current one]", default=Path(), show_default=False)
+@switch("--quick", "A coarser grid and fewer starts: a few seconds.")
 @click.pass_context
 def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     r"""Bottleneck and funnel frontiers of the built-in heart data: two tables and a picture of both information planes.
@@ -68,20 +64,17 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
       infoplane demo --out pictures
     """
     target = out / PICTURE
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
-    output.check_picture(target, "--out")
+    made_directory(out)
+    check_target(target, "--out", PICTURES)
     began = time.perf_counter()
     joint = heart()
-    output.note(f"{joint}")
+    printing.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible() as interruption, printing.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(part.solver, family.member(), interruption)
+            output.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
@@ -96,7 +89,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
                 )
             if found.runs:
                 solvers = ", ".join(dict.fromkeys(run.solver for run in found.runs))
-                output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
+                printing.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
                 planes.append((f"Heart data, {part.problem}: {solvers}", found))
             complete = found.complete
             if not complete:
@@ -105,8 +98,8 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
         from ..view.plot import plot_planes
 
         plot_planes(planes, target)
-        output.say(f"wrote {target}")
+        printing.say(f"wrote {target}")
     if not complete:
-        output.note("Interrupted: the rest of the demo was not run.")
+        printing.note("Interrupted: the rest of the demo was not run.")
         context.exit(interruption.code)
-    output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+    printing.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")

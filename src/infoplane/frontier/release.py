@@ -58,6 +58,13 @@ class Release(ConstrainedFunnel):
 
     S is the Y of ``joint``. ``solution`` is the encoder as a solution of beta I(S;Z) - I(X;Z), or of beta I(S;Z) - I(U;Z), beta the
     multiplier of the average cap.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.release_mechanism(ip.datasets.paper_uniform(), max_lift=0.3)
+    >>> found.worst_lift.nats <= 0.3 + 1e-9, found.ixz <= found.upper_bound
+    (True, True)
     """
 
     max_leakage: float | None

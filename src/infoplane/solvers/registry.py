@@ -51,6 +51,20 @@ SOLVERS: dict[str, Solver] = {
     )
 }
 
+__test__ = {
+    "SOLVERS": """Every solver by the name that `solve`, `sweep` and the command line take; `register` adds one of your own.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> sorted(ip.SOLVERS)[:3]
+    ['accelerated', 'admm-ib', 'admm-ib-3']
+    >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.SOLVERS["merging"]).solver
+    'merging'
+    """
+}
+"""Where doctest, and the reference, find what is said of an object that is no function."""
+
 
 def register(solver: Solver | type[Solver]) -> Solver:
     """Add a solver of your own to `SOLVERS`: its name can then be given wherever a solver is named.

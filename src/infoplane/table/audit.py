@@ -332,7 +332,7 @@ def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
         "bits",
         DIRECTIONS["low"],
         "upper confidence bound of I(S;Z)",
-        "docs/samples.md",
+        "docs/explanation/samples.md",
         f"{found}.",
     )
 
@@ -348,7 +348,7 @@ def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, seconds: floa
         "bits",
         DIRECTIONS["more"],
         f"max {'I(X;Z)' if task is None else 'I(U;Z)'} with this I(S;Z), upper bound",
-        "docs/exact_funnel.md",
+        "docs/explanation/exact_funnel.md",
         f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits: at most {lost:.4g} above this one.",
     )
 
