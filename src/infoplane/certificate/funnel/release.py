@@ -6,7 +6,7 @@ is a linear programme over the posteriors in Q; for any lambda, and beta >= 0 wi
 
     I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of [H(q) - beta H(Tq) - lambda.q].
 
-Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`certificate/tasks/allowed.py` searches those).
+Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`kept` searches those).
 A smallest group is no convex constraint: the programme over q <= p_x n / N bounds it from above, and a release within it is made by joining
 clusters, then by successive linear programmes in p(x, z) (`smallest_groups`).
 """
@@ -23,9 +23,9 @@ from ...information import Array, entr, plane_point
 from ...joint.support import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from ..tasks.allowed import AllowedTasks
 from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
 from .generation import Outcome, generate
+from .kept import AllowedTasks
 from .smallest_groups import GroupTerms, with_smallest_group
 
 ROUNDING = 1e-13

@@ -4,7 +4,7 @@
 
 For beta = 0 it is one linear programme. Else -beta H(u) >= beta u.log v for any v (Gibbs): each programme at the best v so far adds its
 vertex to a small hull, on which the function is minimised by moves between two vertices. The multipliers of a programme, with beta log v,
-are the prices a of `capped_cell`. Of rows that stand behind those of the secret (the kept target's, `task_proof/capped_boxes`) only the
+are the prices a of `capped_cell`. Of rows that stand behind those of the secret (the kept target's, `kept_boxes`) only the
 ranges count: u is then the first ones.
 """
 

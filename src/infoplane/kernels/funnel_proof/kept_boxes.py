@@ -9,7 +9,7 @@ With lines o_u + c_u t below h(t) = -t log t on [l_u, b_u], any a in R^S, y in R
     Psi_u = -sigma + sum_u min over [l_u, b_u] of (sigma - y_u) t :
 
 h is above its lines; add and subtract a.T_s q, y.T_u q and nu; both Psi are minima over more than there is (sum T_s q = sum T_u q = 1). A
-linear programme (`funnel_proof/capped_relaxation`) proposes a and y; what closes a box is computed by this formula alone, rounded downward.
+linear programme (`capped_relaxation`) proposes a and y; what closes a box is computed by this formula alone, rounded downward.
 """
 
 import math
@@ -19,11 +19,11 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.roots import EPS
-from ..funnel_proof.bounded_simplex import EMPTY, SOLVED, Tableau, begin, tableau
-from ..funnel_proof.capped_cell import Prices, filling_multiplier, target_least, target_multiplier
-from ..funnel_proof.capped_descent import posterior_at
-from ..funnel_proof.capped_relaxation import relaxed
-from ..funnel_proof.ranges import entropy
+from .bounded_simplex import EMPTY, SOLVED, Tableau, begin, tableau
+from .capped_cell import Prices, filling_multiplier, target_least, target_multiplier
+from .capped_descent import posterior_at
+from .capped_relaxation import relaxed
+from .ranges import entropy
 
 THIN = 1e-9
 """A side that is shorter has a line of slope 0 below it, which loses less than rounding."""

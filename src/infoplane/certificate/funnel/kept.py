@@ -1,7 +1,7 @@
 """Posteriors that caps allow where a target U is kept, not X itself: min over Q of g(q) = H(T_u q) - beta H(T_s q) - lambda.q.
 
 Q = {q : L <= T_s q <= U, q <= most}. For a fixed T_s q the rest of g is concave: posteriors on at most rank(T_s) letters suffice, as where
-X is kept. Boxes of u = T_u q are bounded (`kernels/task_proof/capped_boxes`), the one with the lowest bound is cut next, along the u with
+X is kept. Boxes of u = T_u q are bounded (`kernels/funnel_proof/kept_boxes`), the one with the lowest bound is cut next, along the u with
 the largest gap between h and its secant. For two letters of U boxes are intervals, and few; for many the bound is as valid, and closes
 later.
 """
@@ -15,12 +15,12 @@ import math
 import numpy as np
 
 from ...information import Array, entr
+from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_boxes
 from ...kernels.funnel_proof.search import WORTH
-from ...kernels.task_proof.capped_boxes import THIN, descend_kept, weigh_kept_boxes
 from ...posterior.channel import EPS, LIMITS
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
-from ..funnel.allowed import DECIMALS, PIECE, AllowedPosteriors, Caps
+from .allowed import DECIMALS, PIECE, AllowedPosteriors, Caps
 
 RANDOM = 64
 """Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from infoplane.kernels.task_proof.capped_boxes import weigh_kept_boxes
+from infoplane.kernels.funnel_proof.kept_boxes import weigh_kept_boxes
 
 
 def h(t):
