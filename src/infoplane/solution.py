@@ -13,7 +13,7 @@ import numpy as np
 from . import markup
 from .checks import check_one_of
 from .encoder.applying import Draw, uniforms
-from .encoder.clusters import by_mass, predicted
+from .encoder.clusters import by_mass, cluster_names, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, IntArray, PlanePoint, bits, plane_point
@@ -252,6 +252,23 @@ class EncoderView:
         import pandas as pd
 
         return pd.Series(self.encoder.argmax(axis=0), index=self._index(), name="cluster")
+
+    def cluster_names(self, letters: int = 3) -> Any:
+        """What each cluster stands for, as a pandas Series by z: the x that set it apart, at most ``letters``, and how many more.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
+        >>> print(s.labels().map(s.cluster_names(1)).value_counts().to_string())
+        cluster
+        none; 15 more      12
+        smoking; 7 more     4
+        """
+        import pandas as pd
+
+        held = cluster_names(self.joint, self.encoder, letters)
+        return pd.Series(held, index=pd.RangeIndex(self.clusters, name="z"), name="stands_for")
 
     def assign(
         self,

@@ -439,9 +439,11 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
     """One row per run, each with its number."""
     import pandas as pd
 
+    from .runs_frame import RunsFrame
+
     runs = [run for _, run in numbered]
     in_gamma = any(named_family(run.problem).parameter == "gamma" for run in runs)
-    return pd.DataFrame(
+    return RunsFrame(
         [
             {
                 "parameter": run.parameter,

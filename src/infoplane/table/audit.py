@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
+from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import label_text
@@ -23,7 +24,6 @@ from ..joint.joint import Joint, check_joint
 from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
 from . import measures
-from .mechanism import stands_for
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -359,12 +359,11 @@ def _by_value(joint: Joint, W: Array, J: Array, held: NDArray[np.bool_], seen: N
 
     lifts, letters = measures.lifts(J[held]), np.flatnonzero(seen)
     p_z, rows = J[held].sum(axis=1), np.flatnonzero(held)
-    said = stands_for(joint, W)
     frame = pd.DataFrame(
         {
             "p_z": p_z,
             "expected_records": p_z * joint.records if joint.records is not None else np.nan,
-            "stands_for": [said[z] for z in rows],
+            "stands_for": cluster_names(joint, W[rows]),
             "likelier_secret": [label_text(joint.y_labels[letters[s]]) for s in lifts.argmax(axis=1)],
             "max_lift_bits": lifts.max(axis=1) / NATS_PER_BIT,
             "min_lift_bits": lifts.min(axis=1) / NATS_PER_BIT,
