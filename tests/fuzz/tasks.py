@@ -1,6 +1,6 @@
 """Proofs where one target is kept and another hidden, on noisy tables with faint cells: no bound is above what chance or a solver finds.
 
-Caps on a binary secret are kept, and no encoder that keeps to them tells more than the bound says.
+Caps are kept, and no encoder that keeps to them tells more than the bound says.
 """
 
 import warnings
@@ -45,7 +45,7 @@ def attack(rng):
     tasks, P, S = targets(rng)
     p_x = P.sum(axis=1)
     beta, gamma = float(rng.choice([0.2, 1.0, 4.0])), float(rng.choice([0.0, 0.003, 0.05]))
-    cap = float(10.0 ** rng.uniform(-6, -1)) if S.shape[1] == 2 and rng.random() < 0.5 else None
+    cap = float(rng.choice([0.0, 10.0 ** rng.uniform(-6, -1)], p=[0.1, 0.9])) if rng.random() < 0.5 else None
     said = f"keep {P.tolist()}, hide {S.tolist()}, beta {beta}, gamma {gamma}, cap {cap}"
     try:
         with warnings.catch_warnings():
