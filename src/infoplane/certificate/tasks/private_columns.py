@@ -140,7 +140,8 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     centred = Asked(hidden, np.zeros(len(form.p_x)), private=True).secret[0]
     floor, upper = FIRST_FLOOR if silent.vertices is None else 0.4 * tol, math.inf
     weights: Array = np.ones(1)
-    best, claim = np.zeros(len(form.p_x)), -math.inf
+    best: Array = np.zeros(len(form.p_x))
+    claim = -math.inf
     for rounds in range(1, ROUNDS + 1):  # noqa: B007
         costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
         try:
