@@ -24,7 +24,7 @@ from ..common.arrays import Integers, matmul
 from ..common.linear import solve_definite
 from ..common.roots import EPS, LOG_TINY
 from ..common.rows import copy_rows
-from .measure import combine, log_table, marginal_logs, softmax_columns
+from .measure import combine, largest_difference, log_table, marginal_logs, softmax_columns
 from .tables import Split
 
 ROUNDING = 45 * EPS
@@ -34,7 +34,7 @@ PIECE = 500_000_000
 """Multiplications of one call of BLAS, between two looks at the flag that ends the work: some tenths of a second."""
 
 
-@part
+@inlined
 def convexity(split: Split) -> float:
     """|a_z|_- + |a_zy|_-: the multiple of D(W, W_old) that majorises the convex entropies of the encoder block."""
     return float(max(-split.a[0], 0.0) + max(-split.a[2], 0.0))
@@ -49,10 +49,11 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
     log q(y|z) = log p(z|y) + log p(y) - log p(z) and log q(x|z) = log W + log p(x) - log p(z); parts in x or y alone add the same to
     every z of a column and make no difference.
     """
-    a, d = entropies * split.a, decoders * split.d
-    log_z, log_zy = marginal_logs(split, W)
-    S = combine(split, log_z, a[0] - d[0] - d[1], log_zy, a[2] + d[0])
-    on_W += d[1]
+    a_z, a_zy = entropies * split.a[0], entropies * split.a[2]
+    d_y, d_x = decoders * split.d[0], decoders * split.d[1]
+    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
+    S = combine(split.T, log_z, a_z - d_y - d_x, log_zy, a_zy + d_y)
+    on_W += d_x
     if on_W != 0.0:
         for z in range(W.shape[0]):
             for i in range(W.shape[1]):
@@ -83,25 +84,15 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
                 log_W = log_table(W)
         else:
             W = mirror_step(split, x, s, c, W, log_W)
-        if exact and farthest(W, before) <= split.inner_tol:
+        if exact and largest_difference(W, before) <= split.inner_tol:
             break
     return W
 
 
 @part
-def farthest(W: Array, V: Array) -> float:
-    """The largest entry of |W - V|."""
-    most = 0.0
-    for z in range(W.shape[0]):
-        for i in range(W.shape[1]):
-            most = max(most, abs(W[z, i] - V[z, i]))
-    return most
-
-
-@part
-def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Array:
+def _primal(features: Array, S: Array, k: float, m: Array, log_total: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k)."""
-    score = matmul(m, split.features)
+    score = matmul(m, features)
     for z in range(score.shape[0]):
         for i in range(score.shape[1]):
             score[z, i] = (score[z, i] + S[z, i]) / k
@@ -109,14 +100,14 @@ def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Arr
 
 
 @part
-def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
+def _dual_value(p_x: Array, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
     """The convex dual sum m^2/(2c) - <m, target> + k sum_x p(x) log sum_z exp((S + m features)/k), target = x + s/c."""
     value = 0.0
     for z in range(m.shape[0]):
         for j in range(m.shape[1]):
             value += m[z, j] * (0.5 * m[z, j] / c[z, j] - target[z, j])
     for i in range(log_total.shape[0]):
-        value += k * split.p_x[i] * log_total[i]
+        value += k * p_x[i] * log_total[i]
     return value
 
 
@@ -146,8 +137,8 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             m[z, j] = s[z, j] + c[z, j] * (x[z, j] - u[z, j])  # the multiplier that belongs to the present W
     log_total = np.empty(W.shape[1])
     gradient, direction, m_new = np.empty_like(m), np.empty_like(m), np.empty_like(m)
-    W = _primal(split, S, k, m, log_total)
-    value = _dual_value(split, k, target, c, m, log_total)
+    W = _primal(split.features, S, k, m, log_total)
+    value = _dual_value(split.p_x, k, target, c, m, log_total)
     last = np.inf
     for _ in range(50):  # should rounding keep it moving
         largest = _dual_gradient(split, W, target, c, m, gradient)
@@ -162,8 +153,8 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             for z in range(m.shape[0]):
                 for j in range(m.shape[1]):
                     m_new[z, j] = m[z, j] - step * direction[z, j]
-            W = _primal(split, S, k, m_new, log_total)
-            value_new = _dual_value(split, k, target, c, m_new, log_total)
+            W = _primal(split.features, S, k, m_new, log_total)
+            value_new = _dual_value(split.p_x, k, target, c, m_new, log_total)
             if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
                 break
             step *= 0.5
