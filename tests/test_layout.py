@@ -296,6 +296,7 @@ TESTED_ELSEWHERE = {
     "certificate.tasks.columns": "frontier/test_task_leakage.py and certificate/tasks/test_boxes.py",
     "certificate.tasks.private_columns": "frontier/test_task_leakage.py and certificate/tasks/test_boxes.py",
     "posterior.task_columns": "frontier/test_task_leakage.py and solvers/tasks/test_task_portfolio.py",
+    "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
     "certificate.tasks.edges": "frontier/test_task_leakage.py and kernels/task_proof/test_pairs.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against the programme over all vertices",
     "certificate.tasks.gap": "certificate/tasks/test_boxes.py",
