@@ -383,7 +383,8 @@ class Frontier:
         >>> found.parameter in (0.05, 0.1, 0.2), len(found.curve), f.suggest(by="knee").knee is None
         (True, 3, False)
         """
-        from ..sweep.choosing import PARTS, chosen
+        from ..sampling.folds import PARTS
+        from ..sweep.choosing import chosen
         from .knee import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))

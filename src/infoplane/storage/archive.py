@@ -47,9 +47,6 @@ MEMBERS = {
 UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
 """What reading a file that was not made by `save` may end in."""
 
-LARGEST_DENSE = 2**28
-"""Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is."""
-
 FORMAT = 1
 """Of what a file holds; others are refused."""
 
@@ -105,7 +102,8 @@ def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
     shape = tuple(meta["shape"])
     if [len(meta["x_labels"]["tuple"]), len(meta["y_labels"]["tuple"])] != list(shape):
         raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
-    if not meta["sparse"] and math.prod(shape) > LARGEST_DENSE:
+    # Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is.
+    if not meta["sparse"] and math.prod(shape) > 2**28:
         raise ValueError(f"its joint of shape {shape} is too large for a dense table")
     joint = Joint.from_matrix(
         _table("p", arrays, shape, meta["sparse"]),

@@ -19,16 +19,13 @@ from ..frontier.knee import Suggestion, suggest
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
-from ..sampling.folds import parts_of
+from ..sampling.folds import PARTS, parts_of
 from ..sampling.shrinkage import HALF
 from .sweep import sweep
 
 if TYPE_CHECKING:
     from ..frontier.frontier import Frontier
     from ..frontier.reuse import BestAnswer
-
-PARTS = 5
-"""Of the records; each encoder is made from four fifths of them."""
 
 
 class HeldOut(NamedTuple):

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 INK = "#333333"
 
-REACHES = (0.08, 0.2, 0.35)
-"""Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off."""
-
 
 def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
     """Write a name beside each point (x, y), in data coordinates, in letters of so many points; the picture is otherwise finished."""
@@ -35,7 +32,8 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
     lines = [*_lines(ax), *_boxes(ax)]
     limits = ax.get_xlim(), ax.get_ylim()
     placed: Any = []
-    for reach in REACHES:
+    # Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off.
+    for reach in (0.08, 0.2, 0.35):
         for made in placed:
             made.remove()
         *_, texts, strokes = textalloc.allocate(
