@@ -17,8 +17,8 @@ from ..problem import Notation
 from ..solvers.proving import runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
 from ..sweep.compare import bounded, candidates, compared, run_each
+from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
-from ..sweep.range import natural_range
 from . import options, output, printing
 from .exit_codes import interruptible
 from .flags import PICTURES, as_json, written

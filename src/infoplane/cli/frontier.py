@@ -21,8 +21,8 @@ from ..solution import Solution
 from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
+from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working
-from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from ..task_problem import task_funnel
 from . import options, output, printing

@@ -24,8 +24,8 @@ from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from ..task_problem import problem_of
 from .files import path_of, to_json, write_whole
-from .lazy_solution import LazySolution
 from .npz import Expected, read_npz
+from .record import LazySolution
 
 MEMBERS = {
     "meta": Expected("U", ()),

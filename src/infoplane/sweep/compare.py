@@ -21,8 +21,8 @@ from ..solution import TIE, Solution
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
+from .grid import natural_range
 from .progress import ProgressCallback
-from .range import natural_range
 from .sweep import sweep
 
 if TYPE_CHECKING:

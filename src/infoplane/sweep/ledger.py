@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from ..frontier.frontier import Frontier
 from ..solution import Solution, Trace, finished
-from ..storage.manifest import Manifest, readable
 from ..storage.record import Key, RunRecord, contending
+from ..storage.rows import Manifest, readable
 from ..storage.store import Store
 from ..version import __version__
 from .plan import ParameterGrid, Plan, Unit

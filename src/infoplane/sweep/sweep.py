@@ -29,10 +29,10 @@ from ..storage.reader import read_manifest
 from ..storage.store import Store
 from ..task_problem import TASK_GRID, family_on, is_task
 from .engine import CHUNK_SECONDS, Engine, completed, opened
+from .grid import default_grid
 from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
-from .range import default_grid
 from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]

@@ -69,8 +69,8 @@ class EncodedFeature:
         """The feature whose letters the training rows have as ``codes``, with the classes ``y``."""
         if letters.size * outcomes > LARGEST_TABLE:
             raise InvalidJointError(
-                f"the counts of a feature are a table of at most {LARGEST_TABLE:,} cells; {name!r} has {letters.size:,} categories, and there "
-                f"are {outcomes:,} classes. Group rare categories first."
+                f"the counts of a feature are a table of at most {LARGEST_TABLE:,} cells; {name!r} has {letters.size:,} categories, and "
+                f"there are {outcomes:,} classes. Group rare categories first."
             )
         N = cross_counts(codes, y, weights, (letters.size, outcomes))
         intervals = isinstance(letters, IntervalLetters)

@@ -26,8 +26,7 @@ from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck, named_family
 from ..solution import Solution
 from ..storage.files import write_whole
-from .groups import groups
-from .names import name_points
+from .names import groups, name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

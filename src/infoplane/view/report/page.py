@@ -23,7 +23,7 @@ from ...errors import InvalidOptionError, MissingExtraError
 from ...frontier.frontier import Frontier
 from ...information import bits
 from ...storage.files import write_whole
-from ..groups import groups
+from ..names import groups
 from .contents import Allowance, contents
 
 LARGEST_PAGE = 1_500_000
