@@ -193,7 +193,6 @@ LAZY = {
     "cli.efficiency": "matplotlib is an extra",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
-    "cli.flags": "matplotlib is an extra",
     "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
     "view.report.page": "altair is an extra",
 }

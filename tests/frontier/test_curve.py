@@ -90,11 +90,11 @@ def test_proven_bounds():
     assert curve.proven_excess(line) >= curve.best_at(0.3) - line.at(0.3)
 
 
-JOINT = ip.datasets.paper_nonuniform()
+NONUNIFORM = ip.datasets.paper_nonuniform()
 
 
 def test_warm_and_cold_end_alike():
-    curve = KnownCurve(JOINT, ip.bottleneck)
+    curve = KnownCurve(NONUNIFORM, ip.bottleneck)
     cold = [optimum(curve, slope, RunOptions()) for slope in (0.1, 0.3)]
     curve.add(0.1, cold[0])
     warm = optimum(curve, 0.3, RunOptions())
@@ -104,12 +104,12 @@ def test_warm_and_cold_end_alike():
 
 
 def test_from_a_given_encoder_it_only_descends():
-    curve, W = KnownCurve(JOINT, ip.bottleneck), np.array([[0.9, 0.1, 0.8], [0.1, 0.9, 0.2]])
+    curve, W = KnownCurve(NONUNIFORM, ip.bottleneck), np.array([[0.9, 0.1, 0.8], [0.1, 0.9, 0.2]])
     run = optimum(curve, 0.3, RunOptions(), W)
-    assert run.loss <= ip.bottleneck(0.3).value(JOINT, W)
+    assert run.loss <= ip.bottleneck(0.3).value(NONUNIFORM, W)
 
 
 def test_the_funnel():
-    run = optimum(KnownCurve(JOINT, ip.funnel), -0.5, RunOptions())
+    run = optimum(KnownCurve(NONUNIFORM, ip.funnel), -0.5, RunOptions())
     assert run.problem == ip.funnel(2.0)
-    assert run.loss == pytest.approx(ip.solve(JOINT, ip.funnel(2.0), certify=True).loss, abs=1e-6)
+    assert run.loss == pytest.approx(ip.solve(NONUNIFORM, ip.funnel(2.0), certify=True).loss, abs=1e-6)

@@ -1,8 +1,8 @@
 """What a picture calls its runs and points.
 
 *Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. Runs of a solver that was
-asked for by name are its own, runs that a search found in some other way are the "best found", and systems that were brought along are "given".
-Where nothing is known of the call, runs go by the solver that they name.
+asked for by name are its own, runs that a search found in some other way are the "best found", and systems that were brought along are
+"given". Where nothing is known of the call, runs go by the solver that they name.
 
 *Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture.
 
