@@ -154,14 +154,14 @@ def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_spar
     return cells.tocsr() if is_sparse else cells.toarray()
 
 
-def _to_arrays(frontier: Frontier) -> dict[str, Any]:
-    joint, runs = frontier.joint, frontier.runs
-    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
-    meta = {
+def _meta(frontier: Frontier) -> dict[str, Any]:
+    """What the text of a file says: the joint's labels, and of every run what is no number."""
+    runs = frontier.runs
+    return {
         "format": FORMAT,
         "complete": frontier.complete,
         "provenance": frontier.provenance,
-        **joint_meta(joint),
+        **joint_meta(frontier.joint),
         "families": [run.problem.family for run in runs],
         "problem_parameters": [run.problem.parameter for run in runs],
         "solvers": [run.solver for run in runs],
@@ -169,13 +169,18 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "lower_bounds": [run.lower_bound for run in runs],
         "cluster_caps": [run.cluster_cap for run in runs],
     }
+
+
+def _to_arrays(frontier: Frontier) -> dict[str, Any]:
+    joint, runs = frontier.joint, frontier.runs
+    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
     # The runs of a parameter share their bound, and so what it follows from.
     multipliers = {run.multipliers.tobytes(): run.multipliers for run in runs if run.multipliers is not None}
     places = {key: place for place, key in enumerate(multipliers)}
     return {
-        "meta": np.array(json.dumps(meta)),
+        "meta": np.array(json.dumps(_meta(frontier))),
         **joint_arrays(joint),
         "rho": np.array([run.problem.rho for run in runs]).reshape(-1, 3),
         "numbers": np.array([(run.parameter, run.seconds, *run.residuals) for run in runs]).reshape(-1, 5),
