@@ -20,7 +20,7 @@ from ..errors import (
     InvalidMechanismError,
     StoreWriteError,
 )
-from ..formatting import shown_lines
+from ..formatting import did_you_mean, shown_lines
 from .exit_codes import INTERRUPTED, BadData, CannotWrite, Interrupted, Refused, interruptible
 
 COMMANDS = (
@@ -48,6 +48,13 @@ def documented(command: click.Command) -> str:
     return (command.help or "").replace("\\b", "\b")
 
 
+def example(command: click.Command) -> list[str]:
+    """The first example in the help of a command, with the commands before it that make its files: it works in an empty folder."""
+    lines = [line.strip() for line in documented(command).partition("Example")[2].splitlines()[1:]]
+    own = next(at for at, line in enumerate(lines) if line.startswith(f"infoplane {command.name}"))
+    return lines[: own + 1]
+
+
 class Commands(click.Group):
     """A group that imports each command only when it is called, and turns infoplane's errors into exit codes."""
 
@@ -65,6 +72,16 @@ class Commands(click.Group):
             self.add_command(command)
         return self.commands[name]
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names, and its arguments."""
+        if not args[0].startswith("-") and args[0] not in COMMANDS:
+            ctx.fail(
+                f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}; the commands are {', '.join(COMMANDS)}."
+            )
+        return super().resolve_command(ctx, args)
+
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
         with _said_safely(), _printed():
@@ -80,6 +97,9 @@ class Commands(click.Group):
                     code = interruption.code
         except click.NoSuchOption as error:
             raise _explained(error) from None
+        except click.MissingParameter as error:
+            shown = "".join(f"\n  {line}" for line in example(error.ctx.command)) if error.ctx else ""
+            raise click.UsageError(f"{error.format_message()} This works as it stands:{shown}", error.ctx) from None
         except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
             raise BadData(str(error)) from error
         except StoreWriteError as error:

@@ -47,6 +47,9 @@ def apply(
 
     \b
     Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane encode heart.csv --columns risk_factors --target outcome --out encoded.csv --model groups.json
+      infoplane apply groups.json heart.csv --out again.csv
       infoplane apply groups.json new.csv --out new_encoded.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """

@@ -74,7 +74,9 @@ def audit(
 
     \b
     Examples:
-      infoplane audit people.csv m.json --report review.html
+      infoplane datasets heart --out heart.csv
+      infoplane release heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.01 --out released.csv --mechanism m.json
+      infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
     if released.lower().endswith(".json"):

@@ -10,6 +10,7 @@ import click
 
 from ..datasets import heart
 from ..frontier.frontier import Frontier
+from ..information import bits
 from ..problem import FAMILIES
 from ..solvers.annealing import Annealing
 from ..solvers.base import Solver
@@ -28,6 +29,12 @@ NEXT = """Go on with:
   infoplane frontier heart --problem funnel --out funnel.npz            every run of the full grid, with encoders
   infoplane compare heart --solver ib-1,blahut-arimoto --grid 0.1:1:8   solvers side by side
   infoplane frontier YOUR.csv --x COLUMNS --y COLUMNS --plot plane.png  your own data"""
+
+
+TITLES = {
+    "bottleneck": "Bottleneck: fewer groups of patients that still tell sex and death",
+    "funnel": "Funnel: risk factors released, sex and death hidden",
+}
 
 
 @dataclass(frozen=True)
@@ -88,18 +95,49 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
                     progress=tell,
                 )
             if found.runs:
-                solvers = ", ".join(dict.fromkeys(run.solver for run in found.runs))
                 printing.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
-                planes.append((f"Heart data, {part.problem}: {solvers}", found))
+                planes.append((TITLES[part.problem], found))
             complete = found.complete
             if not complete:
                 break
     if planes:
-        from ..view.plot import plot_planes
-
-        plot_planes(planes, target)
+        draw(planes, target)
         printing.say(f"wrote {target}")
     if not complete:
         printing.note("Interrupted: the rest of the demo was not run.")
         context.exit(interruption.code)
     printing.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+
+
+def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
+    """Both planes, and one point of each in words."""
+    from ..view.plot import plot_planes, save_figure
+
+    figure = plot_planes(
+        planes, xlabel="I(X;Z): told of the risk factors  [bits]", ylabel="I(Y;Z): told of sex and death  [bits]"
+    )
+    for ax, (_, found) in zip(figure.axes, planes, strict=True):
+        best, joint = [answer.run for answer in found.best_answers()], found.joint
+        if found.hides_y:
+            run = max(
+                (run for run in best if run.iyz <= joint.mutual_information / 10), key=lambda run: run.ixz, default=None
+            )
+        else:
+            run = min(
+                (run for run in best if run.iyz >= joint.mutual_information / 2), key=lambda run: run.ixz, default=None
+            )
+        if run is not None:
+            what = "released values" if found.hides_y else "groups"
+            said = (
+                f"{run.clusters} {what}:\n{run.ixz / joint.entropy_x:.0%} of the risk factors,\n"
+                f"{run.iyz / joint.mutual_information:.0%} of what they tell"
+            )
+            place = (0.05, 0.35) if found.hides_y else (0.42, 0.3)
+            ax.annotate(
+                said,
+                (bits(run.ixz), bits(run.iyz)),
+                xytext=place,
+                textcoords="axes fraction",
+                arrowprops={"arrowstyle": "->", "color": "#333333", "shrinkB": 5},
+            )
+    save_figure(figure, target)

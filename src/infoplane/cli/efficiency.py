@@ -98,6 +98,8 @@ def efficiency(
 
     \b
     Examples:
+      infoplane solve heart --gamma 0.2 --labels groups.csv
+      infoplane efficiency heart groups.csv
       infoplane efficiency colours naming.csv --prior capacity --plot systems.png
       infoplane efficiency heart encoder.csv
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify

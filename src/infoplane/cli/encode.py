@@ -62,7 +62,8 @@ def encode(
 
     \b
     Examples:
-      infoplane encode people.csv --columns job,city --target income --out encoded.csv --model groups.json
+      infoplane datasets heart --out heart.csv
+      infoplane encode heart.csv --columns risk_factors --target outcome --out encoded.csv --model groups.json
       infoplane encode people.csv --columns job,age --numbers age --target income --clusters 8 --out encoded.parquet
       infoplane apply groups.json new.csv --out new_encoded.csv
     """

@@ -25,6 +25,7 @@ def export(store: Path, out: Path) -> None:
 
     \b
     Examples:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane export heart.db --out frontier.csv
       infoplane export heart.db --out frontier.npz
     """

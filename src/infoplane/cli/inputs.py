@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import datasets
 from ..errors import InvalidJointError
+from ..formatting import did_you_mean
 from ..information import bits
 from ..joint.joint import Joint
 from ..joint.labels import MISSING_RULES
@@ -109,7 +110,7 @@ class Source:
             sql = "" if self.matrix else ", a table of a database (sqlite:///file.db?table)"
             raise InvalidJointError(
                 f"JOINT must be {what} ending in {', '.join(kinds[:-1])} or {kinds[-1]}, a text also with .gz{sql}, or - for standard "
-                f"input; found {self.name!r}."
+                f"input; found {self.name!r}{did_you_mean(self.name, () if self.matrix else datasets.names())}."
             )
         if self.matrix:
             return self._matrix(Path(self.name))

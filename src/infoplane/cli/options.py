@@ -18,6 +18,7 @@ import numpy as np
 
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
+from ..formatting import did_you_mean
 from ..information import Array
 from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
@@ -38,8 +39,10 @@ class SolverName(ParamType[str]):
     def convert(self, value: Any, param: Asked, ctx: Within) -> str:
         """The name as it is."""
         if value not in SOLVERS:
-            known = ", ".join(SOLVERS)
-            self.fail(f"there is no solver {value!r}; the names are {known}, and those of a --plugin.", param, ctx)
+            known, near = ", ".join(SOLVERS), did_you_mean(str(value), [*SOLVERS])
+            self.fail(
+                f"there is no solver {value!r}{near}; the names are {known}, and those of a --plugin.", param, ctx
+            )
         return str(value)
 
 
@@ -133,6 +136,10 @@ def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     return {name: options.pop(name) for name in names}
 
 
+USUAL = {"gamma": 0.2, "beta": 3.5}
+"""Parameters that an error gives as an example; the help has the same ones."""
+
+
 def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
     """The problem of ``solve``: every option that its family needs must be given, and no other."""
     family = PROBLEMS[name]
@@ -144,7 +151,8 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
             raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
     for key in needed:
         if key not in given and not (in_beta and key == "gamma"):
-            raise click.UsageError(f"--problem {name} needs {flag_of(key)}.")
+            such = f", such as {flag_of(key)} {USUAL[key]}" if key in USUAL else ""
+            raise click.UsageError(f"--problem {name} needs {flag_of(key)}{such}.")
     return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
 
 

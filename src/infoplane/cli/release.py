@@ -11,6 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
+from ..encoder.clusters import cluster_names
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -22,7 +23,7 @@ from ..storage.files import check_regular
 from ..storage.mechanism import write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
-from ..table.mechanism import Mechanism, stands_for
+from ..table.mechanism import Mechanism
 from ..view.audit_page import audit_page
 from . import output, printing
 from .exit_codes import NOT_CONVERGED
@@ -129,6 +130,8 @@ def release(
 
     \b
     Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane release heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.01 --out released.csv --mechanism m.json
       infoplane release people.csv --x age,job --hide sex --bin age:5 --max-leakage-bits 0.01 --max-lift-bits 0.4 --out released.csv
       infoplane release people.csv --x age,job --hide sex --max-lift-bits 0.4 --id person --key-file key --out r.csv --mechanism m.json
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
@@ -171,7 +174,7 @@ def release(
         printing.print_json(
             {
                 "caps": caps,
-                "released_values": stands_for(kept.joint, kept.encoder),
+                "released_values": cluster_names(kept.joint, kept.encoder),
                 "cost": cost,
                 "audit": found.reset_index().to_dict("records"),
             }
@@ -273,7 +276,7 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
     import pandas as pd
 
     if shown_as == "z":
-        said = np.array(stands_for(kept.joint, kept.encoder), dtype=object)
+        said = np.array(cluster_names(kept.joint, kept.encoder), dtype=object)
         return pd.DataFrame({"z": [f"z{one}" for one in z], "stands_for": said[z]})
     joint = kept.joint
     other = None if key is None else second_key(key)

@@ -41,6 +41,7 @@ def resume(
 
     \b
     Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane resume heart.db --report heart.html
     """
     before = store_status(store)

@@ -23,6 +23,7 @@ def status(store: Path, as_json: bool) -> None:
 
     \b
     Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane status heart.db
     """
     found = store_status(store)
