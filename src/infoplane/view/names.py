@@ -2,7 +2,8 @@
 
 *Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
 named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
-some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver they name.
+some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
+that they name.
 
 *Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture.
 
