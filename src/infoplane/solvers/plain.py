@@ -35,6 +35,9 @@ class PlainState(NamedTuple):
 class PlainIteration(Iteration):
     """Runs as one stack of tables; a subclass writes `step`. Nothing is split, so primal and dual residual are zero."""
 
+    some: IntArray
+    """The runs that are asked for a step."""
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         support, runs = job.support, len(job.starts)
@@ -54,7 +57,7 @@ class PlainIteration(Iteration):
         """So many steps of every run; a run ends once it is stationary, or has not moved for long."""
         state = self.state
         for number in range(trace.shape[1]):
-            some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
+            some = self.some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
             if not some.size or self.job.budget.stopped:
                 return
             old = state.W[some]

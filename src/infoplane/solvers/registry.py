@@ -7,6 +7,9 @@ from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
+from .constrained.bregman_projection import BregmanProjection
+from .constrained.em_funnel import EMFunnel
+from .constrained.transport_bottleneck import TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
 from .fixed_point.accelerated import Accelerated
@@ -41,7 +44,10 @@ SOLVERS: dict[str, Solver] = {
         DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
         ThreeBlockADMM(),
         DifferenceOfConvex(),
+        EMFunnel(),
         BlahutArimoto(),
+        BregmanProjection(),
+        TransportBottleneck(),
         Merging(),
         Submodular(),
         TaskPortfolio(),

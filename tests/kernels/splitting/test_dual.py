@@ -54,7 +54,9 @@ def test_many_unknowns_are_solved_like_few(monkeypatch):
     monkeypatch.setattr(dual, "DENSE", 0)
     exact = split._replace(inner_tol=1e-12)
     np.testing.assert_allclose(argmin(exact, shares, x, s, c, W), dense, atol=1e-9)
-    np.testing.assert_allclose(argmin(exact, shares, x, s, c, W), dense, atol=1e-9)  # begins with the multiplier that the first one left
+    np.testing.assert_allclose(
+        argmin(exact, shares, x, s, c, W), dense, atol=1e-9
+    )  # begins with the multiplier that the first one left
     exact.m[0, 0] = np.nan
     rough = argmin(split, shares, x, s, c, W)
     before, after, best = (block(split, shares, V, x, s, c) for V in (W, rough, dense))

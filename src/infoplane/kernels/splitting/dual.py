@@ -240,7 +240,15 @@ def _preconditioned(diagonal: Array, ray: Array, r: Array, y: Array) -> float:
 
 @part
 def conjugate_direction(
-    split: Split, W: Array, k: float, c: Array, diagonal: Array, ray: Array, gradient: Array, direction: Array, share: float
+    split: Split,
+    W: Array,
+    k: float,
+    c: Array,
+    diagonal: Array,
+    ray: Array,
+    gradient: Array,
+    direction: Array,
+    share: float,
 ) -> float:
     """The same system by preconditioned conjugate gradients, until the norm sum c r^2 of its residual is `share` squared of the first.
 

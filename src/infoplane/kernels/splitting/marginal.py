@@ -67,7 +67,7 @@ def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, o
 
 @part
 def _first(h: float, x: Array, s: Array, c: Array, v: Array) -> float:
-    """The lam at which sum v + dv = 1, each row linearised at the v before: lam_z = c x + s - c v + h (log v + 1), dv = (lam_z - lam)/(c - h/v).
+    """The lam at which sum v + dv = 1, each row linearised at the v before: dv = (c x + s - c v + h (log v + 1) - lam)/(c - h/v).
 
     NaN where a row is past its edge, c v <= h, or none has mass.
     """

@@ -48,10 +48,10 @@ class DouglasRachford(Solver):
     step
         How an argmin is taken. ``"majorise"``: closed forms where there are any; of the encoder's block of ib-1 and pf-2v one
         majorise-minimise step, of pf-1 and pf-2 ten mirror steps, which lower L_c and are no argmins. ``"exact"``: these steps repeated
-        until W rests, a stationary point of the subproblem. ib-2's and ib-1v's argmins are one softmax, whose multipliers (one per row of the
-        constraint) are found to rounding; above 128 of them majorise ends once their error is at most 0.3 of the way that W M has come. In
-        both a concave row of the marginal block takes the upper root of its equation, a local minimiser, which need not be the global one
-        on the simplex. ``"gradient"``: the paper's mean-subtracted gradient step with back-tracking, in the details of its authors'
+        until W rests, a stationary point of the subproblem. ib-2's and ib-1v's argmins are one softmax, whose multipliers (one per row of
+        the constraint) are found to rounding; above 128 of them majorise ends once their error is at most 0.3 of the way that W M has come.
+        In both a concave row of the marginal block takes the upper root of its equation, a local minimiser, which need not be the global
+        one on the simplex. ``"gradient"``: the paper's mean-subtracted gradient step with back-tracking, in the details of its authors'
         published scripts; it also stops by the paper's rule.
     penalty
         ``"auto"``: every row of the constraint gets kappa times the curvature of its own entropy; or one number c for all rows.
