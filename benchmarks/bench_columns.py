@@ -1,6 +1,7 @@
 """What the exact funnel costs, and how it grows.
 
-    python benchmarks/bench_columns.py [known] [before] [--seconds 120] [--old-seconds 30] [--only NAME ...] [--page docs/exact_funnel.md]
+    python benchmarks/bench_columns.py [known] [before] [--seconds 120] [--old-seconds 30] [--only NAME ...] [--page
+    docs/explanation/exact_funnel.md]
 
 Seconds are processor time of one thread, compiled code warm. `known`: the paper's 3x3 data and heart. `before`: heart, random joints and
 Adult, against the search over supports that boxes and slots replaced (commit `BEFORE`, unpacked beside and run in a process of its own,

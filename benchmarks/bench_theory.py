@@ -1,6 +1,6 @@
-"""pf-1 against pf-2, and how many iterations of real runs the descent theorem covers: the tables of docs/theory.md.
+"""pf-1 against pf-2, and how many iterations of real runs the descent theorem covers: the tables of docs/explanation/theory.md.
 
-    python benchmarks/bench_theory.py --out benchmarks/results/theory.json --page docs/theory.md
+    python benchmarks/bench_theory.py --out benchmarks/results/theory.json --page docs/explanation/theory.md
 
 Random starts, automatic penalty, relaxation 1.618, tol 1e-8. Adult 225 x 10 is not part of the repository (`joints.DATA`); without it its
 rows are left out. About five minutes on one core.

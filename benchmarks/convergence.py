@@ -1,6 +1,6 @@
 """How often does each formulation converge? Random starts, tol 1e-8, on the built-in joints and on five random ones.
 
-    python benchmarks/convergence.py --out convergence.json --table docs/convergence.md
+    python benchmarks/convergence.py --out convergence.json --table docs/reference/convergence.md
 
 Every cell is one batch of runs from the paper's random starts: the share that ends STATIONARY (primal, dual and stationarity
 residual below tol), and the median number of iterations. "auto" is the row-scaled penalty, from 100 starts on the built-in joints

@@ -1,6 +1,6 @@
 """Is any bound of the funnel ever wrong? 500 random joints, every solver, brute force, searches cut short, and caps on the leakage.
 
-    python benchmarks/funnel_consistency.py [--joints 500] [--out funnel_consistency.json] [--page docs/exact_funnel.md]
+    python benchmarks/funnel_consistency.py [--joints 500] [--out funnel_consistency.json] [--page docs/explanation/exact_funnel.md]
 
 Joints of five kinds, |X| <= 12, |Y| <= 10, beta log-uniform in [1, 30]. The optimum is certified to 1e-6 nats (five seconds each). Its
 lower bound, and those of searches cut short after 3, 100 and 1,000 cells, must lie below the loss of every solver from random starts,

@@ -1,6 +1,6 @@
 """pf-2 and pf-2v against Merge-Two on the paper's 3x3 data: both planes, and the margin at every beta.
 
-    python benchmarks/funnel_planes.py --out docs/images/funnel_planes.png --table docs/funnel_planes.md
+    python benchmarks/funnel_planes.py --out docs/images/funnel_planes.png --table docs/reference/funnel_planes.md
 
 20 geometric betas in [0.5, 20], 64 random starts each (no start from the merge path).
 """
@@ -33,7 +33,7 @@ def main() -> None:
         "starts each; no start is taken from the merge path, and none is needed. The margin is the lowest Lagrangian on Merge-Two's",
         "path minus ours.",
         "",
-        f"![both planes]({Path('images') / options.out.name})",
+        f"![both planes](../images/{options.out.name})",
         "",
         "| joint | solver | never above Merge-Two by more than | largest gain | betas with a gain | converged |",
         "|---|---|---|---|---|---|",

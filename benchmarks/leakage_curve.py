@@ -1,6 +1,7 @@
 """Most utility I(X;Z) for each leakage I(Y;Z): heart exactly, with Merge-Two's best at the same caps; Adult against a sweep.
 
-    python benchmarks/leakage_curve.py [heart] [adult] [curve] [--seconds 60] [--page docs/exact_funnel.md] [--images docs/images]
+    python benchmarks/leakage_curve.py [heart] [adult] [curve] [--seconds 60] [--page docs/explanation/exact_funnel.md] [--images
+    docs/images]
 
 `heart`: 36 caps. `adult`: 225 x 10 at caps of 0.001, 0.01 and 0.1 bits, `--seconds` of the clock each, against time sharing between the
 runs of a sweep over 40 betas. `curve`: Adult at 12 caps, a quarter of the time each, and its picture.
@@ -143,7 +144,7 @@ def curve_of_adult(seconds: float, images: Path) -> list[str]:
         f"| {bits(one.max_iyz):.4f} | {bits(one.ixz):.4f} | {bits(one.upper_bound):.4f} | {one.beta:.3g} | {one.clusters} |"
         for one in curve
     ]
-    picture = "![Adult, by leakage: found and proven](images/adult_leakage.png)"
+    picture = "![Adult, by leakage: found and proven](../images/adult_leakage.png)"
     return [picture, "", *lines, "", f"{len(curve)} caps: {spent}."]
 
 

@@ -1,6 +1,6 @@
 """Leakage in the population: caps with confidence on draws from a known truth, the plain answer beside; coverage of the bounds.
 
-    python benchmarks/population_leakage.py [draws] [coverage] [subjects] [--draws 100] [--page docs/leakage.md]
+    python benchmarks/population_leakage.py [draws] [coverage] [subjects] [--draws 100] [--page docs/explanation/leakage.md]
 
 `draws`: heart as truth; of n = 1,000, 10,000 and 100,000 records drawn from it, `funnel_at_leakage` at caps of 0.005, 0.01 and 0.05 bits,
 with confidence=0.95 and without. Every draw is kept in benchmarks/results/population_leakage.csv as soon as it is there: begun again, the

@@ -1,6 +1,6 @@
 """Loss decrease against iteration for each formulation, with the linear rate fitted to the tail.
 
-    python benchmarks/rates.py --out docs/images/rates.png --page docs/rates.md
+    python benchmarks/rates.py --out docs/images/rates.png --page docs/explanation/rates.md
 
 The picture: one random start each, on the paper's uniform data: gamma = 0.2 for the bottleneck, beta = 2.5 for the funnel, tol 1e-10. The
 table: every built-in joint of the paper, 12 parameters, 5 random starts each, at most 5,000 iterations; the fit of every run that

@@ -1,6 +1,6 @@
 """How fast each bottleneck solver converges near the certified optimum, along gamma: poles at the phase transitions.
 
-    python benchmarks/rates_along_gamma.py --out docs/images/rates_along_gamma.png --page docs/rates.md
+    python benchmarks/rates_along_gamma.py --out docs/images/rates_along_gamma.png --page docs/explanation/rates.md
 
 At every gamma the optimum is certified, each of its clusters is split in two, so that every way in which a cluster can part is seen, 2%
 of a random encoder is mixed in, and the solver runs from there, without leaps. The factor r of the stationarity residual is fitted to the

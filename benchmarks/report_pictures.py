@@ -1,4 +1,4 @@
-"""The pictures and the sizes in docs/report.md: pages of a small, a long and a wide frontier, opened in headless Chromium.
+"""The pictures and the sizes in docs/howto/report.md: pages of a small, a long and a wide frontier, opened in headless Chromium.
 
     python benchmarks/report_pictures.py [--out docs/images]
 

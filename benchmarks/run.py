@@ -10,6 +10,7 @@ Tables that are not part of the repository (`joints.DATA`) are left out where th
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -49,7 +50,7 @@ SCRIPTS = {
     "coverage": "bench_coverage.py",
     "tasks": "bench_tasks.py",
 }
-IN_PAGES = {"columns": DOCS / "exact_funnel.md", "theory": DOCS / "theory.md"}
+IN_PAGES = {"columns": DOCS / "explanation/exact_funnel.md", "theory": DOCS / "explanation/theory.md"}
 """Benchmarks whose tables are part of another page of the docs, between markers."""
 
 
@@ -97,7 +98,7 @@ def write_index() -> None:
     for name in SCRIPTS:
         page = IN_PAGES.get(name, PAGES / f"{name}.md")
         if page.exists():
-            link = f"../{page.name}" if name in IN_PAGES else page.name
+            link = os.path.relpath(page, PAGES)
             lines.append(f"- [{page.read_text().splitlines()[0].removeprefix('# ')}]({link})")
     (PAGES / "README.md").write_text("\n".join(lines) + "\n")
 

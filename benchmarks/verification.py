@@ -1,4 +1,4 @@
-"""What it takes to verify an answer with `infoplane verify`, beside what it took to prove it: docs/verify.md has the table.
+"""What it takes to verify an answer with `infoplane verify`, beside what it took to prove it: docs/howto/verify.md has the table.
 
     python benchmarks/verification.py
 

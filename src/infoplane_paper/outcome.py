@@ -3,7 +3,7 @@
 | reproduced | it holds in the runs made in the authors' way |
 | refuted | it holds neither in the authors' way nor with our steps, and one of them says so |
 | not reproduced by us | the authors' way does not show it here: its runs stop elsewhere, or never leave their start |
-| false by theorem | it contradicts a theorem, the paper's own or one of docs/theory.md; no run is needed |
+| false by theorem | it contradicts a theorem, the paper's own or one of docs/explanation/theory.md; no run is needed |
 | undecidable | no run that we could make decides it, or the statement leaves open what it is about |
 """
 

@@ -6,7 +6,7 @@ mu.T_x) / gamma). Then for every q with Tq in the box
     f(q) - lambda.q  >=  B + gamma KL(q || w),
     B = -sum_y max(mu_y l_y, mu_y b_y) - gamma log sum_x exp((lambda_x - R_x - mu.T_x) / gamma)
 
-by Jensen's inequality (docs/verify.md has the proof). r_y = t_y (a line below h) + (1 - t_y) (h, with its tangents outside the box),
+by Jensen's inequality (docs/howto/verify.md has the proof). r_y = t_y (a line below h) + (1 - t_y) (h, with its tangents outside the box),
 0 <= t_y <= 1; Newton's method looks for good mu and t, and whatever it finds is valid. If B < target, a q below target has
 KL(q || w) <= rho = (target - B) / gamma, hence sum_x q_x g_x <= (rho + log sum_x w_x exp(c g_x)) / c for all g and c > 0: with g = T_y
 and -T_y the box shrinks.
@@ -185,7 +185,7 @@ class BottleneckBoxes:
             return np.zeros_like(v), side
 
     def _margin(self, cells: Cells, lines: Lines, v: Array) -> Array:
-        """More than what rounding can do to B (docs/verify.md)."""
+        """More than what rounding can do to B (docs/howto/verify.md)."""
         n = self.outcomes
         mu = np.abs(v[:, :n])
         terms = (

@@ -3,7 +3,7 @@
     bottleneck:  gamma I(X;Z) - I(Y;Z) >= -max(0, 1 - gamma/eta) I(X;Y),   eta = max over x, x' of TV(T_x, T_x')
     funnel:      beta I(Y;Z) - I(X;Z)  >= min(0, beta - 1) I(X;Y) - H(X|Y)
 
-(docs/certificates.md and docs/exact_funnel.md have the proofs).
+(docs/explanation/certificates.md and docs/explanation/exact_funnel.md have the proofs).
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ d_x = s_x - lambda_x + beta sum_y T_yx log v_y - nu and m_x = min(d_x l_x, d_x b
 
     g(q) = B + sum_x e_x(q_x) + beta KL(Tq || v),    B = nu + sum_x (a_x + m_x),    e_x(t) = d_x t - m_x + h(t) - a_x - s_x t,
 
-every term after B at least 0 (docs/verify.md has the proof). A q below the target has e_x(q_x) <= rho = target - B; e_x is concave, so q_x
-lies near an end of its interval, which shrinks it or lets a cut leave out the middle. And some q of least g has no more letters than
+every term after B at least 0 (docs/howto/verify.md has the proof). A q below the target has e_x(q_x) <= rho = target - B; e_x is concave,
+so q_x lies near an end of its interval, which shrinks it or lets a cut leave out the middle. And some q of least g has no more letters than
 there are y: for given Tq the rest of g is concave, so least at a vertex of {q >= 0, Tq = u}. For beta <= 1 g itself is concave, as
 H(q) - H(Tq) = H(X|Y) - H(Y|X) is: one letter is enough.
 """

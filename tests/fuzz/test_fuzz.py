@@ -1,4 +1,4 @@
-"""A short run of attacks with a fixed seed; ``python tests/fuzz`` makes long runs of them (docs/reliability.md)."""
+"""A short run of attacks with a fixed seed; ``python tests/fuzz`` makes long runs of them (docs/reference/reliability.md)."""
 
 import pytest
 

@@ -3,7 +3,7 @@
     z = min {k : p(z <= k | x) > u},   u uniform in [0, 1)
 
 u is drawn anew, or follows from the record's id and a secret key by a keyed hash (BLAKE2b of the standard library): then the same record
-always gets the same z. Releases that are drawn anew for the same record do not compose, docs/release.md.
+always gets the same z. Releases that are drawn anew for the same record do not compose, docs/howto/release.md.
 """
 
 from __future__ import annotations

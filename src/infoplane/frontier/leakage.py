@@ -94,8 +94,8 @@ def funnel_at_leakage(
     confidence
         Such as 0.95, for a joint of records: releases are fitted on half of them, along a path from cautious to bold, and tested on the
         other half, in that order; the last before the first that fails is returned, and leaks more than the cap in the population in 5 of
-        100 samples at most (asymptotic; measured in docs/leakage.md). If none passes it is constant, and says which cap the records can
-        support. Nothing is proven optimal then, and ``tol`` and ``max_cells`` play no part.
+        100 samples at most (asymptotic; measured in docs/explanation/leakage.md). If none passes it is constant, and says which cap the
+        records can support. Nothing is proven optimal then, and ``tol`` and ``max_cells`` play no part.
     rng
         For the split: a seed or a generator.
     tol
@@ -141,6 +141,12 @@ def funnel_curve(
     """`funnel_at_leakage` for many caps in nats; one answer per cap, in the order given.
 
     The caps share the runs of the solvers and the columns of one linear programme. ``max_cells`` and ``max_seconds`` are for each cap.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> [round(one.ixz, 4) for one in ip.funnel_curve(ip.datasets.paper_uniform(), [0.05, 0.1])]
+    [0.2747, 0.5029]
     """
     caps = [_cap(eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)

@@ -18,7 +18,7 @@ def verify(
 
     This is `infoplane_verify.verify`, of a package of its own that needs nothing but NumPy and shares no code with the solvers and proofs
     that made the file: every loss, I(X;Z) and I(Y;Z) is recomputed, and every lower bound is proven again from the stored multipliers, by
-    a slow and plain branch and bound (docs/verify.md).
+    a slow and plain branch and bound (docs/howto/verify.md).
 
     Parameters
     ----------

@@ -81,7 +81,7 @@ class Channel:
         return lam[last], last
 
     def error(self, lam: Array, beta: float) -> tuple[float, float]:
-        """Rounding of a bound: absolute, and relative to beta T.log v (derived in docs/exact_funnel.md, "Floating point").
+        """Rounding of a bound: absolute, and relative to beta T.log v (derived in docs/explanation/exact_funnel.md, "Floating point").
 
         T is within |Y| + 1 roundings of p(x,y)/p(x), a sum over y adds |Y| + 2, and v sums to 1 within |Y| + 2 + log |Y|. Where nearly
         equal columns, or a nearly singular T, are taken for exactly so, H(Tq) moves by at most |Y| eta(d), twice, with d the largest entry

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
-from ..encoder.clusters import typical
+from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import label_text
@@ -310,7 +310,7 @@ def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
         "bits",
         DIRECTIONS["low"],
         "upper confidence bound of I(S;Z)",
-        "docs/samples.md",
+        "docs/explanation/samples.md",
         f"{found}.",
     )
 
@@ -326,7 +326,7 @@ def _best_possible(joint: Joint, W: Array, seconds: float) -> AuditLine:
         "bits",
         DIRECTIONS["more"],
         "max I(X;Z) with this I(S;Z), upper bound",
-        "docs/exact_funnel.md",
+        "docs/explanation/exact_funnel.md",
         f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits: at most {lost:.4g} above this one.",
     )
 
@@ -341,7 +341,7 @@ def _by_value(joint: Joint, W: Array, J: Array, held: NDArray[np.bool_], seen: N
         {
             "p_z": p_z,
             "expected_records": p_z * joint.records if joint.records is not None else np.nan,
-            "stands_for": ["; ".join(label_text(joint.x_labels[x], 40) for x in typical(joint, W[z], 3)) for z in rows],
+            "stands_for": cluster_names(joint, W[rows]),
             "likelier_secret": [label_text(joint.y_labels[letters[s]]) for s in lifts.argmax(axis=1)],
             "max_lift_bits": lifts.max(axis=1) / NATS_PER_BIT,
             "min_lift_bits": lifts.min(axis=1) / NATS_PER_BIT,

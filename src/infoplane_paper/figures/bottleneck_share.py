@@ -80,7 +80,7 @@ def against_admm(runs: Runs, way: str, solver: str) -> Finding:
 
 RISES = (
     "As what Theorem 5 predicts, which is how the paper puts it: the threshold of its Theorem 2 rises with alpha, without bound, and "
-    "alpha = 2 is excluded (docs/theory.md)."
+    "alpha = 2 is excluded (docs/explanation/theory.md)."
 )
 """Of Solver II."""
 

@@ -84,7 +84,7 @@ FIGURE = Figure(
             by_alpha,
             WAYS,
             theorem="As what the theory predicts, which is how the paper puts it: the threshold of its Theorem 2 rises with alpha, and "
-            "Theorem 3's has the same form; alpha = 2 is excluded (docs/theory.md).",
+            "Theorem 3's has the same form; alpha = 2 is excluded (docs/explanation/theory.md).",
         ),
     ),
     see="Shares of trials that converge, with 95% intervals, one panel per solver and way of running (gradient: the authors' way; "

@@ -161,7 +161,7 @@ WAY = {"exact": "exact steps, which the theorems speak of"}
 
 NOT_ALWAYS = (
     "Said of every convex-weakly convex pair: refuted by a pair of one dimension, and on the paper's own data at the critical gamma "
-    "(docs/theory.md). At the limits run here, non-degenerate minima, it is proven and seen."
+    "(docs/explanation/theory.md). At the limits run here, non-degenerate minima, it is proven and seen."
 )
 
 FIGURE = Figure(

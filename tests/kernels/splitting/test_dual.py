@@ -28,7 +28,7 @@ def test_the_product_is_the_matrix_of_second_differences_of_the_dual():
         e = np.exp(score - score.max(0))
         return m / c + (e / e.sum(0)) @ split.M
 
-    W = dual._primal(split, np.zeros_like(W), k, m, np.empty(W.shape[1]))
+    W = dual._primal(split.features, np.zeros_like(W), k, m, np.empty(W.shape[1]))
     d = np.random.default_rng(2).standard_normal(c.shape)
     slopes = (gradient(m + 1e-6 * d) - gradient(m - 1e-6 * d)) / 2e-6
     np.testing.assert_allclose(dual.hessian_product(split, W, k, c, d), slopes, rtol=1e-6, atol=1e-8)

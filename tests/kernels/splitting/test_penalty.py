@@ -1,5 +1,4 @@
 import sys
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -31,11 +30,10 @@ def test_automatic_penalty_lowers_the_augmented_lagrangian_nearly_always(formula
 
 def test_once_settled_a_penalty_only_grows():
     """Targets are kappa |h| / mass = 2: a row far above keeps its c unless it may fall, one far below is raised in either case."""
-    split = SimpleNamespace(h=np.array([-0.5]))
-    mass, boost = np.full((3, 1), 0.5), np.ones((3, 1))
+    h, mass, boost = np.array([-0.5]), np.full((3, 1), 0.5), np.ones((3, 1))
     for may_fall, expected in ((True, [2.0, 2.0, 2.0]), (False, [9.0, 2.0, 2.0])):
         c = np.array([[9.0], [2.0], [0.1]])
-        retune(split, mass, c, boost, 2.0, 0.0, may_fall)
+        retune(h, mass, c, boost, 2.0, 0.0, may_fall)
         np.testing.assert_allclose(c[:, 0], expected)
 
 

@@ -1,4 +1,4 @@
-"""What is false in the paper, each refuted by a run of its own recursion whose premises all hold (docs/theory.md)."""
+"""What is false in the paper, each refuted by a run of its own recursion whose premises all hold (docs/explanation/theory.md)."""
 
 import itertools
 

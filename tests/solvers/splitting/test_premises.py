@@ -1,4 +1,4 @@
-"""Counterexamples to premises of the paper's theorems (docs/theory.md), computed."""
+"""Counterexamples to premises of the paper's theorems (docs/explanation/theory.md), computed."""
 
 import numpy as np
 import pytest

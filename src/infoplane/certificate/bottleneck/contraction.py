@@ -3,7 +3,7 @@
     I(Y;Z) <= eta I(X;Z),   I(Y;Z) <= I(X;Y)   =>   gamma I(X;Z) - I(Y;Z) >= -max(0, 1 - gamma/eta) I(X;Y)
 
 eta is Dobrushin's coefficient max_{x,x'} TV(p(y|x), p(y|x')), which bounds the strong data-processing constant of Kullback-Leibler
-divergence from above (proof in docs/certificates.md). The squared maximal correlation bounds it from below, so it may not be used here.
+divergence from above (proof: docs/explanation/certificates.md). The squared maximal correlation bounds it from below: no use here.
 """
 
 from __future__ import annotations

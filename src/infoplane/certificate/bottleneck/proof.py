@@ -59,7 +59,7 @@ RULES = ProofRules()
 
 
 class Assured:
-    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/certificates.md)."""
+    """rho_zy (gamma H(X) - H(Y) + lambda.p_x + least), rounded down by a bound of the rounding in it (docs/explanation/certificates.md)."""
 
     def __init__(self, support: Support, problem: MarkovLagrangian, lam: Array) -> None:
         gamma = gamma_of(problem)

@@ -24,7 +24,7 @@ from .generation import GIVEN
 
 SMOOTH = 0.8
 """Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
-(halves the rounds on Adult 225 x 10, docs/benchmarks/release.md)."""
+(halves the rounds on Adult 225 x 10)."""
 
 NOISE, FAVOUR = 1.5, 3.0
 """Random slopes of a local search: their largest standard deviation, and what a letter in favour gets besides, in nats."""

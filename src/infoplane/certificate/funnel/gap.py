@@ -3,7 +3,7 @@
     L = a (beta I(Y;Z) - I(X;Z)) = a (beta H(Y) - H(X) + sum_z p(z) f(q_z)),   f(q) = H(q) - beta H(Tq),   q_z = p(x|z)
 
 so that min L is a constant plus the lower convex envelope of f at p_x. Any lambda with f(q) - lambda.q >= m on the whole simplex proves
-min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most rank(T) letters (docs/exact_funnel.md).
+min sum p(z) f(q_z) >= lambda.p_x + m; some optimal posteriors live on at most rank(T) letters (docs/explanation/exact_funnel.md).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class GapRules(NamedTuple):
     easy_rank: int = 4
     """Up to this rank of T, or"""
     easy_size: int = 300
-    """up to so many letters x times this rank, searches were measured to end (docs/exact_funnel.md)."""
+    """up to so many letters x times this rank, searches were measured to end (docs/explanation/exact_funnel.md)."""
 
 
 RULES = GapRules()

@@ -7,7 +7,7 @@ with Tq in the box has f(q) - lambda.q >= B + gamma KL(q || w), where w(x) is pr
 
 Here r_y = t_y (the secant of h between l_y and b_y) + (1 - t_y) (h between them, its tangents at l_y and b_y outside), 0 <= t_y <= 1. The
 exponents are affine in v = (mu, t), and B is concave in it. The bound holds whatever v is: only its evaluation must be accurate, and its
-rounding is bounded by `slack` (docs/certificates.md).
+rounding is bounded by `slack` (docs/explanation/certificates.md).
 """
 
 import math
@@ -147,7 +147,7 @@ def prepare(dual: Dual, work: Work) -> None:
 
 @part
 def slack(dual: Dual, work: Work, v: Array) -> float:
-    """Twice the first-order bound of all rounding in a box's bound; derived in docs/certificates.md, term by term."""
+    """Twice the first-order bound of all rounding in a box's bound; derived in docs/explanation/certificates.md, term by term."""
     n_y, n_x = dual.T.shape
     steepest, offsets, edges = 0.0, 0.0, 0.0
     for y in range(n_y):

@@ -7,8 +7,8 @@ With the multipliers v = (mu, t), the slopes of the secants and theta that the s
     a box is empty           if  sum_y l_y > 1 or sum_y b_y < 1,
 
 u_y >= e likewise with theta (e - T_yx): Donsker and Varadhan's inequality (`ranges`), in which w and B have cancelled. What the search
-claims lies inside by twice a bound of its rounding (`cell_bound.slack`, docs/certificates.md): half of that is for the rounding here, so
-that no tolerance is needed. A NaN confirms nothing.
+claims lies inside by twice a bound of its rounding (`cell_bound.slack`, docs/explanation/certificates.md): half of that is for the rounding
+here, so that no tolerance is needed. A NaN confirms nothing.
 """
 
 import math

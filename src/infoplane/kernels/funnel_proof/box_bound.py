@@ -7,7 +7,7 @@
 
 (phi_x is concave). So g >= B; and where g < floor, phi_x(q_x) - M_x <= floor - B for every x, which shrinks the ranges, or leaves two
 pieces of one. The best v is Tq for the q that minimises the convex relaxation, H replaced by its secants, and nu its multiplier of
-sum q = 1. Rounding is covered term by term, see docs/exact_funnel.md.
+sum q = 1. Rounding is covered term by term, see docs/explanation/exact_funnel.md.
 """
 
 import numpy as np

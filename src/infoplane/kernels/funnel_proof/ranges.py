@@ -1,7 +1,7 @@
 """How low h(t) + k t is at a mass t, and which part of a range of masses a bound excludes.
 
 phi(t) = h(t) + k t, h(t) = -t log t, is concave: on [l, b] it is least at an end, and where it reaches a level at two places it reaches
-that level between them. That is all that range reduction needs. `phi` is rounded downward (docs/exact_funnel.md, "Floating point").
+that level between them. That is all that range reduction needs. `phi` is rounded downward (docs/explanation/exact_funnel.md).
 """
 
 import math

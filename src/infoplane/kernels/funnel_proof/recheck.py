@@ -4,8 +4,8 @@
 
 A search leaves a trail: for every round log v, nu, the bound that it claims and the ranges after it. Here the cell is followed from the
 box in which it was begun, by nothing but T, lambda, the trail's log v and nu, and these formulas; what is kept is what is found here, not
-what was claimed. Margins for rounding are those that docs/exact_funnel.md derives, a little less wide than the search's own, so that
-whatever does not hold here is a mistake, not a rounding: it is counted, and no certificate is given (`Pricing.mistakes`).
+what was claimed. Margins for rounding are those that docs/explanation/exact_funnel.md derives, a little less wide than the search's own, so
+that whatever does not hold here is a mistake, not a rounding: it is counted, and no certificate is given (`Pricing.mistakes`).
 
 Nothing is shared with the search but T, lambda and the places of its numbers.
 """

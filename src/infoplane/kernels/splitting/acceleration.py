@@ -14,14 +14,14 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import inlined
 from .measure import lagrangian
-from .tables import Split
+from .tables import Split, Weights
 
 STRIDE = 50  # iterations between two displacements
 
 
 @inlined
 def leap(
-    split: Split, rho: Array, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
+    split: Split, rho: Weights, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
 ) -> tuple[bool, Array, Array]:
     """Extrapolate the slow mode from W, and W_1 and W_0 one and two strides earlier.
 

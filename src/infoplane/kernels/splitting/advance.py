@@ -20,10 +20,10 @@ from ..common.roots import safe_log
 from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
 from .acceleration import STRIDE, leap
 from .blocks import step_one, step_two
-from .measure import augmented_lagrangian, lagrangian, stationarity
+from .measure import augmented_lagrangian, lagrangian, loss_and_stationarity
 from .penalty import FLOOR, remember_raises, retune
 from .stopping import is_finite, judge, measure, record_iteration
-from .tables import Iterate, Setting, Split, State, Tables, Tail
+from .tables import Iterate, Setting, Split, State, Tables, Tail, Weights
 
 
 @part
@@ -37,8 +37,8 @@ def split_of(tables: Tables, setting: Setting, state: State, r: int, scale: floa
         tables.M,
         tables.features,
         setting.h[r],
-        setting.a[r],
-        setting.d[r],
+        (setting.a[r, 0], setting.a[r, 1], setting.a[r, 2]),
+        (setting.d[r, 0], setting.d[r, 1]),
         setting.inner,
         setting.inner_tol,
         setting.kappa > 0.0,
@@ -107,7 +107,7 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
 
 
 @inlined
-def _looked_ahead(split: Split, setting: Setting, rho: Array, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
+def _looked_ahead(split: Split, setting: Setting, rho: Weights, now: Iterate, tail: Tail) -> tuple[Iterate, Tail]:
     """The iterate to go on from: the extrapolated one, if two displacements of the tail are known and allow it; else the present one.
 
     A leap is taken only if the augmented Lagrangian, which is the loss where v = W M, does not rise by it either.
@@ -115,7 +115,8 @@ def _looked_ahead(split: Split, setting: Setting, rho: Array, now: Iterate, tail
     looks = tail.looks
     if looks >= 2:
         leaped, W, nu = leap(split, rho, now.W, tail.W_1, tail.W_0, now.nu, tail.nu_1)
-        level = augmented_lagrangian(split, now.W, now.v, now.nu, now.c, rho, setting.encoder_first)
+        loss = lagrangian(split, now.W, rho)
+        level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
         if leaped and lagrangian(split, W, rho) <= level:
             u = matmul(W, split.M)
             split.m[0, 0] = np.nan
@@ -128,7 +129,7 @@ def _looked_ahead(split: Split, setting: Setting, rho: Array, now: Iterate, tail
 def _follow(split: Split, setting: Setting, v: Array, nu: Array) -> None:
     """Make nu the gradient that it is after every iteration, -grad F(v) or grad G(v), where it follows the marginal block.
 
-    With that the descent theorem holds from the leap on (docs/theory.md). Where nu follows the encoder (pf-2) it stays as it is.
+    With that the descent theorem holds from the leap on (docs/explanation/theory.md). Where nu follows the encoder (pf-2) it is kept.
     """
     if (setting.order == 1) == setting.encoder_first or setting.proximal > 0.0:
         return
@@ -154,7 +155,7 @@ def iterate(split: Split, setting: Setting, now: Iterate) -> Iterate:
 def _tune(split: Split, setting: Setting, now: Iterate, iteration: int, scale: float, c_before: Array) -> None:
     """Reset the automatic penalty, and keep a copy of it: the step may raise it."""
     mass = now.u if setting.tune_on_encoder else now.v
-    retune(split, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled)
+    retune(split.h, mass, now.c, now.boost, setting.kappa, FLOOR * scale, iteration < setting.settled)
     copy_rows(now.c, c_before)
 
 
@@ -179,7 +180,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             continue
         if setting.stop[0] != 0:
             break
-        rho = setting.rho[r]
+        rho = (setting.rho[r, 0], setting.rho[r, 1], setting.rho[r, 2])
         scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
         split = split_of(tables, setting, state, r, scale)
         now, tail = _fetched(tables, state, r)
@@ -198,9 +199,9 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
                 break
             if automatic:
                 remember_raises(now.boost, now.c, c_before)
-            measure(split, setting, state, r, now, before, record)
+            loss = measure(split, setting, state, r, now, before, rho, record)
             if record:
-                record_iteration(split, setting, now, rho, state.residuals[r], trace[r, step])
+                record_iteration(split, setting, now, loss, state.residuals[r], trace[r, step])
             state.outcome[r] = judge(setting, state, r, now, before)
             if state.outcome[r] != RUNNING:
                 break
@@ -210,5 +211,5 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             elif setting.accelerate and state.iterations[r] % STRIDE == 0:
                 now, tail = _looked_ahead(split, setting, rho, now, tail)
         if not record:
-            state.residuals[r, 2] = stationarity(split, now.W, rho, setting.width[r])
+            state.residuals[r, 2] = loss_and_stationarity(split, now.W, rho, setting.width[r])[1]
         _put_back(state, r, now, tail)

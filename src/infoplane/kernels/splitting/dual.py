@@ -44,9 +44,9 @@ theorem asks of it: it is 1-strongly convex in u = W M in the norm sum c u^2, so
 
 
 @part
-def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Array:
+def _primal(features: Array, S: Array, k: float, m: Array, log_total: Array) -> Array:
     """W_x = softmax((S_x + m features_x)/k)."""
-    score = matmul(m, split.features)
+    score = matmul(m, features)
     for z in range(score.shape[0]):
         for i in range(score.shape[1]):
             score[z, i] = (score[z, i] + S[z, i]) / k
@@ -54,14 +54,14 @@ def _primal(split: Split, S: Array, k: float, m: Array, log_total: Array) -> Arr
 
 
 @part
-def _dual_value(split: Split, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
+def _dual_value(p_x: Array, k: float, target: Array, c: Array, m: Array, log_total: Array) -> float:
     """D(m)."""
     value = 0.0
     for z in range(m.shape[0]):
         for j in range(m.shape[1]):
             value += m[z, j] * (0.5 * m[z, j] / c[z, j] - target[z, j])
     for i in range(log_total.shape[0]):
-        value += k * split.p_x[i] * log_total[i]
+        value += k * p_x[i] * log_total[i]
     return value
 
 
@@ -103,9 +103,9 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
     enough = 0.0 if dense or split.inner_tol > 0.0 else SHARE * SHARE
     log_total = np.empty(W.shape[1])
     gradient, direction, m_new, zero = np.empty_like(m), np.empty_like(m), np.empty_like(m), np.zeros_like(m)
-    W = _primal(split, S, k, m, log_total)
+    W = _primal(split.features, S, k, m, log_total)
     diagonal, ray = (zero, zero) if dense else _preconditioner(split, W, k, c)
-    value = _dual_value(split, k, target, c, m, log_total)
+    value = _dual_value(split.p_x, k, target, c, m, log_total)
     last = np.inf
     for _ in range(50):  # should rounding keep it moving
         u = matmul(W, split.M)
@@ -127,8 +127,8 @@ def dual_newton(split: Split, S: Array, k: float, x: Array, s: Array, c: Array, 
             for z in range(m.shape[0]):
                 for j in range(m.shape[1]):
                     m_new[z, j] = m[z, j] - step * direction[z, j]
-            W = _primal(split, S, k, m_new, log_total)
-            value_new = _dual_value(split, k, target, c, m_new, log_total)
+            W = _primal(split.features, S, k, m_new, log_total)
+            value_new = _dual_value(split.p_x, k, target, c, m_new, log_total)
             if value_new <= value - 1e-4 * step * decrease + ROUNDING * (1.0 + abs(value)):
                 break
             step *= 0.5

@@ -22,11 +22,11 @@ from ..common.arrays import matmul
 from ..common.roots import LOG_TINY
 from ..common.rows import copy_rows
 from .dual import dual_newton
-from .measure import combine, log_table, marginal_logs, softmax_columns
+from .measure import combine, largest_difference, log_table, marginal_logs, softmax_columns
 from .tables import Split
 
 
-@part
+@inlined
 def convexity(split: Split) -> float:
     """|a_z|_- + |a_zy|_-: the multiple of D(W, W_old) that majorises the convex entropies of the encoder block."""
     return float(max(-split.a[0], 0.0) + max(-split.a[2], 0.0))
@@ -41,14 +41,15 @@ def slope_table(split: Split, W: Array, log_W: Array, on_W: float, entropies: fl
     log q(y|z) = log p(z|y) + log p(y) - log p(z) and log q(x|z) = log W + log p(x) - log p(z); parts in x or y alone add the same to
     every z of a column and make no difference.
     """
-    a, d = entropies * split.a, decoders * split.d
-    on_z, on_zy = a[0] - d[0] - d[1], a[2] + d[0]
+    a_z, a_zy = entropies * split.a[0], entropies * split.a[2]
+    d_y, d_x = decoders * split.d[0], decoders * split.d[1]
+    on_z, on_zy = a_z - d_y - d_x, a_zy + d_y
     if on_z != 0.0 or on_zy != 0.0:
-        log_z, log_zy = marginal_logs(split, W)
-        S = combine(split, log_z, on_z, log_zy, on_zy)
+        log_z, log_zy = marginal_logs(split.P, split.p_y, W)
+        S = combine(split.T, log_z, on_z, log_zy, on_zy)
     else:
         S = np.zeros_like(W)
-    on_W += d[1]
+    on_W += d_x
     if on_W != 0.0:
         for z in range(W.shape[0]):
             for i in range(W.shape[1]):
@@ -80,19 +81,9 @@ def argmin_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Arra
                 log_W = log_table(W)
         else:
             W = mirror_step(split, x, s, c, W, log_W)
-        if exact and farthest(W, before) <= split.inner_tol:
+        if exact and largest_difference(W, before) <= split.inner_tol:
             break
     return W
-
-
-@part
-def farthest(W: Array, V: Array) -> float:
-    """The largest entry of |W - V|."""
-    most = 0.0
-    for z in range(W.shape[0]):
-        for i in range(W.shape[1]):
-            most = max(most, abs(W[z, i] - V[z, i]))
-    return most
 
 
 @inlined

@@ -142,7 +142,7 @@ def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> A
 def _encoder_value(split: Split, W: Array, log_W: Array, log_z: Array, log_zy: Array) -> float:
     """The encoder block at W, with the decoders of the encoder whose logarithms are given."""
     a, d = split.a, split.d
-    new_z, new_zy = marginal_logs(split, W)
+    new_z, new_zy = marginal_logs(split.P, split.p_y, W)
     value = 0.0
     for z in range(W.shape[0]):
         value -= math.exp(new_z[z]) * a[0] * new_z[z]
@@ -159,7 +159,7 @@ def _encoder_value(split: Split, W: Array, log_W: Array, log_z: Array, log_zy: A
 def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Array:
     """One step on the encoder block, its decoders those of the present W."""
     log_W = log_table(W)
-    log_z, log_zy = marginal_logs(split, W)
+    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
     u = matmul(W, split.M)
     pull = np.empty_like(u)
     for z in range(u.shape[0]):

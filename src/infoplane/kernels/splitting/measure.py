@@ -9,7 +9,7 @@ from ...runtime.compiling import inlined, part
 from ..common.arrays import matmul
 from ..common.fast import exp, floored_log
 from ..common.roots import safe_log
-from .tables import Split
+from .tables import Split, Weights
 
 
 @part
@@ -23,23 +23,26 @@ def log_table(p: Array) -> Array:
 
 
 @part
-def marginal_logs(split: Split, W: Array) -> tuple[Array, Array]:
-    """log p(z) and log p(z|y)."""
-    p_zy = matmul(W, split.P)
+def marginal_logs(P: Array, p_y: Array, W: Array) -> tuple[Array, Array]:
+    """log p(z) and log p(z|y).
+
+    Given two arrays instead of all of a split, since numba counts references to every array that a call is given.
+    """
+    p_zy = matmul(W, P)
     log_z = np.empty(W.shape[0])
     for z in range(W.shape[0]):
         p_z = 0.0
-        for y in range(split.p_y.shape[0]):
+        for y in range(p_y.shape[0]):
             p_z += p_zy[z, y]
-            p_zy[z, y] = safe_log(p_zy[z, y] / split.p_y[y])
+            p_zy[z, y] = safe_log(p_zy[z, y] / p_y[y])
         log_z[z] = safe_log(p_z)
     return log_z, p_zy
 
 
 @part
-def combine(split: Split, log_z: Array, on_z: float, log_zy: Array, on_zy: float) -> Array:
+def combine(T: Array, log_z: Array, on_z: float, log_zy: Array, on_zy: float) -> Array:
     """on_z log p(z) + on_zy sum_y p(y|x) log p(z|y), as a table over (z, x)."""
-    S = matmul(log_zy, split.T)
+    S = matmul(log_zy, T)
     for z in range(S.shape[0]):
         for i in range(S.shape[1]):
             S[z, i] = on_z * log_z[z] + on_zy * S[z, i]
@@ -70,10 +73,9 @@ def softmax_columns(score: Array, log_total: Array) -> Array:
     return score
 
 
-@part
-def lagrangian(split: Split, W: Array, rho: Array) -> float:
+@inlined
+def _lagrangian(split: Split, W: Array, log_z: Array, log_zy: Array, rho: Weights) -> float:
     """rho_z H(Z) + rho_zx H(Z|X) + rho_zy H(Z|Y)."""
-    log_z, log_zy = marginal_logs(split, W)
     value = 0.0
     for z in range(W.shape[0]):
         value -= rho[0] * math.exp(log_z[z]) * log_z[z]
@@ -84,33 +86,36 @@ def lagrangian(split: Split, W: Array, rho: Array) -> float:
     return value
 
 
+@part
+def lagrangian(split: Split, W: Array, rho: Weights) -> float:
+    """The Lagrangian at W."""
+    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
+    return _lagrangian(split, W, log_z, log_zy, rho)
+
+
 @inlined
-def augmented_lagrangian(
-    split: Split, W: Array, v: Array, nu: Array, c: Array, rho: Array, encoder_first: bool
-) -> float:
-    """L_c: the encoder block at W with its own decoders, the marginal block at v, and the penalty of A p - B q.
+def augmented_lagrangian(h: Array, loss: float, u: Array, v: Array, nu: Array, c: Array, encoder_first: bool) -> float:
+    """L_c: the encoder block at W with its own decoders, the marginal block at v, and the penalty of A p - B q; loss = L(W), u = W M.
 
     With its own decoder, -sum p(z,y) log q(y|z) is H(Z|Y) - H(Z) + const, so the encoder block is L(W) minus what v carries.
     """
-    value = lagrangian(split, W, rho)
-    u = matmul(W, split.M)
+    value = loss
     sign = 1.0 if encoder_first else -1.0
     for z in range(v.shape[0]):
         for j in range(v.shape[1]):
             gap = u[z, j] - v[z, j]
-            value += split.h[j] * (u[z, j] * safe_log(u[z, j]) - v[z, j] * safe_log(v[z, j]))
+            value += h[j] * (u[z, j] * safe_log(u[z, j]) - v[z, j] * safe_log(v[z, j]))
             value += sign * nu[z, j] * gap + 0.5 * c[z, j] * gap * gap
     return value
 
 
 @inlined
-def fixed_point(split: Split, W: Array, rho: Array, width: float) -> Array:
+def fixed_point(split: Split, W: Array, log_z: Array, log_zy: Array, rho: Weights, width: float) -> Array:
     """W exp(-g/width) normalised, g = (dL/dW) / p(x): stationary encoders are its fixed points.
 
     The width is `MarkovLagrangian.width`: gamma makes it Blahut-Arimoto's map, beta - 1 the monotone map of the funnel.
     """
-    log_z, log_zy = marginal_logs(split, W)
-    score = combine(split, log_z, rho[0] / width, log_zy, rho[2] / width)
+    score = combine(split.T, log_z, rho[0] / width, log_zy, rho[2] / width)
     on_W = 1.0 + rho[1] / width
     if on_W != 0.0:
         for z in range(W.shape[0]):
@@ -130,6 +135,8 @@ def largest_difference(U: Array, V: Array) -> float:
 
 
 @part
-def stationarity(split: Split, W: Array, rho: Array, width: float) -> float:
-    """max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
-    return largest_difference(W, fixed_point(split, W, rho, width))
+def loss_and_stationarity(split: Split, W: Array, rho: Weights, width: float) -> tuple[float, float]:
+    """L(W), and max |W - fixed_point(W)|: for the bottleneck max |W - BA(W)|, the residual of the self-consistent equations."""
+    log_z, log_zy = marginal_logs(split.P, split.p_y, W)
+    loss = _lagrangian(split, W, log_z, log_zy, rho)
+    return loss, largest_difference(W, fixed_point(split, W, log_z, log_zy, rho, width))

@@ -9,7 +9,6 @@ each reset multiplies it by 1/LOW at least, and it never exceeds kappa |h| / eps
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.rows import DEAD
-from .tables import Split
 
 # A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
 LOW, HIGH = 0.85, 1.3
@@ -17,12 +16,12 @@ FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy co
 
 
 @part
-def retune(split: Split, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool) -> None:
+def retune(h: Array, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool) -> None:
     """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall."""
     for z in range(c.shape[0]):
         for j in range(c.shape[1]):
             # 1e14 times a mass near 1 still leaves two digits beside it.
-            target = min(kappa * boost[z, j] * max(abs(split.h[j]), floor) / max(mass[z, j], DEAD), 1e14)
+            target = min(kappa * boost[z, j] * max(abs(h[j]), floor) / max(mass[z, j], DEAD), 1e14)
             if c[z, j] < LOW * target or (may_fall and c[z, j] > HIGH * target):
                 c[z, j] = target
 

@@ -31,8 +31,8 @@ from ..common.outcomes import (
     STATIONARITY,
     STATIONARY,
 )
-from .measure import augmented_lagrangian, lagrangian, largest_difference, stationarity
-from .tables import Iterate, Setting, Split, State
+from .measure import augmented_lagrangian, largest_difference, loss_and_stationarity
+from .tables import Iterate, Setting, Split, State, Weights
 
 
 @part
@@ -86,20 +86,24 @@ def is_finite(new: Iterate) -> bool:
 
 
 @inlined
-def measure(split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, record: bool) -> None:
-    """Fill the residuals of run r; stationarity only if it is needed."""
+def measure(
+    split: Split, setting: Setting, state: State, r: int, now: Iterate, old: Iterate, rho: Weights, record: bool
+) -> float:
+    """Fill the residuals of run r, and return its loss; stationarity and loss only if they are needed."""
     q, q_old = (now.v, old.v) if setting.encoder_first else (now.u, old.u)
     primal, dual = largest_difference(now.u, now.v), _dual_residual(now.c, q, q_old)
     state.residuals[r, 0], state.residuals[r, 1] = primal, dual
+    loss = 0.0
     if record or (primal <= setting.tol and dual <= setting.tol):
-        state.residuals[r, 2] = stationarity(split, now.W, setting.rho[r], setting.width[r])
+        loss, state.residuals[r, 2] = loss_and_stationarity(split, now.W, rho, setting.width[r])
+    return loss
 
 
 @inlined
-def record_iteration(split: Split, setting: Setting, now: Iterate, rho: Array, residuals: Array, row: Array) -> None:
+def record_iteration(split: Split, setting: Setting, now: Iterate, loss: float, residuals: Array, row: Array) -> None:
     """Fill one row of a trace."""
-    row[LOSS] = lagrangian(split, now.W, rho)
-    row[AUGMENTED] = augmented_lagrangian(split, now.W, now.v, now.nu, now.c, rho, setting.encoder_first)
+    row[LOSS] = loss
+    row[AUGMENTED] = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
     row[PRIMAL], row[DUAL], row[STATIONARITY] = residuals[0], residuals[1], residuals[2]
     row[PENALTY] = _largest(now.c)
 

@@ -14,6 +14,9 @@ from typing import NamedTuple
 from ...information import Array
 from ..common.arrays import Integers
 
+Weights = tuple[float, ...]
+"""A few numbers of a run; a tuple, since numba counts references to arrays."""
+
 
 class Tables(NamedTuple):
     """The joint, on letters of positive mass, and the map of the constraint; C-contiguous."""
@@ -103,8 +106,8 @@ class Split(NamedTuple):
     M: Array
     features: Array
     h: Array  # (m,)
-    a: Array  # (3,)
-    d: Array  # (2,)
+    a: Weights
+    d: Weights
     inner: int
     inner_tol: float
     adaptive: bool  # may a step raise the penalty of a row (penalty="auto")?

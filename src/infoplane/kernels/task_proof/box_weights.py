@@ -133,7 +133,7 @@ def rounding(
     high: Array,
     v: Array,
 ) -> float:
-    """More than rounding, of the table's quotients too, can do to B (docs/tasks.md)."""
+    """More than rounding, of the table's quotients too, can do to B (docs/howto/tasks.md)."""
     n_u, n = T_u.shape
     n_s = T_s.shape[0]
     mu, edges, a = 0.0, 0.0, 1.0

@@ -76,7 +76,7 @@ def lowest_of_relaxation(T_s: Array, hide: float, slope: float, x: int, y: int, 
 
 @part
 def rounding(T_u: Array, T_s: Array, keep: float, hide: float, largest: float) -> float:
-    """More than rounding does to a bound or a value: a probability is right to 4 |T| units, -p log p to 40 times that (docs/tasks.md)."""
+    """More than rounding does to bound or value: a probability is right to 4 |T| units, -p log p to 40 times that (docs/howto/tasks.md)."""
     n_u, n_s = T_u.shape[0], T_s.shape[0]
     of_u, of_s = keep * n_u * (n_u + 24.0), hide * n_s * (n_s + 24.0)
     return 4.0 * UNIT * (80.0 * (of_u + of_s) + 80.0 * (n_s + 8.0) * hide + 16.0 * largest)

@@ -6,8 +6,8 @@ sigma, and let the other block and its map be **arbitrary**, its step any point 
     L_c(k+1) - L_c(k)  <=  -kappa |d|^2,    kappa = c (2 - alpha) / (2 alpha) + sigma/2 - L^2 / (c alpha),
 
 sigma > 0 for a strongly convex block and sigma = -omega for an omega-weakly convex one (if also c > omega). The same holds row by row for a
-separable block and one penalty per row. Proof: docs/theory.md, which also sharpens it: for sigma > 0 and alpha <= 2 every c > L will do.
-`theorem_threshold` gives the smallest c, for a formulation or, by `thresholds`, from constants of your own.
+separable block and one penalty per row. Proof: docs/explanation/theory.md, which also sharpens it: for sigma > 0 and alpha <= 2 every c > L
+will do. `theorem_threshold` gives the smallest c, for a formulation or, by `thresholds`, from constants of your own.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def theorem_threshold(
         followed by its constants: ``"descent"`` or, sharper and for alpha up to 4, ``"over-relaxed"`` (sigma, L); the paper's, mended,
         ``"2"`` (sigma_G, L_q, mu_B) and ``"3"`` (sigma_G, L_q, M_q, mu_BB); ``"jia"`` (sigma_G, L_q, mu_B). The paper's Theorem 1 is false,
         and ``"1"`` says so; ``"printed-1"`` (L_p, sigma_F, omega_G, mu_A), ``"printed-2"`` and ``"printed-3"`` give what is printed, with a
-        `PenaltyWarning`. docs/theory.md says what each assumes.
+        `PenaltyWarning`. docs/explanation/theory.md says what each assumes.
     problem, encoder, formulation
         What to solve, where, and how it is split.
     relaxation

@@ -38,7 +38,7 @@ class Formulation:
     order: int
     """1: Solver I, 2: Solver II."""
     theorem: int | None
-    """The paper's general theorem (1, 2 or 3) for it, None for pf-1; docs/theory.md says which of its premises hold."""
+    """The paper's general theorem (1, 2 or 3) for it, None for pf-1; docs/explanation/theory.md says which of its premises hold."""
     encoder_first: bool
     """Whether the encoder is p (else q)."""
     columns: tuple[str, ...]
@@ -51,7 +51,7 @@ class Formulation:
 
     @property
     def descends(self) -> bool:
-        """Whether the descent theorem of docs/theory.md covers it: the dual variable follows a block whose map (A or B) is the identity."""
+        """Whether the descent theorem of docs/explanation/theory.md covers it: nu follows a block whose map (A or B) is the identity."""
         return (self.order == 1) != self.encoder_first
 
     def constraint(self, p_x: Array, p_x_given_y: Array) -> Array:
@@ -117,7 +117,7 @@ def _refuse_pf_2(problem: MarkovLagrangian) -> str | None:
 
 
 # -- pf-1: the same blocks in Solver I's order, so that the dual variable follows F = rho_zy H(Z|Y) instead of G. Not in the paper: what it
-#    gains is that G may be anything (docs/theory.md, "A theorem that does hold").
+#    gains is that G may be anything (docs/explanation/theory.md, "A theorem that does hold").
 
 
 # -- pf-2v: Solver II.  p = W, q = p(z);  F = rho_zy H(Z|Y) - rho_zx sum p(z,x) log q(x|z),  G = (rho_z + rho_zx) H(Z);

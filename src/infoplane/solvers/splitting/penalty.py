@@ -34,7 +34,7 @@ class PenaltyFactors(NamedTuple):
     margin: float = 1.25
     """kappa as a multiple of 2/(2 - alpha), what the descent theorem asks for in Solver II, and of 2/alpha >= 1 in ib-1, where it asks
     for 1. The penalty is reset below 0.85 of its target, and 0.85 * 1.25 > 1. (2/alpha is from the paper's Theorem 1, which is false; kept,
-    because with it every start in docs/convergence.md converges, and kappa = 1.25 at every alpha was not measured.)"""
+    because with it every start in docs/reference/convergence.md converges, and kappa = 1.25 at every alpha was not measured.)"""
     funnel_one_factor: float = 1.6
     """kappa of pf-1. The descent theorem asks for kappa > 1; 1.6 leaves a row room to lose a quarter of its mass in one iteration,
     0.85 * 1.6 a sixth. Measured, 1.25 is faster by half and ends in slightly worse optima."""
@@ -56,7 +56,7 @@ REFUTED = {
     "pf-2": (
         "Theorem 6",
         "It takes |q - q'| <= 2 |log eps| |Bq - Bq'| for a consequence of G being Lipschitz, while encoders with one p(z|y) differ at will "
-        "(docs/theory.md). Nothing is proven of pf-2; pf-1, the same blocks in Solver I's order, has theorem_threshold.",
+        "(docs/explanation/theory.md). Nothing is proven of pf-2; pf-1, the same blocks in Solver I's order, has theorem_threshold.",
     ),
 }
 """Why the paper's theorem for a formulation is none."""

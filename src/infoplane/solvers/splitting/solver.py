@@ -34,7 +34,7 @@ EXACT_STEPS, EXACT_TOL = 10_000, 1e-12
 by 0.99 or less, the point reached is within 1e-10 of the stationary one."""
 
 GOLDEN = 1.618
-"""The golden ratio, an over-relaxation between ADMM's 1 and Peaceman-Rachford's 2; docs/convergence.md compares it with 1."""
+"""The golden ratio, an over-relaxation between ADMM's 1 and Peaceman-Rachford's 2; docs/reference/convergence.md compares it with 1."""
 
 
 @dataclass(frozen=True)

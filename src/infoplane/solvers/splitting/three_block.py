@@ -4,7 +4,7 @@ It separates the Lagrangian into its three entropies, each with a variable of it
 by p(z) = W p_x and p(z|y) = W K. One sweep minimises the augmented Lagrangian over W, then over p(z), then over p(z|y), and then moves both
 dual variables. The two marginals meet in no constraint and no term, so minimising over one after the other is minimising over both at
 once: a sweep is **exactly an iteration of ib-2 at relaxation 1**, and so it is run here (a test compares it with the three steps written
-out). What Bayat and Wei report as empirical convergence is thereby proven, above the threshold of docs/theory.md.
+out). What Bayat and Wei report as empirical convergence is thereby proven, above the threshold of docs/explanation/theory.md.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Smallest penalties as functions of constants: what is proven, and, under names that say so, what the paper prints.
 
-Proven (docs/theory.md), for the block that the dual variable follows, L-smooth with curvature at least sigma:
+Proven (docs/explanation/theory.md), for the block that the dual variable follows, L-smooth with curvature at least sigma:
 
     descent        c > [-alpha sigma + sqrt(alpha^2 sigma^2 + 8 (2-alpha) L^2)] / (4-2 alpha)
     over-relaxed   c > max{L, -2 sigma/(2-alpha)} for alpha < 2, c > L at alpha = 2 if sigma > 0, a range of c above
@@ -26,7 +26,15 @@ from ...results import Result
 
 @dataclass(frozen=True, eq=False)
 class Threshold(Result):
-    """The smallest penalty that a theorem asks for, its name, and the constants from which it was computed."""
+    """The smallest penalty that a theorem asks for, its name, and the constants from which it was computed.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0)
+    >>> found.c, found.theorem, found.constants
+    (2.0, 'Theorem 2', {'sigma_G': 1.0, 'L_q': 1.0})
+    """
 
     c: float
     theorem: str
@@ -50,8 +58,8 @@ def over_relaxed(alpha: float, *, sigma: float, L: float) -> tuple[float, float]
 
     The followed block is L-smooth with curvature at least sigma. Below alpha = 2, c > max{L, -2 sigma/(2 - alpha)}; from 2 on the block
     must be strongly convex, alpha < 4/(1 + sqrt(1 - sigma/L)), and c lies between the roots of (alpha - 2) c^2 - alpha sigma c + 2 sigma L.
-    Theirs is for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/theory.md derives the same ranges for both recursions
-    here, and says at which of their ends runs fail.
+    Theirs is for Douglas-Rachford splitting, lambda = alpha and gamma = 1/c; docs/explanation/theory.md derives the same ranges for both
+    recursions here, and says at which of their ends runs fail.
     """
     if not (L > 0.0 and -L <= sigma <= L):
         raise InvalidOptionError(f"sigma must lie in [-L, L] and L be positive; found sigma = {sigma!r}, L = {L!r}.")
@@ -143,7 +151,7 @@ PRINTED: dict[str, tuple[str, Callable[..., float], str]] = {
 
 REFUTED_1 = (
     "Theorem 1 of the paper is false: with F = (p1^2 + 0.01 p2^2)/2 and G = 0.6 (1 + cos q1) + q2^2/2 Solver I at alpha = 2 and "
-    "c = 0.65, above its threshold 0.6, ends in a cycle (docs/theory.md). Proven is c > L_p/mu_A^2, for any G: "
+    "c = 0.65, above its threshold 0.6, ends in a cycle (docs/explanation/theory.md). Proven is c > L_p/mu_A^2, for any G: "
     "theorem_threshold('over-relaxed', sigma=..., L=...). 'printed-1' gives the printed number."
 )
 
@@ -160,5 +168,7 @@ def of_constants(name: str, alpha: float, constants: dict[str, float]) -> Thresh
     except TypeError as error:
         raise InvalidOptionError(f"{theorem} takes other constants: {error}.") from None
     if name in PRINTED:
-        warnings.warn(f"{theorem} is not true: {PRINTED[name][2]} (docs/theory.md).", PenaltyWarning, stacklevel=3)
+        warnings.warn(
+            f"{theorem} is not true: {PRINTED[name][2]} (docs/explanation/theory.md).", PenaltyWarning, stacklevel=3
+        )
     return found

@@ -3,8 +3,8 @@
     p = p(z|s),   F(p) = -hide H(Z|S),   Ap = p,   Bq = W K_s,   G(W) = rho_z H(Z) - gamma H(Z|X) + keep H(Z|U),   rho_z = gamma - keep +
     hide
 
-F is convex and A the identity, so that the theorem for any G covers it (docs/theory.md): with the dual variable nu = -grad F(p), an
-exact p-step and a W-step that does not raise the augmented Lagrangian L_c, an iteration changes L_c by at most -kappa |p' - p|^2, row by
+F is convex and A the identity, so the theorem for any G covers it (docs/explanation/theory.md): with the dual variable nu = -grad F(p),
+an exact p-step and a W-step that does not raise the augmented Lagrangian L_c, an iteration changes L_c by at most -kappa |p' - p|^2, row by
 row, kappa > 0 for penalties above the row's curvature hide p(s)/p(z|s) times sqrt(2). It is checked along the run: `descent` has the
 largest change of L_c in an iteration.
 """
