@@ -79,11 +79,13 @@ def constrained(name: str, joint: ip.Joint, rate: float) -> list[str]:
     met = [one for one in transport if abs(one.iyz - best.iyz) < 1e-6]
     rows.append(row("ot-ib", f"I(Y;Z) = {best.iyz:.4f}", met, [gamma * one.ixz - proven - one.iyz for one in met]))
     em = runs(ip.funnel(2.0), ip.EMFunnel(rate=rate))
-    met = [one for one in em if one.ixz > rate - 1e-6]
-    exact = [ip.funnel_at_leakage(joint, max_iyz=max(one.iyz, 0.0)) for one in met]
+    met = sorted((one for one in em if one.ixz > rate - 1e-6), key=lambda one: one.iyz)
+    best_and_median = [met[0], met[len(met) // 2]] if met else []
+    exact = [ip.funnel_at_leakage(joint, max_iyz=max(one.iyz, 0.0), max_seconds=20.0).ixz for one in best_and_median]
+    gaps = [most - one.ixz for most, one in zip(exact, best_and_median, strict=True)]
     rows.append(
-        row("em-pf", f"I(X;Z) >= {rate:g}", met, [most.ixz - one.ixz for most, one in zip(exact, met, strict=True)])
-    )
+        row("em-pf", f"I(X;Z) >= {rate:g}", met, gaps[:1] + 2 * gaps[1:])
+    )  # the median of these three is the second
     return rows
 
 

@@ -65,7 +65,7 @@ __test__ = {
     --------
     >>> import infoplane as ip
     >>> sorted(ip.SOLVERS)[:3]
-    ['accelerated', 'admm-ib', 'admm-ib-3']
+    ['abp', 'accelerated', 'admm-ib']
     >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.SOLVERS["merging"]).solver
     'merging'
     """

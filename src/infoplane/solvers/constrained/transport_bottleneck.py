@@ -41,9 +41,9 @@ class TransportBottleneck(Solver):
     Examples
     --------
     >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.TransportBottleneck(), starts=8, rng=0, init="random")
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.4), ip.TransportBottleneck(), starts=8, rng=0, init="random")
     >>> s.converged, round(s.loss, 6)
-    (True, -0.24076)
+    (True, -0.10187)
     """
 
     name = "ot-ib"
