@@ -47,7 +47,7 @@ for name, each in needed.items():
     print(f"{name}: from {min(each):.1f} to {max(each):.0f} iterations a digit")
 
 # %%
-# The picture that the theorem of :doc:`/explanation/theory` predicts: linear wherever the optimum is a non-degenerate minimum, with poles at
+# What the theorem of :doc:`/explanation/theory` predicts: linear wherever the optimum is a non-degenerate minimum, with poles at
 # the transitions.
 
 figure = Figure(figsize=(7.4, 4.4), layout="constrained")
