@@ -25,7 +25,7 @@ MODULES = sorted(
 EXPLAINED = [
     name for name in ["infoplane", *MODULES] if ">>> " in Path(find_spec(name).origin).read_text(encoding="utf-8")
 ]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
