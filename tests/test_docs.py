@@ -65,6 +65,17 @@ def test_examples(script, tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.strip()
 
 
+@pytest.mark.parametrize("does", ["infoplane demo", "-m pytest", "sphinx-build"])
+def test_the_readme_has_one_command_that(does):
+    """Which CI finds there, and runs word for word."""
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len([line for line in lines if "python3 -m venv" in line and does in line]) == 1
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {infoplane.__version__}\n" in (ROOT / "CITATION.cff").read_text()
+
+
 def test_python_of_the_readme(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)

@@ -86,7 +86,7 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q:
     slopes, trial, best = c.copy(), np.empty(n), np.inf
     floor = FLOORS[0]
     for _ in range(TANGENTS):
-        if relaxed(lp, slopes, beta, prices, 0.0, np.nan) != SOLVED:
+        if relaxed(lp, slopes, beta, prices, 0.0, np.nan, m) != SOLVED:
             begin(lp, 0)
             break
         posterior_at(lp.point, trial)
