@@ -3,7 +3,7 @@ A pair of your own
 ==================
 
 The recursion behind the paper's solvers serves any convex and weakly convex function. Here: least squares with the
-minimax-concave penalty, neither bottleneck nor funnel,
+minimax-concave penalty, neither bottleneck nor funnel::
 
     minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q.
 

@@ -10,10 +10,10 @@ number                   unit           is less better?
 =======================  =============  ========================================================================
 ``loss``, ``loss_nats``  nats           yes: gamma I(X;Z) - I(Y;Z), or beta I(Y;Z) - I(X;Z); it may be negative
 ``gap``                  nats           yes: loss - lower bound; at most so far from optimal. None: nothing proven
-``ixz``, ``ixz_bits``    nats, bits     bottleneck: yes, it is the price. Funnel: no, it is the use ``iyz``,
-``iyz_bits``    nats, bits     bottleneck: no, it is the use. Funnel: yes, it is the leak ``epsilon_bits``
-bits           yes: what is lost beside the best encoder with the same I(X;Z) ``max_lift``             nats
-yes: the worst case over released values, not the average
+``ixz``, ``ixz_bits``    nats, bits     bottleneck: yes, it is the price. Funnel: no, it is the use
+``iyz``, ``iyz_bits``    nats, bits     bottleneck: no, it is the use. Funnel: yes, it is the leak
+``epsilon_bits``         bits           yes: what is lost beside the best encoder with the same I(X;Z)
+``max_lift``             nats           yes: the worst case over released values, not the average
 =======================  =============  ========================================================================
 
 Python is in nats; a column or an option that is in bits says so in its name.

@@ -7,13 +7,13 @@ Which problem, which solver, what is proven?
 ====================================================  ==========================================================
 I want ...                                            call
 ====================================================  ==========================================================
-few groups of X that still tell Y                     ``ip.sweep(joint, ip.bottleneck)``, ``ip.solve`` exactly k hard
-groups                                 ``ip.partition(joint, clusters=k)`` groups of columns before a model
-``ip.BottleneckEncoder()`` in a pipeline to publish X and hide Y, on average
-``ip.funnel_at_leakage(joint, max_iyz=...)`` to publish X, with a cap on every released value
-``ip.release_mechanism(joint, max_lift=...)`` to keep U, hide S
-``ip.task_at_leakage(task_joint, max_isz=...)`` to know how good a given system is
-``ip.efficiency(joint, systems)``
+few groups of X that still tell Y                     ``ip.sweep(joint, ip.bottleneck)``, ``ip.solve``
+exactly k hard groups                                 ``ip.partition(joint, clusters=k)``
+groups of columns before a model                      ``ip.BottleneckEncoder()`` in a pipeline
+to publish X and hide Y, on average                   ``ip.funnel_at_leakage(joint, max_iyz=...)``
+to publish X, with a cap on every released value      ``ip.release_mechanism(joint, max_lift=...)``
+to keep U, hide S                                     ``ip.task_at_leakage(task_joint, max_isz=...)``
+to know how good a given system is                    ``ip.efficiency(joint, systems)``
 ====================================================  ==========================================================
 
 Leave ``solver`` out: the default is the best portfolio that was measured, at every size. Name one to study it.
