@@ -2,7 +2,7 @@
 A solver of your own
 ====================
 
-From scratch: projected gradient descent, in one file and one line of registration.
+From scratch: projected gradient descent, in one file and one line of registration::
 
     W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
 

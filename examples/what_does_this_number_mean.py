@@ -9,7 +9,7 @@ that of another package.
 number                   unit           is less better?
 =======================  =============  ========================================================================
 ``loss``, ``loss_nats``  nats           yes: gamma I(X;Z) - I(Y;Z), or beta I(Y;Z) - I(X;Z); it may be negative
-``gap``                  nats           yes: loss - lower bound; at most so far from optimal. None: nothing proven
+``gap``                  nats           yes: loss - lower bound, how far from optimal at most; None: not proven
 ``ixz``, ``ixz_bits``    nats, bits     bottleneck: yes, it is the price. Funnel: no, it is the use
 ``iyz``, ``iyz_bits``    nats, bits     bottleneck: no, it is the use. Funnel: yes, it is the leak
 ``epsilon_bits``         bits           yes: what is lost beside the best encoder with the same I(X;Z)
