@@ -1,7 +1,7 @@
 """What is reported of a run, whichever solver made it: an encoder that is one, and a stationarity that holds to the last letter.
 
 Kernels work in floating point. An iterate that has left its range is no answer, and is said to have failed. Where a letter of X or Y weighs
-less than `FAINT`, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
+less than 1e-290, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
 that is not: there it is taken again from its definition, `MarkovLagrangian.stationarity`.
 """
 
@@ -16,15 +16,13 @@ from ...solution import Run
 from ...status import Status, proven
 from ..job import Job
 
-FAINT = 1e-290
-"""A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308)."""
-
 FAILED = "begin elsewhere: its iterates left the range of floating point, and the encoder is the trivial one"
 
 
 def sound(job: Job, runs: Iterable[Run]) -> list[Run]:
     """The runs of one problem; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
-    faint = bool(min(job.support.p_x.min(), job.support.p_y.min()) < FAINT)
+    # A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308).
+    faint = bool(min(job.support.p_x.min(), job.support.p_y.min()) < 1e-290)
     return [_remeasured(job, one) if faint else one for one in map(_encoding, runs)]
 
 
