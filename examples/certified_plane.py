@@ -1,7 +1,14 @@
-"""A certified information plane: two curves between which the frontier is proven to lie, with few points and with many.
+"""
+A certified information plane
+=============================
 
-Every certified point is a line that no encoder crosses; mixtures of the points are reached. With ``points=`` the sweep places its
-parameters where the two curves are farthest apart.
+Two curves between which the frontier is *proven* to lie, with few points and with many. Every certified point is a
+line that no encoder crosses; mixtures of the points are reached. With ``points=`` the sweep places its parameters
+where the two curves are farthest apart.
+
+*You will know at the end*: how to state a frontier with its error, between the points too.
+
+*Added in 0.1.0.*
 """
 
 from __future__ import annotations
@@ -9,16 +16,14 @@ from __future__ import annotations
 import infoplane as ip
 from infoplane.view.plot import plot_planes
 
+joint = ip.datasets.heart()
+planes = []
+for points in (4, 24):
+    frontier = ip.sweep(joint, ip.bottleneck, [0.01, 0.32], points=points, certify=True)
+    print(f"{points} points: {frontier.enclosure()}")
+    planes.append((f"Heart, {points} certified points", frontier))
 
-def main() -> None:
-    joint = ip.datasets.heart()
-    planes = []
-    for points in (4, 24):
-        frontier = ip.sweep(joint, ip.bottleneck, [0.01, 0.32], points=points, certify=True)
-        print(f"{points} points: {frontier.enclosure()}")
-        planes.append((f"Heart, {points} certified points", frontier))
-    plot_planes(planes, "certified_plane.png")
+# %%
+# Blue is what is left open. Four points leave a sliver; twenty-four leave nothing that an eye could see.
 
-
-if __name__ == "__main__":
-    main()
+plot_planes(planes, "certified_plane.png")

@@ -1,4 +1,29 @@
-"""A page of a report in a real browser."""
+"""A real browser, and a page of a report in it."""
+
+import contextlib
+import os
+import shutil
+
+import pytest
+
+
+@contextlib.contextmanager
+def started():
+    """Debian's Chromium, driven by playwright; only INFOPLANE_NO_BROWSER lets tests that need it be skipped."""
+    if os.environ.get("INFOPLANE_NO_BROWSER"):
+        pytest.skip("INFOPLANE_NO_BROWSER is set")
+    from playwright.sync_api import sync_playwright
+
+    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+    if found is None:
+        pytest.fail(
+            "these tests need a browser: apt-get install -y --no-install-recommends chromium. "
+            "Set INFOPLANE_NO_BROWSER=1 to skip them knowingly."
+        )
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+        yield browser
+        browser.close()
 
 
 class Opened:

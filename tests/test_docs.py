@@ -11,11 +11,16 @@ from pathlib import Path
 import pytest
 
 import infoplane
+import infoplane_verify
+from infoplane.solvers import registry
 from test_layout import LAYERS
 
 ROOT = Path(__file__).parent.parent
 MODULES = sorted(
-    module.name for module in pkgutil.walk_packages(infoplane.__path__, "infoplane.") if "__main__" not in module.name
+    module.name
+    for package in (infoplane, infoplane_verify)
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}.")
+    if "__main__" not in module.name
 )
 EXPLAINED = [
     name for name in ["infoplane", *MODULES] if ">>> " in Path(find_spec(name).origin).read_text(encoding="utf-8")
@@ -30,8 +35,20 @@ def test_docstring_examples(name):
     assert found.failed == 0
 
 
-def test_there_are_docstring_examples():
-    assert len(EXPLAINED) >= 10
+PUBLIC = [*infoplane.__all__, *infoplane._EXTRAS]
+
+
+def test_every_public_name_has_an_example():
+    """The examples above are of public names too: one each, in what `help` and the reference show."""
+    without = [
+        name for name in PUBLIC if ">>> " not in (registry.__test__.get(name) or getattr(infoplane, name).__doc__ or "")
+    ]
+    assert without == ["__version__"]
+
+
+def test_the_reference_has_every_public_name():
+    listed = re.findall(r"^   (\w+)$", (ROOT / "docs/reference/api.md").read_text(), flags=re.MULTILINE)
+    assert sorted(listed) == sorted({*PUBLIC} - {"__version__"})
 
 
 SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}}
@@ -79,7 +96,7 @@ def test_pages_that_are_named_exist():
         text = path.read_text(encoding="utf-8")
         named = {ROOT / name for name in re.findall(r"\bdocs/[a-z_/-]+\.md\b", text)}
         if path.suffix == ".md":
-            links = re.findall(r"\]\(([^)#\s]+)(?:#[^)\s]*)?\)", text)
+            links = re.findall(r"(?:\]\(|<img src=\")([^)#\s\"]+)", text)
             named |= {path.parent / link for link in links if not re.match("[a-z]+:", link)}
         missing |= {f"{path.relative_to(ROOT)}: {name}" for name in named if not name.exists()}
     assert missing == set()

@@ -32,15 +32,29 @@ def alternatives(name: str, names: Sequence[str]) -> str:
     Examples
     --------
     >>> alternatives("aeg", ["age", "job"])
-    "one of 'age', 'job'"
+    "one of 'age', 'job' (did you mean 'age'?)"
     >>> alternatives("g7", [f"gene{i}" for i in range(100_000)] + ["g17"])
     "one of 100,001 names; the nearest is 'g17'"
     """
     if len(names) <= 12:
-        return f"one of {', '.join(repr(shortened(one)) for one in names)}" if names else "some, and there are none"
+        listed = ", ".join(repr(shortened(one)) for one in names)
+        return f"one of {listed}{did_you_mean(name, names)}" if names else "some, and there are none"
     near = difflib.get_close_matches(name, names, 5)
     listed = f"the nearest {'is' if len(near) == 1 else 'are'}" if near else "the first are"
     return f"one of {len(names):,} names; {listed} {', '.join(repr(shortened(one)) for one in near or names[:5])}"
+
+
+def did_you_mean(name: str, names: Sequence[str]) -> str:
+    """The nearest of the names, as a question in brackets after a list of them; nothing if none is near.
+
+    Examples
+    --------
+    >>> did_you_mean("haert", ["heart", "colours"])
+    " (did you mean 'heart'?)"
+    """
+    folded = {one.casefold(): one for one in names}
+    near = difflib.get_close_matches(name.casefold(), folded, 1)
+    return f" (did you mean {shortened(folded[near[0]])!r}?)" if near else ""
 
 
 def shown(text: object) -> str:

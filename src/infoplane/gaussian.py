@@ -36,7 +36,15 @@ NO_VARIANCE = 1e-12
 
 @dataclass(frozen=True, eq=False)
 class GaussianBottleneck(Result):
-    """The optimum at one gamma, and what the whole frontier follows from; nats."""
+    """The optimum at one gamma, and what the whole frontier follows from; nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.gaussian_bottleneck(covariance=[[1.0, 0.8], [0.8, 1.0]], x=[0], y=[1], gamma=0.32)
+    >>> found.active, found.projection.round(4).tolist()
+    (1, [[1.6667]])
+    """
 
     gamma: float
     correlations: Array = field(repr=False)

@@ -384,7 +384,15 @@ bottleneck = Family(
 
 funnel = Family(
     name="funnel",
-    doc="Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0.",
+    doc="""Privacy funnel (Makhdoumi et al. 2014): beta I(Y;Z) - I(X;Z), beta > 0.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(beta=3.5), rng=0)
+    >>> abs(s.loss - (3.5 * s.iyz - s.ixz)) < 1e-12
+    True
+    """,
     loss="beta I(Y;Z) - I(X;Z)",
     rho=lambda beta: (beta - 1.0, 1.0, -beta),
     parameter="beta",
@@ -398,7 +406,13 @@ funnel = Family(
 
 deterministic_bottleneck = Family(
     name="deterministic_bottleneck",
-    doc="Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1; ``beta`` means gamma = 1/beta.",
+    doc="""Deterministic bottleneck (Strouse, Schwab 2017): gamma H(Z) - I(Y;Z), 0 < gamma <= 1; ``beta`` means gamma = 1/beta.
+
+    Examples
+    --------
+    >>> deterministic_bottleneck(gamma=0.5).rho
+    (-0.5, 0.0, 1.0)
+    """,
     loss="gamma H(Z) - I(Y;Z)",
     rho=lambda gamma: (gamma - 1.0, 0.0, 1.0),
     **_GAMMA,
@@ -409,6 +423,11 @@ generalised_bottleneck = Family(
     doc="""Generalised bottleneck: gamma (H(Z) - a H(Z|X)) - I(Y;Z); a = 1 is the bottleneck, a = 0 is deterministic.
 
     ``beta`` means gamma = 1/beta. A sweep varies gamma, and a is fixed: ``functools.partial(generalised_bottleneck, a=0.5)``.
+
+    Examples
+    --------
+    >>> generalised_bottleneck(0.5, a=1.0).rho == bottleneck(0.5).rho
+    True
     """,
     loss="gamma (H(Z) - a H(Z|X)) - I(Y;Z)",
     rho=lambda gamma, a: (gamma - 1.0, -a * gamma, 1.0),

@@ -13,7 +13,7 @@ import numpy as np
 from . import markup
 from .checks import check_one_of
 from .encoder.applying import Draw, uniforms
-from .encoder.clusters import by_mass, predicted
+from .encoder.clusters import by_mass, cluster_names, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, label_text, rounded
 from .information import Array, IntArray, PlanePoint, bits, plane_point
@@ -60,7 +60,15 @@ UNSEEN_RULES = ("error", "marginal", "suppress")
 
 
 class Rate(NamedTuple):
-    """A linear rate fitted to the tail of a trace: |L_k - L_end| ~ C factor^k."""
+    """A linear rate fitted to the tail of a trace: |L_k - L_end| ~ C factor^k.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
+    >>> s.rate().factor < 1, s.rate().r_squared > 0.99
+    (True, True)
+    """
 
     factor: float
     """Contraction per iteration; below 1 means linear convergence."""
@@ -73,7 +81,15 @@ class Rate(NamedTuple):
 
 
 class Exponent(NamedTuple):
-    """The exponent of the Lojasiewicz inequality |grad L_c| >= C (L_c - L*)^theta, fitted to the tail of a trace."""
+    """The exponent of the Lojasiewicz inequality |grad L_c| >= C (L_c - L*)^theta, fitted to the tail of a trace.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
+    >>> round(s.exponent().theta, 2)
+    0.5
+    """
 
     theta: float
     """Slope of log |grad L_c| against log (L_c - L*); 1/2 goes with a linear rate, more with a sublinear one."""
@@ -87,7 +103,15 @@ class Exponent(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Trace(Result):
-    """What each iteration measured; read-only arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none)."""
+    """What each iteration measured; read-only arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none).
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
+    >>> len(s.trace) == s.iterations, bool(abs(s.trace.loss[-1] - s.loss) < 1e-6)
+    (True, True)
+    """
 
     loss: Array
     augmented: Array
@@ -122,7 +146,18 @@ class Trace(Result):
 
 @dataclass(frozen=True, eq=False)
 class Run:
-    """How the run from one start ended; its encoder is that of the letters of positive mass (`Support`)."""
+    """How the run from one start ended; its encoder is that of the letters of positive mass (`Support`).
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.support import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> run = ip.BlahutArimoto().run(job)[0]
+    >>> run.status.name, run.encoder.shape
+    ('STATIONARY', (3, 3))
+    """
 
     encoder: Array
     status: Status
@@ -217,6 +252,23 @@ class EncoderView:
         import pandas as pd
 
         return pd.Series(self.encoder.argmax(axis=0), index=self._index(), name="cluster")
+
+    def cluster_names(self, letters: int = 3) -> Any:
+        """What each cluster stands for, as a pandas Series by z: the x that set it apart, at most ``letters``, and how many more.
+
+        Examples
+        --------
+        >>> import infoplane as ip
+        >>> s = ip.solve(ip.datasets.heart(), ip.bottleneck(0.2), rng=0)
+        >>> print(s.labels().map(s.cluster_names(1)).value_counts().to_string())
+        cluster
+        none; 15 more      12
+        smoking; 7 more     4
+        """
+        import pandas as pd
+
+        held = cluster_names(self.joint, self.encoder, letters)
+        return pd.Series(held, index=pd.RangeIndex(self.clusters, name="z"), name="stands_for")
 
     def assign(
         self,
@@ -360,14 +412,23 @@ class Solution(Result, EncoderView):
     """
 
     joint: Joint = field(repr=False)
+    """What it was solved for."""
     problem: MarkovLagrangian
+    """What was minimised."""
     encoder: Array = field(repr=False)
+    """p(z|x), a row for each cluster and a column for each letter x; columns sum to 1. Letters of zero mass have p(z)."""
     status: Status
+    """How the run ended: a sentence, with what to do."""
     solver: str
+    """The name of the solver that found it."""
     iterations: int
+    """Of the run that found it."""
     seconds: float
+    """Of the clock, for all starts together."""
     residuals: Residuals
+    """How far the encoder is from satisfying the conditions of optimality."""
     trace: Trace | None = field(default=None, repr=False)
+    """What each iteration measured; None if no trace was kept."""
     parameter: float = math.nan
     """gamma, beta, or whatever else the sweep varied; NaN if the problem has none."""
     start: int = 0

@@ -11,7 +11,16 @@ STATIONARY_TOL = 1e-8
 
 
 class Status(Enum):
-    """How a run ended; the value is the sentence that the user reads."""
+    """How a run ended; the value is the sentence that the user reads.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> ip.Status.STATIONARY.converged, ip.Status.STALLED.converged
+    (True, False)
+    >>> ip.Status.ITERATION_LIMIT.value
+    'stopped at a limit on its work before it reached a stationary point'
+    """
 
     CERTIFIED = "certified: a lower bound proves the loss globally optimal to the tolerance asked for"
     STATIONARY = "stationary: primal, dual and stationarity residuals are all below tol"
@@ -34,7 +43,15 @@ class Status(Enum):
 
 
 class Residuals(NamedTuple):
-    """Primal, dual and stationarity residual of the returned iterate; the first two are 0 for a method that splits nothing."""
+    """Primal, dual and stationarity residual of the returned iterate; the first two are 0 for a method that splits nothing.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", rng=0)
+    >>> s.residuals.largest <= 1e-8
+    True
+    """
 
     primal: float
     dual: float

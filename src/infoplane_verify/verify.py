@@ -27,7 +27,14 @@ SHOWN = 6
 
 
 class CheckVerdict(Enum):
-    """What became of a claim."""
+    """What became of a claim.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> ip.CheckVerdict.VERIFIED.good, ip.CheckVerdict.REFUTED.good
+    (True, False)
+    """
 
     VERIFIED = "verified: the numbers are right, and the bound holds for every encoder"
     NUMBERS = "numbers verified: loss, I(X;Z) and I(Y;Z) are right; no bound is claimed"
@@ -44,7 +51,18 @@ class CheckVerdict(Enum):
 
 @dataclass(frozen=True)
 class RunCheck:
-    """The verdict on one run; nats."""
+    """The verdict on one run; nats.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], certify=True)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     f.save(f"{folder}/answer.npz")
+    ...     check = ip.verify(f"{folder}/answer.npz")[0]
+    >>> check.verdict.name, bool(check.proven_bound <= check.loss)
+    ('VERIFIED', True)
+    """
 
     run: int
     """Its number in the file."""

@@ -9,6 +9,7 @@ import sys
 
 import pytest
 
+from infoplane.cli.app import COMMANDS
 from infoplane.cli.exit_codes import interruptible
 from infoplane.solvers.splitting.solver import SplittingIteration
 
@@ -17,7 +18,38 @@ SOLVE = ("solve", "paper_uniform", "--gamma", "0.2", "--starts", "2")
 
 def test_unknown_command_is_2(run):
     said = run("slove")
-    assert (said.code, "No such command" in said.err) == (2, True)
+    assert (said.code, "there is no command 'slove' (did you mean 'solve'?)" in said.err) == (2, True)
+
+
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("demo", "reproduce", "datasets")])
+def test_without_arguments_a_command_shows_an_example_that_works(run, name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    said = run(name)
+    *_, shown = said.err.partition("This works as it stands:\n")
+    assert (said.code, said.err.count("Missing argument")) == (2, 1)
+    lines = [line.split() for line in shown.strip().splitlines()]
+    assert lines[-1][:2] == ["infoplane", name]
+    if name == "compare":
+        lines[-1] = [*lines[-1][:-1], "0.2:0.4:2"]  # a shorter grid: what is tested is that it works
+    for _, *words in lines:
+        assert run(*words).code == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "meant"),
+    [
+        (("solve", "haert", "--gamma", "0.2"), "heart"),
+        (("solve", "heart", "--gama", "0.2"), "--gamma"),
+        (("solve", "heart", "--gamma", "0.2", "--solver", "blahut-arimto"), "blahut-arimoto"),
+        (("solve", "rows.csv", "--x", "jbo", "--y", "income", "--gamma", "0.2"), "job"),
+    ],
+)
+def test_a_slip_of_the_pen_is_answered_by_what_was_meant(run, words, meant, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "rows.csv").write_text("job,income\na,1\nb,0\n")
+    said = run(*words)
+    assert said.code in (2, 3)
+    assert f"'{meant}'" in said.err.lower().partition("did you mean")[2]
 
 
 @pytest.mark.parametrize("command", ["solve", "frontier", "compare"])

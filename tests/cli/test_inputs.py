@@ -171,8 +171,7 @@ def test_options_that_do_not_fit_are_2(run, options, words):
 
 def load(path, x="", y="", **more):
     names = [tuple(part for part in side.split(",") if part) for side in (x, y)]
-    defaults = {"count": None, "smoothing": None, "matrix": False, "counts": False}
-    return Source(str(path), *names, **{**defaults, **more}).load()
+    return Source(str(path), *names, **more).load()
 
 
 EXPECTED = ip.Joint.from_counts([[3, 1], [1, 3]], 0.0, ["a", "b"], ["u", "v"], "word", "y")
@@ -255,7 +254,7 @@ def test_missing_values_of_parquet(tmp_path, capsys):
 
 def test_numbers_are_binned(run, write):
     path = write("age,y\n" + "".join(f"{age},{age % 2}\n" for age in (20, 25, 34, 35, 40, 61)))
-    assert load(path, "age", "y", bins=(("age", 2),)).x_labels == ("under 35", "35 and over")
+    assert load(path, "age", "y", bins={"age": 2}).x_labels == ("under 35", "35 and over")
     found = run("solve", path, "--x", "age", "--y", "y", "--bin", "age:2", "--bin", "y:2", *OPTIONS).json
     assert found["x_labels"] == ["under 35", "35 and over"]
     assert found["y_labels"] == ["under 1", "1 and over"]
@@ -268,7 +267,7 @@ def test_numbers_are_binned(run, write):
 
 def test_bins_and_missing_together(write):
     path = write("age,y\n20,1\n,2\n40,2\n")
-    assert load(path, "age", "y", bins=(("age", 2),), missing="category").x_labels == (
+    assert load(path, "age", "y", bins={"age": 2}, missing="category").x_labels == (
         "under 40",
         "40 and over",
         "missing",
@@ -291,13 +290,13 @@ def test_dates_are_binned(run, write):
 
 def test_missing_dates_are_a_bin(write):
     path = write("when,y\n2023-12-31,a\n,b\n2024-03-05,a\n")
-    found = load(path, "when", "y", bins=(("when", "year"),), missing="category")
+    found = load(path, "when", "y", bins={"when": "year"}, missing="category")
     assert found.x_labels == ("2023", "2024", "missing")
 
 
 def test_decimal_commas_between_semicolons(write, capsys):
     text = "v;y;n\n1,5;a;0,5\n2,5;b;1,5\n-1e3;a;2\n"
-    joint = load(write(text), "v", "y", count="n", bins=(("v", 3),))
+    joint = load(write(text), "v", "y", count="n", bins={"v": 3})
     assert joint.x_labels == ("under 1.5", "1.5 to under 2", "2 and over")
     assert joint.p_x.tolist() == [0.5, 0.125, 0.375]
     assert "is read as 1.5, since semicolons separate the cells" in capsys.readouterr().err
@@ -308,9 +307,9 @@ def test_decimal_commas_between_semicolons(write, capsys):
     assert wide.p_xy.tolist() == [[0.75, 0.0], [0.0, 0.25]]
     for wrong in ("1.234,5", "1,2,3", ",5"):
         with pytest.raises(ip.InvalidJointError, match=f"found '{wrong}' where a number is expected"):
-            load(write(f"v;y\n1,5;a\n{wrong};b\n"), "v", "y", bins=(("v", 2),))
+            load(write(f"v;y\n1,5;a\n{wrong};b\n"), "v", "y", bins={"v": 2})
     with pytest.raises(ip.InvalidJointError, match="found '1,5' where a number is expected"):
-        load(write('v,y\n"1,5",a\n'), "v", "y", bins=(("v", 2),))
+        load(write('v,y\n"1,5",a\n'), "v", "y", bins={"v": 2})
 
 
 # -- samples are not distributions -------------------------------------------------------------------------------------

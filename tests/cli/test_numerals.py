@@ -3,8 +3,7 @@
 import click
 import pytest
 
-from infoplane.cli.app import infoplane
-from infoplane.cli.exit_codes import COMMANDS
+from infoplane.cli.app import COMMANDS, infoplane
 from infoplane.cli.numerals import Number, Whole, number_of, whole_number_of
 
 

@@ -6,8 +6,7 @@ import sys
 
 import pytest
 
-from infoplane.cli.printing import note, say
-from infoplane.cli.safe_table import SafeTable
+from infoplane.cli.printing import TextTable, note, print_table, say
 
 CLEAR = "\x1b[2J"
 
@@ -52,10 +51,12 @@ def test_lines_and_tables(capsys):
     note("three\r")
     printed = capsys.readouterr()
     assert (printed.out, printed.err) == ("one\\x1b[2J\ntwo\n", "three\\r\n")
-    made = SafeTable(title=CLEAR)
-    made.add_column(CLEAR)
+    made = TextTable(CLEAR, [CLEAR])
     made.add_row(CLEAR)
-    assert made.title == made.columns[0].header == next(iter(made.columns[0].cells)) == "\\x1b[2J"
+    print_table(made)
+    printed = capsys.readouterr().out
+    assert printed.count("\\x1b[2J") == 3
+    assert "\x1b" not in printed
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="needs /dev/full, which other systems than Linux have not")

@@ -5,7 +5,7 @@ import pytest
 from click.testing import CliRunner
 
 from infoplane.cli import reproduce as command
-from infoplane.cli.exit_codes import Commands
+from infoplane.cli.app import Commands
 from infoplane_paper import FIGURES
 from infoplane_paper.reproduction import Reproduction
 from infoplane_paper.sweeps import Sweep

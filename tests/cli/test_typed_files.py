@@ -60,9 +60,7 @@ every_kind = pytest.mark.parametrize("made", KINDS.values(), ids=KINDS)
 
 
 def load(place, x, y, **more):
-    return Source(
-        str(place), (x,), (y,), **{"count": None, "smoothing": None, "matrix": False, "counts": False, **more}
-    ).load()
+    return Source(str(place), (x,), (y,), **more).load()
 
 
 @every_kind
@@ -83,7 +81,7 @@ def test_the_joint_is_that_of_the_frame(made, tmp_path, capsys):
 @pytest.mark.parametrize("rule", ["month", 2])
 def test_dates_are_binned(made, tmp_path, rule):
     expected = ip.Joint.from_frame(pd.DataFrame(ROWS), "when", "dose", bins={"when": rule})
-    assert load(made(tmp_path), "when", "dose", bins=(("when", rule),)) == expected
+    assert load(made(tmp_path), "when", "dose", bins={"when": rule}) == expected
 
 
 @every_kind
@@ -104,7 +102,7 @@ WIDE = {"word": ["a", "b"], "u": [3, 1], "v": [1, 3]}
 @every_kind
 def test_wide_tables(made, tmp_path):
     place = made(tmp_path, WIDE)
-    joint = Source(str(place), (), (), None, None, False, False).load()
+    joint = Source(str(place)).load()
     assert joint == ip.Joint.from_counts([[3, 1], [1, 3]], 0.0, ["a", "b"], ["u", "v"], "word", "y")
 
 
@@ -167,7 +165,7 @@ def test_the_first_of_several_sheets_is_read_and_said(tmp_path, capsys):
             book, sheet_name="one", index=False
         )
         pd.DataFrame({"z": [1]}).to_excel(book, sheet_name="two")
-    assert load(tmp_path / "two.xlsx", "x", "y", bins=(("y", "month"),)).y_labels == ("2024-01", "2024-02")
+    assert load(tmp_path / "two.xlsx", "x", "y", bins={"y": "month"}).y_labels == ("2024-01", "2024-02")
     assert "the first sheet is read, 'one', of 2" in capsys.readouterr().err
 
 

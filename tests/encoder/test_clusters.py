@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from infoplane import Joint, bottleneck, gnid
-from infoplane.encoder.clusters import by_mass, predicted, told
+from infoplane.encoder.clusters import by_mass, cluster_names, predicted, told
 from infoplane.information import mutual_information
 from infoplane.solution import Residuals, Solution
 from infoplane.status import Status
@@ -129,3 +129,12 @@ def test_notebook_shows_the_clusters_and_escapes_labels():
     assert "&lt;b&gt;" in html
     assert "<b>" not in html
     assert "&lt;i&gt; 0.75" in html
+
+
+def test_a_cluster_is_called_by_what_sets_it_apart():
+    """Contributions to D(p(x|z) || p(x)) by hand: "the" adds .627 log(.627/.594) to the first, and takes from the second, where it is
+    only counted."""
+    assert cluster_names(WORDS, ENCODER) == ["goal; the", "vote; law; 1 more", ""]
+    assert cluster_names(WORDS, ENCODER, 1) == ["goal; 1 more", "vote; 2 more", ""]
+    assert solution().cluster_names(1).tolist() == cluster_names(WORDS, ENCODER, 1)
+    assert cluster_names(WORDS, np.ones((1, 4))) == ["the; goal; vote; 1 more"]

@@ -92,8 +92,8 @@ def test_everybody_who_reads_a_frontier_says_the_same():
     assert told["answers"][1]["parameter"] == GRID[1]
     assert told["answers"][1]["loss_nats"] == answer.run.loss
     table = as_table(found, "t")
-    assert f"found at {answer.found_at:g}" in list(table.columns[-1].cells)[1]
-    assert list(table.columns[1].cells)[1] == rounded(answer.run.loss)
+    assert f"found at {answer.found_at:g}" in table.rows[1][-1]
+    assert table.rows[1][1] == rounded(answer.run.loss)
 
     page = contents(found, "t", True, Allowance())
     shown = page["best"][1]

@@ -8,8 +8,7 @@ from typing import NoReturn
 
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Run ``infoplane ARGUMENTS`` and exit with its code."""
-    from .app import infoplane
-    from .streams import open_closed_streams
+    from .app import infoplane, open_closed_streams
 
     open_closed_streams()
     infoplane.main(arguments, prog_name="infoplane")

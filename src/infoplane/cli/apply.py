@@ -10,28 +10,27 @@ import click
 from ..formatting import counted
 from ..solution import UNSEEN_RULES
 from ..storage.mechanism import read_mechanism
-from . import output
-from .csv_files import escape_formulas
-from .encode import TABLES, in_place
+from . import output, printing
+from .encode import in_place
+from .flags import PATH, TABLES, option, written
 from .numerals import Whole
-from .release import DRAWN_ANEW, read_key
+from .release import DRAWN_ANEW, keyed, read_key
 from .tables import read_frame
 from .typed_files import check_column, located
 
 
 @click.command()
-@click.argument("model", type=click.Path(path_type=Path))
+@click.argument("model", type=PATH)
 @click.argument("rows")
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="ROWS with their groups, .csv or .parquet.")
-@click.option("--seed", type=Whole(min=0), help="Of a random mechanism; without it every call draws anew.")
-@click.option("--id", "id_column", metavar="COL", help="With --key-file: a record always gets the same released value.")
-@click.option("--key-file", type=click.Path(path_type=Path), help="The secret key, as for infoplane release.")
-@click.option(
+@written("--out", TABLES, "ROWS with their groups, .csv or .parquet.", required=True)
+@option("--seed", Whole(min=0), "Of a random mechanism; without it every call draws anew.")
+@keyed
+@option(
     "--unseen",
-    type=click.Choice(UNSEEN_RULES),
-    help="Values never met: refused by their number, drawn as MODEL says of those, or left empty.  [default: error for a release]",
+    click.Choice(UNSEEN_RULES),
+    "Values never met: refused by their number, drawn as MODEL says of those, or left empty.  [default: error for a release]",
 )
-@escape_formulas
+@output.escape_formulas
 def apply(
     model: Path,
     rows: str,
@@ -48,13 +47,13 @@ def apply(
 
     \b
     Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane encode heart.csv --columns risk_factors --target outcome --out encoded.csv --model groups.json
+      infoplane apply groups.json heart.csv --out again.csv
       infoplane apply groups.json new.csv --out new_encoded.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
-    output.check_target(out, "--out", TABLES)
-    if (id_column is None) != (key_file is None):
-        raise click.UsageError("--id and --key-file go together.")
-    key = None if key_file is None else read_key(key_file)
+    key = read_key(id_column, key_file)
     mechanism = read_mechanism(model)
     frame = read_frame(located(rows))
     if id_column is not None:
@@ -63,13 +62,13 @@ def apply(
     is_release = mechanism.kind == "release"
     made = mechanism.apply(frame, rng=seed, ids=ids, key=key, unseen=unseen or ("error" if is_release else "marginal"))
     for name, count in mechanism.unknown(frame).items():
-        output.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
+        printing.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
+    said = f": {counted(len(made), 'row')}"
     if is_release:
         # Other columns of the rows, the secret among them, were never part of what the release promises.
-        output.write_table(made.astype(object), out)
+        output.write_table(made.astype(object), out, said)
         if key is None:
-            output.note(DRAWN_ANEW)
+            printing.note(DRAWN_ANEW)
     else:
         used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
-        output.write_table(in_place(frame, used, made), out)
-    output.note(f"wrote {out}: {counted(len(made), 'row')}")
+        output.write_table(in_place(frame, used, made), out, said)

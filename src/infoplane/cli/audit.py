@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -12,7 +13,6 @@ from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import counted
 from ..joint.joint import Joint
 from ..joint.lookup import letters_of_rows
-from ..storage.files import write_whole
 from ..storage.mechanism import read_mechanism
 from ..table.attacker import held_out_attack
 from ..table.audit import DIRECTIONS, AuditLine
@@ -20,8 +20,8 @@ from ..table.audit import audit as audited
 from ..table.letters import IntervalLetters, ProductLetters
 from ..table.mechanism import Mechanism
 from ..view.audit_page import audit_page
-from . import options, output
-from .inputs import bin_rules, split_names
+from . import output, printing
+from .flags import PAGES, as_json, bins, columns, complete_rows, option, switch, written
 from .numerals import Number
 from .tables import read_frame
 from .typed_files import check_column, located
@@ -40,51 +40,25 @@ class Fitted(NamedTuple):
 @click.command()
 @click.argument("original")
 @click.argument("released")
-@click.option(
-    "--hide",
-    callback=split_names,
-    metavar="COLS",
-    help="Columns of ORIGINAL that are the secret.  [default: the mechanism's]",
-)
-@click.option(
-    "--bin",
-    "bins",
-    callback=bin_rules,
-    multiple=True,
-    metavar="COL:N",
-    help="Numbers of --hide in N bins; may be repeated.",
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "category"]),
-    default="error",
-    show_default=True,
-    help="An empty cell is refused, or is the label 'missing'.",
-)
-@click.option("--report", type=click.Path(path_type=Path), help="A page for a reviewer to sign, .html.")
-@click.option(
-    "--max-seconds",
-    type=Number(),
-    default=10.0,
-    show_default=True,
-    help="For the certified utility of the best release; 0 leaves it out.",
-)
-@click.option(
+@columns("--hide", "Columns of ORIGINAL that are the secret.  [default: the mechanism's]")
+@bins
+@complete_rows
+@written("--report", PAGES, "A page for a reviewer to sign, .html.")
+@option("--max-seconds", Number(), "For the certified utility of the best release; 0 leaves it out.", default=10.0)
+@switch(
     "--attack",
-    is_flag=True,
-    help="Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
+    "Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
 )
-@click.option(
+@switch(
     "--other-records",
-    is_flag=True,
-    help="The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
+    "The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
 )
-@options.as_json
+@as_json
 def audit(
     original: str,
     released: str,
     hide: tuple[str, ...],
-    bins: tuple[tuple[str, int | str], ...],
+    bins: Mapping[str, int | str],
     missing: Literal["error", "category"],
     report: Path | None,
     max_seconds: float,
@@ -100,10 +74,11 @@ def audit(
 
     \b
     Examples:
-      infoplane audit people.csv m.json --report review.html
+      infoplane datasets heart --out heart.csv
+      infoplane release heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.01 --out released.csv --mechanism m.json
+      infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
-    output.check_target(report, "--report", (".html",))
     if released.lower().endswith(".json"):
         mechanism = read_mechanism(Path(released))
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
@@ -118,10 +93,9 @@ def audit(
         found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
         page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}")
-        write_whole(report, lambda file: file.write(page))
-        output.note(f"wrote {report}")
+        output.write_page(page, report)
     if as_json:
-        output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
+        printing.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
         show(found, Path(released).name, joint)
 
@@ -161,16 +135,16 @@ def of_mechanism(
     edges = {
         name: part.edges for name, part in zip(feature.columns, parts, strict=True) if isinstance(part, IntervalLetters)
     }
-    frame = read_frame(located(original), [*edges, *(name for name, _ in bins)])
+    frame = read_frame(located(original), [*edges, *bins])
     for name in (*feature.columns, *secret):
         check_column(frame.columns.tolist(), name)
-    joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**dict(bins), **edges}, missing=missing)
+    joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**bins, **edges}, missing=missing)
     codes = feature.codes(frame)
     unmet = int((codes == feature.encoder.shape[1] - 1).sum())
     if unmet == len(codes):
         raise InvalidMechanismError("the mechanism has met none of the rows of ORIGINAL: is it of another table?")
     if unmet:
-        output.note(
+        printing.note(
             f"{counted(unmet, 'row')} of {len(codes):,} with values that the mechanism has never met: as it says of those"
         )
     of_letter = np.zeros(joint.shape[0], dtype=np.int64)
@@ -186,7 +160,7 @@ def of_table(
 
     if not hide:
         raise click.UsageError("name the columns of ORIGINAL that are the secret with --hide.")
-    frame = read_frame(located(original), [name for name, _ in bins])
+    frame = read_frame(located(original), [*bins])
     seen = read_frame(located(released))
     for name in hide:
         check_column(frame.columns.tolist(), name)
@@ -197,15 +171,19 @@ def of_table(
             f"RELEASED must have a row for each of the {len(frame):,} rows of ORIGINAL, in the same order; found {len(seen):,}."
         )
     rows = pd.concat([seen, frame[list(hide)]], axis=1)
-    joint = Joint.from_frame(rows, list(seen.columns), list(hide), bins=dict(bins), missing=missing)
+    joint = Joint.from_frame(rows, list(seen.columns), list(hide), bins=bins, missing=missing)
     return joint, np.eye(joint.shape[0]), frame, seen
 
 
 def show(found: Any, name: str, joint: Joint) -> None:
     """A table on stdout, a measure in a line."""
     columns = ("measure", "value", "unit", "direction", "what it says")
-    made = output.table(f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:]))
+    made = printing.TextTable(
+        f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:])
+    )
     for measure, row in found.iterrows():
         made.add_row(str(measure), f"{row.value:.4g}", row.unit, row.direction, row.sentence)
-    output.print_table(made)
-    output.say("About this table, but for the line on the population. It is not differential privacy of the data set.")
+    printing.print_table(made)
+    printing.say(
+        "About this table, but for the line on the population. It is not differential privacy of the data set."
+    )

@@ -19,14 +19,15 @@ from ..solvers.registry import SOLVERS, resolve
 from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.progress import bar, working
 from ..sweep.range import natural_range
-from . import options, output
+from . import options, output, printing
 from .exit_codes import interruptible
+from .flags import PICTURES, as_json, written
 from .frontier import exit_unless_certified, exit_unless_converged, write
 from .inputs import Source, joint_options
 from .plugins import plugin
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from .printing import TextTable
 
 COLUMNS = (
     "parameter",
@@ -52,10 +53,10 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @plugin
 @options.run_options
 @options.certify
-@click.option("--plot", type=click.Path(path_type=Path), help="Picture of all on one plane: .png, .svg or .pdf.")
+@written("--plot", PICTURES, "Picture of all on one plane: .png, .svg or .pdf.")
 @options.notation
 @options.threads
-@options.as_json
+@as_json
 @click.pass_context
 def compare(
     context: click.Context,
@@ -95,16 +96,15 @@ def compare(
         prover, _ = runner_and_prover(None, problems, proof)
         chosen[prover.name] = prover
     names = list(chosen)
-    output.check_picture(plot)
     joint = source.load()
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible() as interruption, printing.one_line_warnings():
         if parameters is None:
             with working("range of the grid", lines=True) as heard:
                 parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
-            output.note(
+            printing.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
-        output.prepare_all(chosen.values(), problems[0], interruption)
+        output.prepare(problems[0], interruption, *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
@@ -115,7 +115,7 @@ def compare(
     if together.runs:
         write(together, source, None, plot, notation=notation)
     if as_json:
-        output.print_json(
+        printing.print_json(
             {
                 "problem": problem,
                 "solvers": names,
@@ -128,9 +128,9 @@ def compare(
         )
     elif rows:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
-        output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
+        printing.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
     if not together.complete:
-        output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+        printing.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(interruption.code)
     exit_unless_converged(context, together)
     exit_unless_certified(context, together, certify)
@@ -146,11 +146,11 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     )
 
 
-def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> Table:
+def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> TextTable:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
     proven = any(row["gap_nats"] is not None for row in rows)
     columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
-    made = output.table(title, (written.name, *columns[1:]), left=("solver", ""))
+    made = printing.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
         made.add_row(

@@ -10,14 +10,16 @@ import click
 
 from ..datasets import heart
 from ..frontier.frontier import Frontier
+from ..information import bits
 from ..problem import FAMILIES
 from ..solvers.annealing import Annealing
 from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output
+from . import output, printing
 from .exit_codes import interruptible
+from .flags import PATH, PICTURES, check_target, made_directory, option, switch
 from .frontier import EXPENDABLE, as_table
 
 PICTURE = "infoplane-heart.png"
@@ -27,6 +29,12 @@ NEXT = """Go on with:
   infoplane frontier heart --problem funnel --out funnel.npz            every run of the full grid, with encoders
   infoplane compare heart --solver ib-1,blahut-arimoto --grid 0.1:1:8   solvers side by side
   infoplane frontier YOUR.csv --x COLUMNS --y COLUMNS --plot plane.png  your own data"""
+
+
+TITLES = {
+    "bottleneck": "Bottleneck: fewer groups of patients that still tell sex and death",
+    "funnel": "Funnel: risk factors released, sex and death hidden",
+}
 
 
 @dataclass(frozen=True)
@@ -49,13 +57,8 @@ QUICK = (DemoSweep("bottleneck", 6, 4, 5_000), DemoSweep("funnel", 6, 4, 5_000))
 
 
 @click.command()
-@click.option(
-    "--out",
-    type=click.Path(path_type=Path),
-    default=Path(),
-    help=f"Directory for {PICTURE}  [default: the current one]",
-)
-@click.option("--quick", is_flag=True, help="A coarser grid and fewer starts: a few seconds.")
+@option("--out", PATH, f"Directory for {PICTURE}  [default: the current one]", default=Path(), show_default=False)
+@switch("--quick", "A coarser grid and fewer starts: a few seconds.")
 @click.pass_context
 def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     r"""Bottleneck and funnel frontiers of the built-in heart data: two tables and a picture of both information planes.
@@ -68,20 +71,17 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
       infoplane demo --out pictures
     """
     target = out / PICTURE
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
-    output.check_picture(target, "--out")
+    made_directory(out)
+    check_target(target, "--out", PICTURES)
     began = time.perf_counter()
     joint = heart()
-    output.note(f"{joint}")
+    printing.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible() as interruption, printing.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(part.solver, family.member(), interruption)
+            output.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
@@ -95,18 +95,49 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
                     progress=tell,
                 )
             if found.runs:
-                solvers = ", ".join(dict.fromkeys(run.solver for run in found.runs))
-                output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
-                planes.append((f"Heart data, {part.problem}: {solvers}", found))
+                printing.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
+                planes.append((TITLES[part.problem], found))
             complete = found.complete
             if not complete:
                 break
     if planes:
-        from ..view.plot import plot_planes
-
-        plot_planes(planes, target)
-        output.say(f"wrote {target}")
+        draw(planes, target)
+        printing.say(f"wrote {target}")
     if not complete:
-        output.note("Interrupted: the rest of the demo was not run.")
+        printing.note("Interrupted: the rest of the demo was not run.")
         context.exit(interruption.code)
-    output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+    printing.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+
+
+def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
+    """Both planes, and one point of each in words."""
+    from ..view.plot import plot_planes, save_figure
+
+    figure = plot_planes(
+        planes, xlabel="I(X;Z): told of the risk factors  [bits]", ylabel="I(Y;Z): told of sex and death  [bits]"
+    )
+    for ax, (_, found) in zip(figure.axes, planes, strict=True):
+        best, joint = [answer.run for answer in found.best_answers()], found.joint
+        if found.hides_y:
+            run = max(
+                (run for run in best if run.iyz <= joint.mutual_information / 10), key=lambda run: run.ixz, default=None
+            )
+        else:
+            run = min(
+                (run for run in best if run.iyz >= joint.mutual_information / 2), key=lambda run: run.ixz, default=None
+            )
+        if run is not None:
+            what = "released values" if found.hides_y else "groups"
+            said = (
+                f"{run.clusters} {what}:\n{run.ixz / joint.entropy_x:.0%} of the risk factors,\n"
+                f"{run.iyz / joint.mutual_information:.0%} of what they tell"
+            )
+            place = (0.05, 0.35) if found.hides_y else (0.42, 0.3)
+            ax.annotate(
+                said,
+                (bits(run.ixz), bits(run.iyz)),
+                xytext=place,
+                textcoords="axes fraction",
+                arrowprops={"arrowstyle": "->", "color": "#333333", "shrinkB": 5},
+            )
+    save_figure(figure, target)

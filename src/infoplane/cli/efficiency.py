@@ -13,23 +13,21 @@ from ..formatting import alternatives, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..problem import Notation
-from ..storage.files import write_whole
 from ..sweep.progress import working
 from ..systems.capacity import capacity_prior
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
-from . import options, output
-from .csv_files import escape_formulas, write_csv
+from . import options, output, printing
 from .exit_codes import NOT_CONVERGED, interruptible
-from .frontier import check_report
+from .flags import PICTURES, TABLES, as_json, option, written
+from .frontier import report_page
 from .inputs import CAPACITY, Source, joint_options
 from .numerals import Number, Whole
 from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ..joint.joint import Joint
+    from .printing import TextTable
 
 NAMES = {"system": ("system", "language"), "word": ("z", "word", "cluster"), "weight": ("count", "weight", "p")}
 """Columns of SYSTEMS that are found by these names unless an option says otherwise."""
@@ -40,45 +38,34 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @click.command()
 @joint_options
 @click.argument("systems", type=click.Path(path_type=Path, exists=True, dir_okay=False))
-@click.option(
-    "--problem", type=click.Choice(DISTANCES), default=DISTANCES[0], show_default=True, help="Which frontier."
+@option("--problem", click.Choice(DISTANCES), "Which frontier.", default=DISTANCES[0])
+@option(
+    "--system", str, "Column of SYSTEMS with the system's name  [default: system or language, if there]", metavar="COL"
 )
-@click.option(
-    "--system", metavar="COL", help="Column of SYSTEMS with the system's name  [default: system or language, if there]"
-)
-@click.option(
+@option(
     "--item",
+    str,
+    "Column with the item x, as often as X has columns  [default: the names of X, else x]",
     metavar="COL",
     multiple=True,
-    help="Column with the item x, as often as X has columns  [default: the names of X, else x]",
 )
-@click.option("--word", metavar="COL", help="Column with the word z  [default: z, word or cluster]")
-@click.option(
+@option("--word", str, "Column with the word z  [default: z, word or cluster]", metavar="COL")
+@option(
     "--weight",
+    str,
+    "Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]",
     metavar="COL",
-    help="Column with counts or probabilities  [default: count, weight or p, if there; else 1 a row]",
 )
-@click.option(
-    "--max-solves",
-    type=Whole(min=0),
-    default=MAX_SOLVES,
-    show_default=True,
-    metavar="N",
-    help="Most parameters solved for a system.",
-)
-@click.option(
-    "--accuracy", type=Number(), default=TOL, show_default=True, metavar="NATS", help="To which epsilon is found."
-)
+@option("--max-solves", Whole(min=0), "Most parameters solved for a system.", default=MAX_SOLVES)
+@option("--accuracy", Number(), "To which epsilon is found.", default=TOL, metavar="NATS")
 @options.certify
-@click.option("--out", type=click.Path(path_type=Path), help="The table, as .csv or .parquet.")
-@click.option(
-    "--plot", type=click.Path(path_type=Path), help="Picture of the systems over the frontier: .png, .svg or .pdf."
-)
-@click.option("--report", type=click.Path(path_type=Path), help="One HTML page with frontier and systems: .html.")
-@escape_formulas
+@written("--out", TABLES, "The table, as .csv or .parquet.")
+@written("--plot", PICTURES, "Picture of the systems over the frontier: .png, .svg or .pdf.")
+@report_page
+@output.escape_formulas
 @options.notation
 @options.threads
-@options.as_json
+@as_json
 @click.pass_context
 def efficiency(
     context: click.Context,
@@ -111,14 +98,13 @@ def efficiency(
 
     \b
     Examples:
+      infoplane solve heart --gamma 0.2 --labels groups.csv
+      infoplane efficiency heart groups.csv
       infoplane efficiency colours naming.csv --prior capacity --plot systems.png
       infoplane efficiency heart encoder.csv
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
     proof = options.make_proof(certify, rest)
-    output.check_target(out, "--out", (".csv", ".parquet"))
-    output.check_picture(plot)
-    check_report(report)
     by_capacity = source.prior == CAPACITY
     joint = (replace(source, prior=None) if by_capacity else source).load()
     named = namings(joint, systems, system, item, word, weight)
@@ -126,18 +112,18 @@ def efficiency(
         joint = joint.with_prior(capacity_prior(named))
     read = read_systems(joint, named)
     family = options.PROBLEMS[problem]
-    with interruptible(), output.one_line_warnings(), working("placing systems", lines=True):
+    with interruptible(), printing.one_line_warnings(), working("placing systems", lines=True):
         placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
     written = family.notation(notation)
     write(placed, source, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
-        output.print_json(
+        printing.print_json(
             {"problem": problem, "prior": source.prior_said(joint), **output.joint_record(joint), "systems": rows}
         )
     else:
         title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
-        output.print_table(as_table(placed, title, written), EXPENDABLE)
+        printing.print_table(as_table(placed, title, written), EXPENDABLE)
     exit_unless_proven(context, placed, certify)
 
 
@@ -161,7 +147,7 @@ def namings(
     if chosen["word"] is None:
         raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
-    table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"], None, False, False).read()
+    table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
     return systems_of(table, bool(by))
 
 
@@ -169,7 +155,7 @@ EXPENDABLE = ("solves", "|Z|", "gNID")
 """What a narrow terminal can do without, in this order."""
 
 
-def as_table(placed: Placements, title: str, written: Notation) -> Table:
+def as_table(placed: Placements, title: str, written: Notation) -> TextTable:
     """One row per system; bits."""
     proven = any(math.isfinite(one.high) for one in placed.placed)
     columns = (
@@ -184,7 +170,7 @@ def as_table(placed: Placements, title: str, written: Notation) -> Table:
         "gNID",
         "solves",
     )
-    made = output.table(title, columns, left=("system",))
+    made = printing.TextTable(title, columns, left=("system",))
     for row in placed.to_frame().to_dict("records"):
         made.add_row(
             label_text(row["system"], 30),
@@ -208,21 +194,17 @@ def write(
     frame = placed.to_frame()
     numbers = frame.drop(columns="optimum")
     if out is not None:
-        if out.suffix.lower() == ".parquet":
-            write_whole(out, numbers.to_parquet)
-        else:
-            write_csv(numbers, out)
-        output.note(f"wrote {out}")
+        output.write_table(numbers, out)
     family = placed.curve.family.title.capitalize()
     if plot is not None:
         from ..view.plot import plot_planes
 
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
-        output.note(f"wrote {plot}")
+        printing.note(f"wrote {plot}")
     if report is not None:
         title = f"{family} of {source.title} with {len(frame)} given systems"
         placed.with_systems().report(report, title=title, notation=notation)
-        output.note(f"wrote {report}")
+        printing.note(f"wrote {report}")
 
 
 def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:
@@ -230,7 +212,7 @@ def exit_unless_proven(context: click.Context, placed: Placements, certify: floa
     loose = [one for one in placed.placed if certify is not None and not one.high - one.epsilon <= certify]
     if loose:
         worst = max(loose, key=lambda one: one.high - one.epsilon)
-        output.note(
+        printing.note(
             f"Not certified: epsilon of {len(loose)} of {len(placed)} systems. The widest, {worst.system.name}, may be "
             f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for."
         )

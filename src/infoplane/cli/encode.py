@@ -10,63 +10,35 @@ import click
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import bits
-from ..storage.files import write_whole
 from ..storage.mechanism import write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
 from ..view.encoding_page import encoding_page
-from . import options, output
-from .csv_files import escape_formulas
-from .inputs import split_names
-from .numerals import Number, Whole
+from . import output, printing
+from .flags import COUNT, PAGES, TABLES, as_json, columns, option, switch, written
+from .numerals import Number
 from .tables import read_frame
 from .typed_files import check_column, located
-
-TABLES = (".csv", ".parquet")
 
 
 @click.command()
 @click.argument("table")
-@click.option(
-    "--columns", callback=split_names, required=True, metavar="COLS", help="Columns to encode, separated by commas."
-)
-@click.option("--target", required=True, metavar="COL", help="The column whose values the groups shall predict.")
-@click.option(
-    "--numbers",
-    callback=split_names,
-    metavar="COLS",
-    help="Those of --columns that are numbers: they are cut into intervals.",
-)
-@click.option(
-    "--clusters",
-    type=Whole(min=1),
-    metavar="N",
-    help="The most groups of a column.  [default: what the records support]",
-)
-@click.option("--gamma", type=Number(), help="Instead: the bottleneck's trade-off.")
-@click.option("--max-bits", type=Number(), metavar="B", help="Instead: the most bits H(Z) of a group's number.")
-@click.option(
-    "--min-relevance", type=Number(), metavar="SHARE", help="Instead: the share of I(X;Y) to keep, with fewest groups."
-)
-@click.option(
-    "--output", "kind", type=click.Choice(OUTPUTS), default="cluster", show_default=True, help="What a column becomes."
-)
-@click.option("--product", is_flag=True, help="Encode all --columns together, as one.")
-@click.option(
-    "--min-count", type=Whole(min=1), default=1, metavar="N", help="Categories with fewer rows are one, called other."
-)
-@click.option(
-    "--out", type=click.Path(path_type=Path), required=True, help="The table with encoded columns, .csv or .parquet."
-)
-@click.option(
-    "--model", type=click.Path(path_type=Path), help="The groups as .json, for infoplane apply; nothing in it is run."
-)
-@click.option(
-    "--mapping", type=click.Path(path_type=Path), help="Every category with its group and p(y|z), as .csv or .parquet."
-)
-@click.option("--report", type=click.Path(path_type=Path), help="What the groups hold, as one .html page.")
-@escape_formulas
-@options.as_json
+@columns("--columns", "Columns to encode, separated by commas.", required=True)
+@option("--target", str, "The column whose values the groups shall predict.", required=True, metavar="COL")
+@columns("--numbers", "Those of --columns that are numbers: they are cut into intervals.")
+@option("--clusters", COUNT, "The most groups of a column.  [default: what the records support]")
+@option("--gamma", Number(), "Instead: the bottleneck's trade-off.")
+@option("--max-bits", Number(), "Instead: the most bits H(Z) of a group's number.", metavar="B")
+@option("--min-relevance", Number(), "Instead: the share of I(X;Y) to keep, with fewest groups.", metavar="SHARE")
+@option("--output", click.Choice(OUTPUTS), "What a column becomes.", name="kind", default="cluster")
+@switch("--product", "Encode all --columns together, as one.")
+@option("--min-count", COUNT, "Categories with fewer rows are one, called other.", default=1)
+@written("--out", TABLES, "The table with encoded columns, .csv or .parquet.", required=True)
+@written("--model", (".json",), "The groups as .json, for infoplane apply; nothing in it is run.")
+@written("--mapping", TABLES, "Every category with its group and p(y|z), as .csv or .parquet.")
+@written("--report", PAGES, "What the groups hold, as one .html page.")
+@output.escape_formulas
+@as_json
 def encode(
     table: str,
     columns: tuple[str, ...],
@@ -90,16 +62,13 @@ def encode(
 
     \b
     Examples:
-      infoplane encode people.csv --columns job,city --target income --out encoded.csv --model groups.json
+      infoplane datasets heart --out heart.csv
+      infoplane encode heart.csv --columns risk_factors --target outcome --out encoded.csv --model groups.json
       infoplane encode people.csv --columns job,age --numbers age --target income --clusters 8 --out encoded.parquet
       infoplane apply groups.json new.csv --out new_encoded.csv
     """
     from ..table.bottleneck_encoder import BottleneckEncoder
 
-    output.check_target(out, "--out", TABLES)
-    output.check_target(model, "--model", (".json",))
-    output.check_target(mapping, "--mapping", TABLES)
-    output.check_target(report, "--report", (".html",))
     for name in numbers:
         if name not in columns:
             raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
@@ -122,23 +91,18 @@ def encode(
     except ValueError as error:  # scikit-learn's, of rows that cannot be encoded
         raise error if isinstance(error, InvalidOptionError) else InvalidJointError(f"{table}: {error}") from error
     made = in_place(frame, list(columns), encoded)
-    output.write_table(made, out)
-    output.note(f"wrote {out}: {counted(len(made), 'row')}, each encoded by the others")
+    output.write_table(made, out, f": {counted(len(made), 'row')}, each encoded by the others")
     mechanism = Mechanism.of_encoder(encoder, target)
     if model is not None:
         write_mechanism(mechanism, model)
-        output.note(f"wrote {model}")
+        printing.note(f"wrote {model}")
     if mapping is not None:
-        output.write_table(
-            encoder.mapping_.assign(category=[label_text(one) for one in encoder.mapping_.category]), mapping
-        )
-        output.note(f"wrote {mapping}")
+        categories = [label_text(one) for one in encoder.mapping_.category]
+        output.write_table(encoder.mapping_.assign(category=categories), mapping)
     if report is not None:
-        page = encoding_page(encoder, target).encode("utf-8", "backslashreplace")
-        write_whole(report, lambda file: file.write(page))
-        output.note(f"wrote {report}")
+        output.write_page(encoding_page(encoder, target).encode("utf-8", "backslashreplace"), report)
     if as_json:
-        output.print_json(record(encoder, target, len(frame)))
+        printing.print_json(record(encoder, target, len(frame)))
     else:
         show(encoder, target)
 
@@ -177,7 +141,7 @@ def record(encoder: Any, target: str, rows: int) -> dict[str, Any]:
 
 def show(encoder: Any, target: str) -> None:
     """A table on stdout: each group of each feature in a line."""
-    made = output.table(
+    made = printing.TextTable(
         f"Groups that keep what predicts {target}",
         ("column", "group", "what it holds"),
         left=("column", "what it holds"),
@@ -185,4 +149,4 @@ def show(encoder: Any, target: str) -> None:
     for one in encoder.features_:
         for z, text in enumerate(one.descriptions(encoder.classes_.tolist())):
             made.add_row(one.name if z == 0 else "", f"z{z}", text)
-    output.print_table(made)
+    printing.print_table(made)

@@ -6,27 +6,14 @@
 
 from __future__ import annotations
 
-import os
 import signal
-import sys
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from importlib import import_module
+from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
 import click
 
-from ..errors import (
-    InfoplaneError,
-    InvalidAnswerError,
-    InvalidEncoderError,
-    InvalidJointError,
-    InvalidMechanismError,
-    StoreWriteError,
-)
-from ..formatting import shown_lines
 from ..runtime.threads import heard_like_control_c
 
 NOT_CONVERGED = 4
@@ -63,126 +50,6 @@ class Interrupted(click.ClickException):
     def __init__(self, message: str, code: int = INTERRUPTED) -> None:
         super().__init__(message)
         vars(self)["exit_code"] = code  # of this end; click has one for all of a class
-
-
-COMMANDS = (
-    "solve",
-    "frontier",
-    "compare",
-    "efficiency",
-    "encode",
-    "release",
-    "apply",
-    "audit",
-    "verify",
-    "resume",
-    "status",
-    "export",
-    "reproduce",
-    "datasets",
-    "demo",
-)
-"""In the order that the help lists them; each command is in the module of its name."""
-
-
-def documented(command: click.Command) -> str:
-    r"""The help of a command, where ``\b`` as written in a raw docstring is the character with which click keeps a paragraph's lines."""
-    return (command.help or "").replace("\\b", "\b")
-
-
-class Commands(click.Group):
-    """A group that imports each command only when it is called, and turns infoplane's errors into exit codes."""
-
-    def list_commands(self, _ctx: click.Context) -> list[str]:
-        """All of them."""
-        return list(COMMANDS)
-
-    def get_command(self, _ctx: click.Context, name: str) -> click.Command | None:
-        """The command of that name."""
-        if name not in COMMANDS:
-            return None
-        if name not in self.commands:
-            command: click.Command = getattr(import_module(f"{__package__}.{name}"), name)
-            command.help = documented(command)
-            self.add_command(command)
-        return self.commands[name]
-
-    def invoke(self, ctx: click.Context) -> Any:
-        """Run the command; errors that infoplane raises on purpose end as one sentence on stderr."""
-        with _said_safely(), _printed():
-            return self._with_exit_codes(ctx)
-
-    def _with_exit_codes(self, ctx: click.Context) -> Any:
-        code = INTERRUPTED
-        try:
-            with interruptible() as interruption:
-                try:
-                    return super().invoke(ctx)
-                finally:
-                    code = interruption.code
-        except click.NoSuchOption as error:
-            raise _explained(error) from None
-        except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
-            raise BadData(str(error)) from error
-        except StoreWriteError as error:
-            raise CannotWrite(str(error)) from error
-        except InfoplaneError as error:
-            raise Refused(str(error)) from error
-        except MemoryError as error:
-            raise Refused("there is not enough memory for this; try fewer --starts or --clusters.") from error
-        except KeyboardInterrupt as error:
-            raise Interrupted("interrupted before there was a result.", code) from error
-
-    def make_context(self, *arguments: Any, **options: Any) -> click.Context:
-        """Parse the command line."""
-        with _said_safely(), _printed():
-            return super().make_context(*arguments, **options)
-
-
-@contextmanager
-def _printed() -> Iterator[None]:
-    """What was printed inside is out at the end, or an OSError says why not."""
-    try:
-        yield
-    finally:
-        try:
-            sys.stdout.flush()
-        except OSError:
-            _discard_output()
-            raise
-
-
-def _discard_output() -> None:
-    """What is left of stdout goes nowhere: Python would try to write it once more at its end, and complain."""
-    with suppress(OSError):
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-@contextmanager
-def _said_safely() -> Iterator[None]:
-    """Errors are printed as `printing` does, whatever the data or the command line put into them; a full disk is one of them."""
-    try:
-        try:
-            yield
-        except BrokenPipeError:
-            raise  # the reader of the output has seen enough, which click answers without a word
-        except OSError as error:
-            where = error.filename or "standard output"
-            raise CannotWrite(f"{where}: {error.strerror or error}. Make room, or name another file.") from error
-    except click.ClickException as error:
-        error.__dict__["message"] = shown_lines(error.message)
-        raise
-
-
-def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
-    """The error, with what to do if Python has the option and the command line has not."""
-    from .options import IN_PYTHON
-
-    said = IN_PYTHON.get(error.option_name)
-    if said is None:
-        return error
-    message = f"{error.message} It is an option of a solver in Python only: {said}."
-    return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 
 class Interruption:

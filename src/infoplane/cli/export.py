@@ -8,31 +8,32 @@ import click
 
 from ..formatting import counted
 from ..storage.reader import read_store, store_status
-from . import output
+from . import output, printing
+from .flags import ARCHIVES, PATH, written
 
 
 @click.command()
-@click.argument("store", type=click.Path(path_type=Path))
-@click.option(
+@click.argument("store", type=PATH)
+@written(
     "--out",
-    type=click.Path(path_type=Path),
+    ARCHIVES,
+    "Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders and traces of the best.",
     required=True,
-    help="Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders and traces of the best.",
 )
 def export(store: Path, out: Path) -> None:
     r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
 
     \b
     Examples:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane export heart.db --out frontier.csv
       infoplane export heart.db --out frontier.npz
     """
-    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
     found = read_store(store)
-    output.write_frontier(found, out)
-    output.note(f"wrote {out}: {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}")
+    said = f": {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}"
+    output.write_frontier(found, out, said)
     if found.reused is not None:
-        output.note(f"{found.reused} The file has every run as it ended; Frontier.best() puts them together.")
+        printing.note(f"{found.reused} The file has every run as it ended; Frontier.best() puts them together.")
     if not found.complete:
         left = store_status(store)
-        output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")
+        printing.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")

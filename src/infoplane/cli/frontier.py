@@ -25,18 +25,18 @@ from ..sweep.progress import bar, working
 from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from ..task_problem import task_funnel
-from . import options, output
+from . import options, output, printing
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
+from .flags import ARCHIVES, PAGES, PATH, PICTURES, as_json, option, several, switch, written
 from .inputs import Source, joint_options, task_options
 from .numerals import Number, Whole
 from .plugins import plugin
 from .task_solve import task_sweep
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from ..frontier.transitions import Transition
     from ..joint.joint import Joint
+    from .printing import TextTable
 
 COLUMNS = (
     "parameter",
@@ -50,6 +50,26 @@ COLUMNS = (
     "seconds",
     "",
 )
+
+
+def _with_vega(_context: click.Context, _parameter: click.Parameter, report: Path | None) -> Path | None:
+    """An error, before any work, if what a report needs is not installed."""
+    if report is not None:
+        from ..view.report.page import vega_library
+
+        vega_library()
+    return report
+
+
+report_page = written("--report", PAGES, "One HTML page to look at offline: .html.", callback=_with_vega)
+
+files = several(
+    written("--out", ARCHIVES, "Every run, as .csv, .parquet, or .npz with encoders."),
+    written("--plot", PICTURES, "Picture of the information plane: .png, .svg or .pdf."),
+    report_page,
+)
+"""What ``frontier`` and ``resume`` write."""
+
 EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
 
@@ -62,34 +82,31 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 @plugin
 @options.run_options
 @options.certify
-@click.option(
+@option(
     "--points",
-    type=Whole(min=2),
-    metavar="N",
-    help="Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
+    Whole(min=2),
+    "Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
 )
-@click.option(
+@option(
     "--store",
-    type=click.Path(path_type=Path),
-    help="Write every finished run to this file; the same command then continues where it was interrupted.",
+    PATH,
+    "Write every finished run to this file; the same command then continues where it was interrupted.",
 )
-@click.option(
+@option(
     "--engine",
+    str,
+    "Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
     metavar="NAME",
-    help="Where runs go: threads, dask (workers on this machine) or dask:ADDRESS.  [default: threads]",
 )
-@click.option("--chunk-seconds", type=Number(), default=CHUNK_SECONDS, hidden=True)
-@click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
-@click.option(
+@option("--chunk-seconds", Number(), "", default=CHUNK_SECONDS, hidden=True)
+@files
+@switch(
     "--transitions",
-    is_flag=True,
-    help="For bottleneck: locate the phase transitions by certified bisection, print them, and mark them in --plot.",
+    "For bottleneck: locate the phase transitions by certified bisection, print them, and mark them in --plot.",
 )
-@click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
 @options.notation
 @options.threads
-@options.as_json
+@as_json
 @click.pass_context
 def frontier(
     context: click.Context,
@@ -150,18 +167,15 @@ def frontier(
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
-    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
-    output.check_picture(plot)
-    check_report(report)
     joint: Any = source.load() if tasks is None else tasks
-    with interruptible() as interruption, output.one_line_warnings():
+    with interruptible() as interruption, printing.one_line_warnings():
         if tasks is None:
-            output.prepare_all(solvers, problems[0], interruption)
+            output.prepare(problems[0], interruption, *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
                 parameters = default_grid(joint, family, points, heard)
-            output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
+            printing.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(
                 joint,
@@ -180,20 +194,20 @@ def frontier(
     if found.runs:
         write(found, source, out, plot, report, changes, notation)
     if as_json:
-        output.print_json(record(found, problem, settings.rng) | transition_records(changes, transitions))
+        printing.print_json(record(found, problem, settings.rng) | transition_records(changes, transitions))
     elif found.runs:
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
         for change in changes:
-            output.say(f"transition: {change}")
+            printing.say(f"transition: {change}")
         if is_enclosed(found.runs):
-            output.say(f"enclosure: {found.enclosure()}")
+            printing.say(f"enclosure: {found.enclosure()}")
     if not found.complete:
         how = (
             "Nothing is kept without --store."
             if store is None
             else f"All finished runs are in {store}: repeat the same command to continue."
         )
-        output.note(
+        printing.note(
             f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
         )
         context.exit(interruption.code)
@@ -226,15 +240,6 @@ def transition_records(changes: list[Transition], asked: bool) -> dict[str, Any]
     }
 
 
-def check_report(path: Path | None) -> None:
-    """A usage error, before any work, if no report can be written there."""
-    output.check_target(path, "--report", (".html",))
-    if path is not None:
-        from ..view.report.page import vega_library
-
-        vega_library()
-
-
 @contextmanager
 def resumable(store: Path | None) -> Iterator[None]:
     """With a store, lost workers end the command as Ctrl-C does, and a full disk with its own code: repeated, it continues."""
@@ -259,17 +264,16 @@ def write(
     """Write the files that were asked for."""
     if out is not None:
         output.write_frontier(found, out)
-        output.note(f"wrote {out}")
     if plot is not None:
         from ..view.plot import plot_planes
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)
-        output.note(f"wrote {plot}")
+        printing.note(f"wrote {plot}")
     if report is not None:
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         found.report(report, title=f"{family} frontier of {source.title}", notation=notation)
-        output.note(f"wrote {report}")
+        printing.note(f"wrote {report}")
 
 
 def exit_unless_converged(context: click.Context, found: Frontier) -> None:
@@ -278,7 +282,7 @@ def exit_unless_converged(context: click.Context, found: Frontier) -> None:
     open_ends = [run for run in best if not run.status.converged]
     if open_ends:
         first = open_ends[0]
-        output.note(
+        printing.note(
             f"Not converged: the best run of {len(open_ends)} of {len(best)} parameters. The first, "
             f"{first.parameter:.4g}: {first.message}."
         )
@@ -292,7 +296,7 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
     if certify is not None and open_ends:
         worst = max(open_ends, key=lambda run: math.inf if run.gap is None else run.gap)
         gap = "no lower bound" if worst.gap is None else f"a gap of {worst.gap:.1e} nats"
-        output.note(
+        printing.note(
             f"Not certified: the best run of {len(open_ends)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has "
             f"{gap}; {certify:g} was asked for."
         )
@@ -301,20 +305,22 @@ def exit_unless_certified(context: click.Context, found: Frontier, certify: floa
 
 def show(found: Frontier, title: str, notation: str = "gamma") -> None:
     """The table, and sentences if a cap on |Z| binds, or encoders were found elsewhere."""
-    output.print_table(as_table(found, title, notation), EXPENDABLE)
+    printing.print_table(as_table(found, title, notation), EXPENDABLE)
     for sentence in (found.held_back, found.reused):
         if sentence is not None:
             click.echo(sentence)
 
 
-def as_table(found: Frontier, title: str, notation: str = "gamma") -> Table:
+def as_table(found: Frontier, title: str, notation: str = "gamma") -> TextTable:
     """One row per parameter: its best encoder, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
     written = named_family(found.runs[0].problem).notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
-    made = output.table(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
+    made = printing.TextTable(
+        f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", "")
+    )
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:

@@ -11,13 +11,14 @@ import math
 import re
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import numpy as np
 
 from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
+from ..formatting import did_you_mean
 from ..information import Array
 from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
@@ -26,79 +27,8 @@ from ..solvers.base import Solver
 from ..solvers.proving import NO_PROOF, ProofOptions
 from ..solvers.registry import SOLVERS
 from ..solvers.shared.starts import KINDS
-from .numerals import Number, ParamType, Whole, number_of
-
-F = TypeVar("F", bound=Callable[..., Any])
-Decorator = Callable[[F], F]
-
-
-def several(*options: Decorator[Any]) -> Decorator[F]:
-    """One decorator for several options, which the help lists in the order given."""
-
-    def decorate(command: F) -> F:
-        for option in reversed(options):
-            command = option(command)
-        return command
-
-    return decorate
-
-
-def flag_of(name: str) -> str:
-    """``max_cells`` as it is typed: ``--max-cells``."""
-    return "--" + name.replace("_", "-")
-
-
-# -- types -------------------------------------------------------------------------------------------------------------
-
-
-class Numbers(ParamType[tuple[float, ...]]):
-    """Numbers separated by commas."""
-
-    name = "NUMBERS"
-
-    def __init__(self, count: int | None = None) -> None:
-        self.count = count
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, ...]:
-        """Each part as a number."""
-        if isinstance(value, tuple):
-            return value
-        numbers = tuple(_number(part, self, param, ctx) for part in str(value).split(","))
-        if self.count is not None and len(numbers) != self.count:
-            self.fail(f"expected {self.count} numbers separated by commas, found {value!r}.", param, ctx)
-        return numbers
-
-
-class Grid(ParamType[tuple[float, float, int]]):
-    """LOW:HIGH:COUNT, a geometric grid."""
-
-    name = "LOW:HIGH:COUNT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[float, float, int]:
-        """The two ends and the number of points."""
-        if isinstance(value, tuple):
-            return value
-        parts = str(value).split(":")
-        if len(parts) != 3:
-            self.fail(f"expected LOW:HIGH:COUNT such as 0.1:1:16, found {value!r}.", param, ctx)
-        low, high = (_number(part, self, param, ctx) for part in parts[:2])
-        if not 0.0 < low <= high:
-            self.fail(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.", param, ctx)
-        if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
-            self.fail(f"COUNT must be a positive whole number, found {parts[2]!r}.", param, ctx)
-        return low, high, int(parts[2])
-
-
-class NumberOr(ParamType[float | str]):
-    """A number, or one of some words."""
-
-    def __init__(self, words: tuple[str, ...]) -> None:
-        self.words = words
-        self.name = "|".join((*words, "NUMBER"))
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str:
-        """The word as it is, anything else as a number."""
-        return value if value in self.words else _number(str(value), self, param, ctx)
+from .flags import COUNT, Decorator, flag_of, option, several
+from .numerals import Asked, Grid, Number, NumberOr, Numbers, ParamType, Whole, Within
 
 
 class SolverName(ParamType[str]):
@@ -106,13 +36,12 @@ class SolverName(ParamType[str]):
 
     name = "NAME"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: Asked, ctx: Within) -> str:
         """The name as it is."""
         if value not in SOLVERS:
+            known, near = ", ".join(SOLVERS), did_you_mean(str(value), [*SOLVERS])
             self.fail(
-                f"there is no solver {value!r}; the names are {', '.join(SOLVERS)}, and those of a --plugin.",
-                param,
-                ctx,
+                f"there is no solver {value!r}{near}; the names are {known}, and those of a --plugin.", param, ctx
             )
         return str(value)
 
@@ -122,20 +51,10 @@ class SolverNames(ParamType[tuple[str, ...]]):
 
     name = "NAME,..."
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> tuple[str, ...]:
+    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[str, ...]:
         """The names, each one registered."""
         names = value if isinstance(value, tuple) else tuple(part.strip() for part in str(value).split(","))
         return tuple(SolverName().convert(name, param, ctx) for name in names)
-
-
-def _number(text: str, kind: click.ParamType[Any], param: click.Parameter | None, ctx: click.Context | None) -> float:
-    try:
-        number = number_of(text)
-    except ValueError:
-        number = math.nan
-    if not math.isfinite(number):
-        kind.fail(f"expected a finite number, found {text!r}.", param, ctx)
-    return number
 
 
 # -- the problem -------------------------------------------------------------------------------------------------------
@@ -163,48 +82,28 @@ PARAMETERS = tuple(dict.fromkeys(family.parameter for family in PROBLEMS.values(
 FIXED = tuple(dict.fromkeys(name for family in PROBLEMS.values() for name in family.options))
 """The options of a family that a sweep does not vary."""
 
-_problem = click.option(
-    "--problem",
-    type=click.Choice(list(PROBLEMS)),
-    default=next(iter(PROBLEMS)),
-    show_default=True,
-    help="What to minimise (listed below).",
+_problem = option(
+    "--problem", click.Choice(list(PROBLEMS)), "What to minimise (listed below).", default=next(iter(PROBLEMS))
 )
-_fixed = several(
-    *(
-        click.option(flag_of(name), type=Number(), metavar="NUMBER", help=f"For {_takers(name)}: 0 <= {name} <= 1.")
-        for name in FIXED
-    )
-)
+_fixed = several(*(option(flag_of(name), Number(), f"For {_takers(name)}: 0 <= {name} <= 1.") for name in FIXED))
 
 one_problem = several(
     _problem,
-    *(
-        click.option(flag_of(name), type=Number(), metavar="NUMBER", help=f"For {_takers(name)}: {_range(name)}.")
-        for name in PARAMETERS
-    ),
+    *(option(flag_of(name), Number(), f"For {_takers(name)}: {_range(name)}.") for name in PARAMETERS),
     _fixed,
-    click.option(
-        "--rho",
-        type=Numbers(3),
-        metavar="Z,ZX,ZY",
-        help=f"For {_takers('rho')}: its three coefficients rho_z, rho_zx, rho_zy.",
+    option(
+        "--rho", Numbers(3), f"For {_takers('rho')}: its three coefficients rho_z, rho_zx, rho_zy.", metavar="Z,ZX,ZY"
     ),
 )
 
 PROBLEM_OPTIONS = (*PARAMETERS, *FIXED, "rho")
 
-notation = click.option(
+notation = option(
     "--notation",
-    type=click.Choice(NOTATIONS),
+    click.Choice(NOTATIONS),
+    "How a bottleneck's trade-off is written, in grids, tables, pictures and reports: gamma, or beta = 1/gamma.",
     default=NOTATIONS[0],
-    show_default=True,
-    help="How a bottleneck's trade-off is written, in grids, tables, pictures and reports: gamma, or beta = 1/gamma.",
 )
-
-
-def _points_text(family: Family) -> str | None:
-    return None if family.points is None else str(family.points)
 
 
 def _defaults(text_of: Callable[[Family], str | None]) -> str:
@@ -218,21 +117,27 @@ def _defaults(text_of: Callable[[Family], str | None]) -> str:
     return ", ".join((common, *others))
 
 
+_points = _defaults(lambda family: None if family.points is None else str(family.points))
+
 family_of_problems = several(
     _problem,
     _fixed,
-    click.option(
+    option(
         "--grid",
-        type=Grid(),
-        help=f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_defaults(_points_text)} over the joint's own range]",
+        Grid(),
+        f"Values of {' or '.join(PARAMETERS)}, spaced geometrically  [default: {_points} over the joint's own range]",
     ),
-    click.option("--grid-values", type=Numbers(), metavar="V,V,...", help="The values themselves, instead of --grid."),
+    option("--grid-values", Numbers(), "The values themselves, instead of --grid.", metavar="V,V,..."),
 )
 
 
 def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
     """The named options, taken out of a command's other options."""
     return {name: options.pop(name) for name in names}
+
+
+USUAL = {"gamma": 0.2, "beta": 3.5}
+"""Parameters that an error gives as an example; the help has the same ones."""
 
 
 def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
@@ -246,7 +151,8 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
             raise click.UsageError(f"--problem {name} takes {' and '.join(map(flag_of, needed))}, not {flag_of(key)}.")
     for key in needed:
         if key not in given and not (in_beta and key == "gamma"):
-            raise click.UsageError(f"--problem {name} needs {flag_of(key)}.")
+            such = f", such as {flag_of(key)} {USUAL[key]}" if key in USUAL else ""
+            raise click.UsageError(f"--problem {name} needs {flag_of(key)}{such}.")
     return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
 
 
@@ -330,21 +236,14 @@ def _click_type(hint: Any) -> Any:
     return NumberOr(words) if words else {int: Whole(min=0), float: Number()}.get(parts[0], parts[0])
 
 
-METAVARS = {bool: "true|false", Whole: "N", Number: "NUMBER"}
-
-
 def _options_of(cls: type, whose: str) -> dict[str, Decorator[Any]]:
     """Field -> option, for the fields of a class that have one; the help begins with ``whose`` it is."""
     hints, described = get_type_hints(cls), _described(cls)
     options: dict[str, Decorator[Any]] = {}
     for field in filter(_has_flag, _fields(cls)):
-        kind = _click_type(hints[field.name])
-        metavar = (
-            kind.name if isinstance(kind, NumberOr) else METAVARS.get(kind if isinstance(kind, type) else type(kind))
-        )
         text = described.get(field.name, "")  # python -OO leaves docstrings out
         text = f"For {whose}: {text[:1].lower()}{text[1:]}"
-        options[field.name] = click.option(flag_of(field.name), type=kind, metavar=metavar, help=text)
+        options[field.name] = option(flag_of(field.name), _click_type(hints[field.name]), text)
     return options
 
 
@@ -378,21 +277,17 @@ IN_PYTHON = _in_python()
 """Flags that the command line does not have, and how the same is said in Python, for every solver that has the option."""
 
 one_solver = several(
-    click.option(
-        "--solver",
-        type=SolverName(),
-        help="Which solver (listed below)  [default: the best one known for the problem]",
-    ),
+    option("--solver", SolverName(), "Which solver (listed below)  [default: the best one known for the problem]"),
     *_own_options.values(),
 )
 
 several_solvers = several(
-    click.option(
+    option(
         "--solver",
-        "solvers",
-        type=SolverNames(),
+        SolverNames(),
+        "Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
+        name="solvers",
         multiple=True,
-        help="Which solvers (listed below), separated by commas or repeated  [default: all that can solve the problem]",
     ),
     *_own_options.values(),
 )
@@ -429,49 +324,16 @@ def choose(name: str | None, options: dict[str, Any]) -> Solver | None:
 
 # -- the runs ----------------------------------------------------------------------------------------------------------
 
-_count = Whole(min=1)
-
-
 run_options = several(
-    click.option(
-        "--clusters", type=_count, metavar="N", help="Most clusters |Z| of an answer  [default: found, up to |X|]"
-    ),
-    click.option(
-        "--starts",
-        type=_count,
-        metavar="N",
-        default=RunOptions.starts,
-        show_default=True,
-        help="Runs from different starts; the best one is taken.",
-    ),
-    click.option(
-        "--seed",
-        type=Whole(min=0),
-        metavar="N",
-        default=0,
-        show_default=True,
-        help="Seed of the random starts.",
-    ),
-    click.option(
-        "--max-iter",
-        type=_count,
-        metavar="N",
-        default=RunOptions.max_iter,
-        show_default=True,
-        help="Most iterations of a run.",
-    ),
-    click.option(
-        "--tol",
-        type=Number(),
-        metavar="NUMBER",
-        default=RunOptions.tol,
-        show_default=True,
-        help="A run has converged once its residuals are at most this.",
-    ),
-    click.option(
+    option("--clusters", COUNT, "Most clusters |Z| of an answer  [default: found, up to |X|]"),
+    option("--starts", COUNT, "Runs from different starts; the best one is taken.", default=RunOptions.starts),
+    option("--seed", Whole(min=0), "Seed of the random starts.", default=0),
+    option("--max-iter", COUNT, "Most iterations of a run.", default=RunOptions.max_iter),
+    option("--tol", Number(), "A run has converged once its residuals are at most this.", default=RunOptions.tol),
+    option(
         "--init",
-        type=click.Choice(KINDS),
-        help=f"Kind of encoders that runs begin from  [default: {_defaults(lambda family: family.init)}]",
+        click.Choice(KINDS),
+        f"Kind of encoders that runs begin from  [default: {_defaults(lambda family: family.init)}]",
     ),
 )
 
@@ -483,13 +345,13 @@ def make_run(options: dict[str, Any]) -> RunOptions:
 
 
 certify = several(
-    click.option(
+    option(
         "--certify",
-        type=Number(),
+        Number(),
+        f"Prove that no encoder has a loss more than NATS below the answer's  [NATS if left out: {Limits.tol:g}]",
         is_flag=False,
         flag_value=Limits.tol,
         metavar="[NATS]",
-        help=f"Prove that no encoder has a loss more than NATS below the answer's  [NATS if left out: {Limits.tol:g}]",
     ),
     *PROOF_LIMITS.values(),
 )
@@ -506,13 +368,10 @@ def _use_threads(context: click.Context, _parameter: click.Parameter, value: int
         context.with_resource(limited_to(value))
 
 
-threads = click.option(
+threads = option(
     "--threads",
-    type=Whole(min=1),
-    metavar="N",
+    COUNT,
+    f"Threads  [default: {VARIABLE}, else the cores that this process may use; a container's quota counts]",
     expose_value=False,
     callback=_use_threads,
-    help=f"Threads  [default: {VARIABLE}, else the cores that this process may use; a container's quota counts]",
 )
-
-as_json = click.option("--json", "as_json", is_flag=True, help="One JSON object on stdout, instead of a table.")

@@ -16,6 +16,7 @@ from typing import Any
 import click
 
 from ..solvers.registry import SOLVERS, register
+from .flags import option
 
 
 def _load(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
@@ -72,12 +73,13 @@ def _comes_from(module: ModuleType, cls: type[Any]) -> bool:
     return inside or (getattr(module, cls.__name__, None) is cls and cls.__module__.partition(".")[0] != ours)
 
 
-plugin = click.option(
+plugin = option(
     "--plugin",
+    str,
+    "Solvers of your own: Python that registers them, or a subclass of infoplane.Solver. Their names are then known.",
     multiple=True,
     is_eager=True,
     expose_value=False,
     callback=_load,
     metavar="MODULE|FILE.py[:NAME]",
-    help="Solvers of your own: Python that registers them, or a subclass of infoplane.Solver. Their names are then known.",
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
@@ -10,6 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
+from ..encoder.clusters import cluster_names
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -17,17 +19,15 @@ from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
 from ..solution import EncoderView
-from ..storage.files import check_regular, write_whole
+from ..storage.files import check_regular
 from ..storage.mechanism import write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
-from ..table.mechanism import Mechanism, stands_for
+from ..table.mechanism import Mechanism
 from ..view.audit_page import audit_page
-from . import options, output
-from .csv_files import escape_formulas
-from .encode import TABLES
+from . import output, printing
 from .exit_codes import NOT_CONVERGED
-from .inputs import bin_rules, split_names
+from .flags import PAGES, PATH, TABLES, as_json, bins, columns, complete_rows, option, several, switch, written
 from .numerals import Number, Whole
 from .tables import read_frame
 from .typed_files import check_column, located
@@ -49,66 +49,55 @@ PROMISES = (
 """Measures of the audit whose sentences are printed."""
 
 
+keyed = several(
+    option(
+        "--id", str, "With --key-file: a record always gets the same released value.", name="id_column", metavar="COL"
+    ),
+    option(
+        "--key-file",
+        PATH,
+        "A secret key: 16 to 64 random bytes, or as many in hexadecimal digits. It is never written anywhere.",
+    ),
+)
+"""What makes draws repeat."""
+
+
 @click.command()
 @click.argument("data")
-@click.option(
-    "--x", "columns", callback=split_names, required=True, metavar="COLS", help="Columns to release, by commas."
-)
-@click.option(
-    "--hide", callback=split_names, required=True, metavar="COLS", help="Columns that are the secret, by commas."
-)
-@click.option(
-    "--bin", "bins", callback=bin_rules, multiple=True, metavar="COL:N", help="Numbers in N bins; may be repeated."
-)
-@click.option(
-    "--missing",
-    type=click.Choice(["error", "category"]),
-    default="error",
-    show_default=True,
-    help="An empty cell is refused, or is the label 'missing'.",
-)
-@click.option("--max-leakage-bits", type=Number(), metavar="BITS", help="Cap on the average, I(S;Z).")
-@click.option(
-    "--max-lift-bits", type=Number(), metavar="BITS", help="Cap on log p(s|z)/p(s) of every released value and secret."
-)
-@click.option("--one-sided", is_flag=True, help="Cap the lift above only: a released value may rule a secret out.")
-@click.option(
-    "--min-group", type=Number(), metavar="N", help="The least expected number of records of a released value."
-)
-@click.option(
+@columns("--x", "Columns to release, by commas.", name="columns", required=True)
+@columns("--hide", "Columns that are the secret, by commas.", required=True)
+@bins
+@complete_rows
+@option("--max-leakage-bits", Number(), "Cap on the average, I(S;Z).", metavar="BITS")
+@option("--max-lift-bits", Number(), "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS")
+@switch("--one-sided", "Cap the lift above only: a released value may rule a secret out.")
+@option("--min-group", Number(), "The least expected number of records of a released value.", metavar="N")
+@option(
     "--confidence",
-    type=Number(),
+    Number(),
+    "With --max-leakage-bits alone: the cap holds in the population, with this confidence.",
     metavar="SHARE",
-    help="With --max-leakage-bits alone: the cap holds in the population, with this confidence.",
 )
-@click.option("--id", "id_column", metavar="COL", help="With --key-file: a record always gets the same released value.")
-@click.option(
-    "--key-file",
-    type=click.Path(path_type=Path),
-    help="A secret key: 16 to 64 random bytes, or as many in hexadecimal digits. It is never written anywhere.",
-)
-@click.option(
+@keyed
+@option(
     "--as",
-    "shown_as",
-    type=click.Choice(["z", "value"]),
+    click.Choice(["z", "value"]),
+    "Released values are numbered, with what they stand for; or each is a value of x drawn from p(x|z), so that columns stay.",
+    name="shown_as",
     default="z",
-    show_default=True,
-    help="Released values are numbered, with what they stand for; or each is a value of x drawn from p(x|z), so that columns stay.",
 )
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="The released table, .csv or .parquet.")
-@click.option("--mechanism", type=click.Path(path_type=Path), help="p(z|x) as .json, for infoplane apply and audit.")
-@click.option(
+@written("--out", TABLES, "The released table, .csv or .parquet.", required=True)
+@written("--mechanism", (".json",), "p(z|x) as .json, for infoplane apply and audit.")
+@written(
     "--decoder",
-    type=click.Path(path_type=Path),
-    help="p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
+    TABLES,
+    "p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
 )
-@click.option("--report", type=click.Path(path_type=Path), help="A page for a reviewer to sign, .html.")
-@click.option(
-    "--seed", type=Whole(min=0), default=0, show_default=True, help="Of the search; draws do not follow from it."
-)
-@click.option("--max-seconds", type=Number(), default=60.0, show_default=True, help="Of each search.")
-@escape_formulas
-@options.as_json
+@written("--report", PAGES, "A page for a reviewer to sign, .html.")
+@option("--seed", Whole(min=0), "Of the search; draws do not follow from it.", default=0)
+@option("--max-seconds", Number(), "Of each search.", default=60.0)
+@output.escape_formulas
+@as_json
 @click.pass_context
 def release(
     context: click.Context,
@@ -116,7 +105,7 @@ def release(
     data: str,
     columns: tuple[str, ...],
     hide: tuple[str, ...],
-    bins: tuple[tuple[str, int | str], ...],
+    bins: Mapping[str, int | str],
     missing: Literal["error", "category"],
     max_leakage_bits: float | None,
     max_lift_bits: float | None,
@@ -141,25 +130,18 @@ def release(
 
     \b
     Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane release heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.01 --out released.csv --mechanism m.json
       infoplane release people.csv --x age,job --hide sex --bin age:5 --max-leakage-bits 0.01 --max-lift-bits 0.4 --out released.csv
       infoplane release people.csv --x age,job --hide sex --max-lift-bits 0.4 --id person --key-file key --out r.csv --mechanism m.json
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
-    for path, flag, kinds in (
-        (out, "--out", TABLES),
-        (mechanism, "--mechanism", (".json",)),
-        (decoder, "--decoder", TABLES),
-        (report, "--report", (".html",)),
-    ):
-        output.check_target(path, flag, kinds)
     for name in hide:
         if name in columns:
             raise InvalidOptionError(f"the secret {name!r} of --hide is among --x: it would be released itself.")
-    if (id_column is None) != (key_file is None):
-        raise click.UsageError("--id and --key-file go together.")
+    key = read_key(id_column, key_file)
     if id_column is not None and id_column in (*columns, *hide):
         raise InvalidOptionError(f"the id {id_column!r} is among --x or --hide: it names records, and is not released.")
-    key = None if key_file is None else read_key(key_file)
     frame, joint = read_joint(data, columns, hide, bins, missing, id_column)
     warn_of_columns(joint)
     terms: dict[str, Any] = {
@@ -168,35 +150,31 @@ def release(
         "two_sided": not one_sided,
         "min_group": min_group,
     }
-    with output.one_line_warnings(), working("solving and proving", lines=True):
+    with printing.one_line_warnings(), working("solving and proving", lines=True):
         kept = release_mechanism(joint, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
         cost = _cost(joint, kept, terms, seed, max_seconds)
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
-    output.write_table(_table(kept, z, shown_as, ids, key), out)
-    output.note(
-        f"wrote {out}: {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
-    )
+    said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
+    output.write_table(_table(kept, z, shown_as, ids, key), out, said)
     if key is None:
-        output.note(DRAWN_ANEW)
+        printing.note(DRAWN_ANEW)
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
     if mechanism is not None:
         made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
         write_mechanism(made, mechanism)
-        output.note(f"wrote {mechanism}")
+        printing.note(f"wrote {mechanism}")
     if decoder is not None:
         output.write_table(decoded(kept).reset_index(), decoder)
-        output.note(f"wrote {decoder}")
     found = audit(joint, kept, max_seconds=0.0)
     if report is not None:
         page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])
-        write_whole(report, lambda file: file.write(page))
-        output.note(f"wrote {report}")
+        output.write_page(page, report)
     if as_json:
-        output.print_json(
+        printing.print_json(
             {
                 "caps": caps,
-                "released_values": stands_for(kept.joint, kept.encoder),
+                "released_values": cluster_names(kept.joint, kept.encoder),
                 "cost": cost,
                 "audit": found.reset_index().to_dict("records"),
             }
@@ -204,7 +182,7 @@ def release(
     else:
         _say(kept, found, caps, cost)
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
-        output.note("Nothing but a constant release passes with this confidence.")
+        printing.note("Nothing but a constant release passes with this confidence.")
         context.exit(NOT_CONVERGED)
 
 
@@ -212,23 +190,26 @@ def read_joint(
     data: str,
     columns: tuple[str, ...],
     hide: tuple[str, ...],
-    bins: Any,
+    bins: Mapping[str, int | str],
     missing: Literal["error", "category"],
     id_column: str | None = None,
 ) -> tuple[Any, Joint]:
     """The rows of a table, and the joint of two sets of their columns."""
-    rules = dict(bins)
-    for name in rules:
+    for name in bins:
         if name not in (*columns, *hide):
             raise click.UsageError(f"--bin {name}: the column must be one of those released or hidden.")
-    frame = read_frame(located(data), [*rules])
+    frame = read_frame(located(data), [*bins])
     for name in (*columns, *hide, *(() if id_column is None else (id_column,))):
         check_column(frame.columns.tolist(), name)
-    return frame, Joint.from_frame(frame, list(columns), list(hide), bins=rules, missing=missing)
+    return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=missing)
 
 
-def read_key(path: Path) -> bytes:
-    """A secret key from a file: its bytes, or what its hexadecimal digits say."""
+def read_key(id_column: str | None, path: Path | None) -> bytes | None:
+    """A secret key from a file: its bytes, or what its hexadecimal digits say; None if neither is given."""
+    if (id_column is None) != (path is None):
+        raise click.UsageError("--id and --key-file go together.")
+    if path is None:
+        return None
     try:
         check_regular(path)
         with path.open("rb") as file:
@@ -255,7 +236,7 @@ def warn_of_columns(joint: Joint) -> None:
             told[name] = mutual_information(np.asarray(together @ joint.p_xy))
     for name, nats in told.items():
         if nats > 0.0 and nats >= TELLS_ALL * joint.entropy_y:
-            output.note(
+            printing.note(
                 f"Warning: column {name!r} alone tells {bits(nats):.4g} of the {bits(joint.entropy_y):.4g} bits of the secret "
                 f"{', '.join(joint.y_names)}: a release that hides it keeps little of that column."
             )
@@ -295,7 +276,7 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
     import pandas as pd
 
     if shown_as == "z":
-        said = np.array(stands_for(kept.joint, kept.encoder), dtype=object)
+        said = np.array(cluster_names(kept.joint, kept.encoder), dtype=object)
         return pd.DataFrame({"z": [f"z{one}" for one in z], "stands_for": said[z]})
     joint = kept.joint
     other = None if key is None else second_key(key)
@@ -308,14 +289,14 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
 
 def _say(kept: EncoderView, found: Any, caps: str, cost: list[str]) -> None:
     """What is promised, in sentences."""
-    output.say(f"Caps: {caps}.")
+    printing.say(f"Caps: {caps}.")
     for measure in PROMISES:
         if measure in found.index:
-            output.say(found.sentence[measure])
+            printing.say(found.sentence[measure])
     if isinstance(kept, Release):
-        output.say(f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.")
+        printing.say(f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.")
     for sentence in cost:
-        output.say(sentence)
-    output.say(
+        printing.say(sentence)
+    printing.say(
         "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."
     )

@@ -26,27 +26,26 @@ from infoplane_paper import (
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
 from ..view.plot import require_matplotlib
-from . import output
+from . import output, printing
 from .exit_codes import Interruption, interruptible
+from .flags import PATH, made_directory, option, switch
 
 NAMES = ", ".join(FIGURES)
 
 
 @click.command(epilog=f"Figures: {NAMES}.")
 @click.argument("figures", nargs=-1, metavar="[FIGURE]...")
-@click.option("--quick", is_flag=True, help="Coarser grids and fewer trials: about two minutes on two cores.")
-@click.option(
+@switch("--quick", "Coarser grids and fewer trials: about two minutes on two cores.")
+@option(
     "--out",
-    type=click.Path(path_type=Path),
+    PATH,
+    "Directory for pictures, tables and the report; finished runs are kept in it, so that the same call resumes.",
     default=Path("reproduction"),
-    show_default=True,
-    help="Directory for pictures, tables and the report; finished runs are kept in it, so that the same call resumes.",
 )
-@click.option(
+@switch(
     "--render",
+    "Write the report and pictures again from findings.json and the tables in --out; no run is made.",
     "rendered",
-    is_flag=True,
-    help="Write the report and pictures again from findings.json and the tables in --out; no run is made.",
 )
 @click.pass_context
 def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, out: Path, rendered: bool) -> None:
@@ -65,43 +64,39 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
     if unknown:
         raise click.UsageError(f"there is no figure {unknown[0]!r}; the figures are {NAMES}.")
     require_matplotlib()
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise click.UsageError(f"--out: {out} cannot be made a directory: {error.strerror}.") from error
-    output.check_directory(out, "--out")
+    made_directory(out)
     chosen = [FIGURES[name] for name in (dict.fromkeys(figures) or FIGURES)]
     if rendered:
         if not (out / "findings.json").is_file():
             raise click.UsageError(f"--render: {out} has no findings.json; run infoplane reproduce --out {out} first.")
-        output.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
+        printing.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
         return
     reproduction = Reproduction(chosen, QUICK if quick else FULL, out / "runs")
     began = time.perf_counter()
     jobs = reproduction.jobs()
     left = [job for job in jobs if not job.done]
     if len(left) < len(jobs):
-        output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
+        printing.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
     with interruptible() as interruption:
         try:
             _work(reproduction, left, interruption, quick)
         except KeyboardInterrupt:
             done = sum(job.done for job in reproduction.jobs())
             again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-            output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
+            printing.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
             context.exit(interruption.code)
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)
     write_report(figures_judged, reproduction.scale, out)
-    made = output.table(
+    made = printing.TextTable(
         "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
     )
     for judged in figures_judged:
         for verdict in judged.verdicts:
             made.add_row(judged.figure.name, verdict.claim.text, outcome(verdict)[0].value)
-    output.print_table(made)
-    output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
+    printing.print_table(made)
+    printing.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
 def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
@@ -109,7 +104,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
     if not left:
         return
     for step in ("gradient", "majorise"):
-        output.prepare(DouglasRachford("ib-1", step=step), bottleneck(0.2), interruption)
+        output.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
     if not quick:
         with _bar(len(left), "timing samples") as tell:
             seconds = 0.0
@@ -117,7 +112,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
                 interruption.check()
                 seconds += job.piece.estimate()
                 tell(job)
-        output.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
+        printing.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
     with _bar(len(left), "reproduce") as tell:
         for job in reproduction.work(left, interruption.check):
             tell(job)

@@ -9,30 +9,21 @@ import click
 from ..storage.reader import store_status
 from ..sweep.progress import bar
 from ..sweep.resume import resume as go_on
-from . import options, output
+from . import options, printing
 from .exit_codes import interruptible
-from .frontier import (
-    check_report,
-    exit_unless_certified,
-    exit_unless_converged,
-    record,
-    resumable,
-    show,
-    write,
-)
+from .flags import PATH, as_json, option
+from .frontier import exit_unless_certified, exit_unless_converged, files, record, resumable, show, write
 from .inputs import Source
 from .plugins import plugin
 
 
 @click.command()
-@click.argument("store", type=click.Path(path_type=Path))
+@click.argument("store", type=PATH)
 @plugin
-@click.option("--engine", metavar="NAME", help="Where runs go, as in infoplane frontier.  [default: threads]")
-@click.option("--out", type=click.Path(path_type=Path), help="Every run, as .csv, .parquet, or .npz with encoders.")
-@click.option("--plot", type=click.Path(path_type=Path), help="Picture of the information plane: .png, .svg or .pdf.")
-@click.option("--report", type=click.Path(path_type=Path), help="One HTML page to look at offline: .html.")
+@option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
+@files
 @options.threads
-@options.as_json
+@as_json
 @click.pass_context
 def resume(
     context: click.Context,
@@ -50,30 +41,28 @@ def resume(
 
     \b
     Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane resume heart.db --report heart.html
     """
-    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
-    output.check_picture(plot)
-    check_report(report)
     before = store_status(store)
     problem = before.manifest["family"].replace("_", "-")
-    output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
+    printing.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
     with (
         interruptible() as interruption,
-        output.one_line_warnings(),
+        printing.one_line_warnings(),
         resumable(store),
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
         found = go_on(store, engine=engine, progress=tell)
-    source = Source(str(store), (), (), None, None, matrix=False, counts=False)
+    source = Source(str(store))
     if found.runs:
         write(found, source, out, plot, report)
     if as_json:
-        output.print_json(record(found, problem, before.manifest["seed"]))
+        printing.print_json(record(found, problem, before.manifest["seed"]))
     elif found.runs:
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}")
     if not found.complete:
-        output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
+        printing.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(interruption.code)
     exit_unless_converged(context, found)
     exit_unless_certified(context, found, before.manifest["certify_nats"])

@@ -23,16 +23,16 @@ from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.progress import working
-from . import options, output
-from .csv_files import escape_formulas
+from . import options, output, printing
 from .exit_codes import NOT_CONVERGED, interruptible
+from .flags import ARCHIVES, TABLES, as_json, flag_of, option, written
 from .inputs import Source, joint_options, task_options
 from .numerals import Number
 from .plugins import plugin
 from .task_solve import TaskRequest, solve_tasks
 
 if TYPE_CHECKING:
-    from rich.table import Table
+    from .printing import TextTable
 
 
 @click.command(epilog=options.LISTS)
@@ -43,33 +43,33 @@ if TYPE_CHECKING:
 @plugin
 @options.run_options
 @options.certify
-@click.option(
+@option(
     "--max-leakage-bits",
-    type=Number(),
+    Number(),
+    "For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
     metavar="BITS",
-    help="For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
 )
-@click.option(
+@option(
     "--confidence",
-    type=Number(),
+    Number(),
+    "With --max-leakage-bits: the cap holds in the population the records were drawn from, with this confidence, such as 0.95. Half of the "
+    "records, drawn by --seed, are kept back to test it.",
     metavar="SHARE",
-    help="With --max-leakage-bits: the cap holds in the population the records were drawn from, with this confidence, such as 0.95. Half "
-    "of the records, drawn by --seed, are kept back to test it.",
 )
-@click.option(
+@written(
     "--out",
-    type=click.Path(path_type=Path),
-    help="The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y). infoplane "
-    "efficiency reads it as a system.",
+    ARCHIVES,
+    "The encoder: .csv or .parquet with one row per x and one column per cluster, or .npz with labels and p(x,y). infoplane efficiency "
+    "reads it as a system.",
 )
-@click.option(
+@written(
     "--labels",
-    type=click.Path(path_type=Path),
-    help="The cluster of every x, the one with the largest p(z|x): .csv or .parquet with the columns of X and the column cluster.",
+    TABLES,
+    "The cluster of every x, the one with the largest p(z|x): .csv or .parquet with the columns of X and the column cluster.",
 )
-@escape_formulas
+@output.escape_formulas
 @options.threads
-@options.as_json
+@as_json
 @click.pass_context
 def solve(
     context: click.Context,
@@ -128,12 +128,10 @@ def solve(
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
     runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
-    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
-    output.check_target(labels, "--labels", (".csv", ".parquet"))
     joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, printing.one_line_warnings():
         solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
-        output.prepare_all(solvers, wanted, interruption)
+        output.prepare(wanted, interruption, *solvers)
         with working("solving", lines=True) as tell:
             found = run(
                 joint,
@@ -146,18 +144,18 @@ def solve(
         interrupted = interruption.seen
     output.write_solution(found, out, labels)
     if as_json:
-        output.print_json(record(found, settings.rng))
+        printing.print_json(record(found, settings.rng))
     else:
         show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
-        output.note("Interrupted: this is the best encoder found by then.")
+        printing.note("Interrupted: this is the best encoder found by then.")
         context.exit(interruption.code)
     if not found.converged:
-        output.note(f"Not converged: {found.message}.")
+        printing.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
     if certify is not None and found.status is not Status.CERTIFIED:
         held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
-        output.note(
+        printing.note(
             f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
         )
         context.exit(NOT_CONVERGED)
@@ -173,17 +171,17 @@ def tasks(
         bound = {} if cap is None else {
             "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap)
         }  # fmt: skip
-        output.print_json(record(found, settings.rng) | bound)
+        printing.print_json(record(found, settings.rng) | bound)
     else:
         show(found, asked.source.title)
         if cap is not None:
-            output.say(str(cap))
+            printing.say(str(cap))
     if interrupted is not None:
-        output.note("Interrupted: this is the best encoder found by then.")
+        printing.note("Interrupted: this is the best encoder found by then.")
         context.exit(interrupted)
     certified = found.status is Status.CERTIFIED if cap is None else cap.certified
     if not (certified if asked.certify is not None else found.converged or cap is not None):
-        output.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
+        printing.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
         context.exit(NOT_CONVERGED)
 
 
@@ -208,7 +206,7 @@ def capped(
     seed: Seed,
 ) -> None:
     """``--max-leakage-bits``: the most informative release whose leakage is at most the cap."""
-    given = [options.flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
+    given = [flag_of(name) for name in options.PROBLEM_OPTIONS if rest[name] is not None]
     given += [] if solver is None else ["--solver"]
     if problem != funnel.name or given:
         raise click.UsageError(
@@ -219,10 +217,8 @@ def capped(
     if cap.confidence is not None and cap.certify is not None:
         raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
-    output.check_target(out, "--out", (".csv", ".parquet", ".npz"))
-    output.check_target(labels, "--labels", (".csv", ".parquet"))
     joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, printing.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
         nats = cap.bits * NATS_PER_BIT
@@ -237,21 +233,21 @@ def capped(
     output.write_solution(answer, out, labels)
     if as_json:
         # What the numbers are about comes first.
-        output.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
+        printing.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
     else:
         if found.about:
-            output.say(f"{found.about}.")
+            printing.say(f"{found.about}.")
         show(answer, source.title)
-        output.say(str(found).splitlines()[-1])
+        printing.say(str(found).splitlines()[-1])
     if interrupted:
-        output.note("Interrupted: this is the best release found by then, within the cap.")
+        printing.note("Interrupted: this is the best release found by then, within the cap.")
         context.exit(interruption.code)
     if isinstance(found, ConfidentFunnel):
         if not found.chosen:
-            output.note("Nothing but a constant release passes with this confidence.")
+            printing.note("Nothing but a constant release passes with this confidence.")
             context.exit(NOT_CONVERGED)
     elif cap.certify is not None and not found.certified:
-        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
+        printing.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
         context.exit(NOT_CONVERGED)
 
 
@@ -333,9 +329,7 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
     parameter = parameter_of(found.problem, notation)
     converged = sum(one.status.converged for one in found.starts)
     residuals = found.residuals
-    facts = output.table(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", ("", " "), left=(" ",))
-    facts.show_header = False
-    for name, text in (
+    facts = [
         ("loss", f"{rounded(found.loss, 9)} nats"),
         *(
             ()
@@ -355,12 +349,10 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
             if found.starts
             else ("time", f"{found.seconds:.2f} s")
         ),
-    ):
-        facts.add_row(name, text)
-    if found.caution is not None:
-        facts.add_row("caution", found.caution)
-    output.print_table(facts)
-    output.print_table(cluster_table(found))
+        *(() if found.caution is None else (("caution", found.caution),)),
+    ]
+    printing.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
+    printing.print_table(cluster_table(found))
 
 
 def _of_y(found: Solution) -> list[tuple[str, str]]:
@@ -376,14 +368,14 @@ def _of_y(found: Solution) -> list[tuple[str, str]]:
     ]
 
 
-def cluster_table(found: Solution) -> Table:
+def cluster_table(found: Solution) -> TextTable:
     """The clusters by mass: what each predicts, and which letters are typical of it."""
     joint, columns = found.joint, ("z", "p(z)", "p(y|z)", "most typical x, with p(z|x)")
     died = f", {found.died} died" if found.died else ""
     if found.at_cap:
         died += "; as many as allowed, more may have a lower loss"
     order = ", largest first" if found.clusters > 1 else ""
-    made = output.table(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
+    made = printing.TextTable(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
     for one in by_mass(joint, found.encoder, 4, SHOWN_ROWS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         more = max(one.letters - len(shown), 0)

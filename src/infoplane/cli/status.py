@@ -11,30 +11,28 @@ from ..formatting import counted, rounded
 from ..storage.manifest import readable
 from ..storage.reader import StoreStatus, store_status
 from ..sweep.progress import duration
-from . import options, output
+from . import printing
+from .flags import PATH, as_json
 
 
 @click.command()
-@click.argument("store", type=click.Path(path_type=Path))
-@options.as_json
+@click.argument("store", type=PATH)
+@as_json
 def status(store: Path, as_json: bool) -> None:
     r"""Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
 
     \b
     Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
       infoplane status heart.db
     """
     found = store_status(store)
     if as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
-        output.print_json({**readable(manifest, manifest["grid"]), **facts, **_with_units(found)})
+        printing.print_json({**readable(manifest, manifest["grid"]), **facts, **_with_units(found)})
         return
-    made = output.table(f"{store}", ("", " "), left=("", " "))
-    made.show_header = False
-    for name, text in lines(found):
-        made.add_row(name, text)
-    output.print_table(made)
+    printing.print_facts(f"{store}", lines(found))
 
 
 def _with_units(found: StoreStatus) -> dict[str, float | None]:

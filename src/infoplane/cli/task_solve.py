@@ -20,7 +20,7 @@ from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TASK_GRID, family_on, task_funnel
-from . import options, output
+from . import options, printing
 from .exit_codes import interruptible
 from .inputs import Source
 
@@ -59,14 +59,12 @@ def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) 
         raise click.UsageError(
             "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
         )
-    output.check_target(asked.out, "--out", (".csv", ".parquet", ".npz"))
-    output.check_target(asked.labels, "--labels", (".csv", ".parquet"))
     tasks = asked.source.load_tasks(asked.keep, asked.hide)
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     cap: CappedTask | None = None
     with (
         interruptible(awaits_an_answer=True) as interruption,
-        output.one_line_warnings(),
+        printing.one_line_warnings(),
         working("solving", lines=True) as tell,
     ):
         if asked.max_leakage_bits is not None:

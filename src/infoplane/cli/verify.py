@@ -12,26 +12,24 @@ from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 from ..formatting import counted
 from ..frontier.verify import verify as check
 from ..information import bits
-from . import options, output
+from . import printing
 from .exit_codes import NOT_CONVERGED
-from .numerals import Number, Whole
+from .flags import COUNT, PATH, as_json, option
+from .numerals import Number
 
 
 @click.command()
-@click.argument("answer", type=click.Path(path_type=Path))
-@click.option(
+@click.argument("answer", type=PATH)
+@option(
     "--gap",
-    type=Number(),
+    Number(),
+    "What counts as certified: the largest distance of a loss to its bound.",
     default=1e-6,
-    show_default=True,
     metavar="NATS",
-    help="What counts as certified: the largest distance of a loss to its bound.",
 )
-@click.option(
-    "--max-cells", type=Whole(min=1), default=1_000_000, show_default=True, help="Cells that one proof may take."
-)
-@click.option("--max-seconds", type=Number(), default=60.0, show_default=True, help="Seconds that one proof may take.")
-@options.as_json
+@option("--max-cells", COUNT, "Cells that one proof may take.", default=1_000_000)
+@option("--max-seconds", Number(), "Seconds that one proof may take.", default=60.0)
+@as_json
 @click.pass_context
 def verify(
     context: click.Context, /, answer: Path, gap: float, max_cells: int, max_seconds: float, as_json: bool
@@ -51,13 +49,13 @@ def verify(
     found = check(answer, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
     good = passed(found)
     if as_json:
-        output.print_json({"verified": good, "findings": [record(one) for one in found]})
+        printing.print_json({"verified": good, "findings": [record(one) for one in found]})
     else:
         for one in found:
-            output.say(sentence(one))
+            printing.say(sentence(one))
         left_out = sum(one.verdict is CheckVerdict.LEFT_OUT for one in found)
         others = f"; {left_out} without an encoder left out" if left_out else ""
-        output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} verified{others}")
+        printing.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} verified{others}")
     if not good:
         context.exit(NOT_CONVERGED)
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 
 from ..checks import positive_number
 from ..errors import InvalidOptionError
+from ..formatting import did_you_mean
 from ..joint.joint import Joint
 from .colour_chips import chips, cielab
 
@@ -175,6 +176,6 @@ def load(name: str) -> Joint:
     """The built-in joint of that name."""
     if name not in REGISTRY:
         raise InvalidOptionError(
-            f"expected the name of a built-in joint, one of {', '.join(REGISTRY)}; found {name!r}."
+            f"expected the name of a built-in joint, one of {', '.join(REGISTRY)}; found {name!r}{did_you_mean(name, names())}."
         )
     return REGISTRY[name].load()

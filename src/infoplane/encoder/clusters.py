@@ -64,10 +64,44 @@ def typical(joint: Joint, row: Array, most: int) -> tuple[int, ...]:
 
     Where no letter adds anything (a single cluster for all), the most frequent are typical.
     """
-    mass = max(float(row @ joint.p_x), np.finfo(float).tiny)
-    posterior = row * joint.p_x / mass
-    said = told(joint, row) / mass
-    added = said if said.sum() > NEGLIGIBLE else rel_entr(posterior, np.where(joint.p_x > 0.0, joint.p_x, 1.0))
+    posterior = _posterior(joint, row)
+    said = told(joint, row) / max(float(row @ joint.p_x), np.finfo(float).tiny)
+    return _first(said if said.sum() > NEGLIGIBLE else _set_apart(joint, posterior), posterior, most)
+
+
+def cluster_names(joint: Joint, encoder: Array, letters: int = 3) -> list[str]:
+    """What each cluster stands for, whatever Y is: the x that set it apart, those that add most to D(p(x|z) || p(x)), and how many more.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint = ip.Joint.from_counts([[8, 1], [9, 1], [1, 9]], x_labels=["cook", "clerk", "judge"])
+    >>> cluster_names(joint, ip.partition(joint, clusters=2).encoder)
+    ['clerk; cook', 'judge']
+    """
+    said = []
+    for row in encoder:
+        posterior = _posterior(joint, row)
+        first = _first(_set_apart(joint, posterior), posterior, letters)
+        more = int(np.count_nonzero(row >= SEEN)) - len(first)
+        shown = [label_text(joint.x_labels[x], 40) for x in first]
+        said.append("; ".join([*shown, f"{more:,} more"] if more > 0 else shown))
+    return said
+
+
+def _posterior(joint: Joint, row: Array) -> Array:
+    """p(x|z) of a cluster, whose p(z|x) is ``row``."""
+    found: Array = row * joint.p_x / max(float(row @ joint.p_x), np.finfo(float).tiny)
+    return found
+
+
+def _set_apart(joint: Joint, posterior: Array) -> Array:
+    """What each x adds to D(p(x|z) || p(x))."""
+    return rel_entr(posterior, np.where(joint.p_x > 0.0, joint.p_x, 1.0))
+
+
+def _first(added: Array, posterior: Array, most: int) -> tuple[int, ...]:
+    """The letters that add most, at most so many, and none that adds nothing beside some that do."""
     # Rounded, so that letters of equal weight keep the order of the alphabet; where nothing is added, by frequency.
     order = np.lexsort((-posterior.round(12), -added.round(12)))
     kept = posterior > 0.0

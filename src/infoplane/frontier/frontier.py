@@ -37,6 +37,15 @@ class Frontier:
     Every run is there with its status (`to_frame`); `best` has the best encoder for each parameter, whichever run
     found it, `pareto` the runs that no other dominates. Rows are numbered, and `encoder(row)` and `solution(row)` take
     the number. A frontier is equal to itself only.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> f = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.05, 0.1, 0.2], rng=0)
+    >>> f.best().status.tolist()
+    ['STATIONARY', 'STATIONARY', 'STATIONARY']
+    >>> round(f.at(ixz_bits=1.0).iyz, 4)
+    0.1422
     """
 
     def __init__(
@@ -430,9 +439,11 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
     """One row per run, each with its number."""
     import pandas as pd
 
+    from .runs_frame import RunsFrame
+
     runs = [run for _, run in numbered]
     in_gamma = any(named_family(run.problem).parameter == "gamma" for run in runs)
-    return pd.DataFrame(
+    return RunsFrame(
         [
             {
                 "parameter": run.parameter,

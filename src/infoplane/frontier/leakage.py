@@ -141,6 +141,12 @@ def funnel_curve(
     """`funnel_at_leakage` for many caps in nats; one answer per cap, in the order given.
 
     The caps share the runs of the solvers and the columns of one linear programme. ``max_cells`` and ``max_seconds`` are for each cap.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> [round(one.ixz, 4) for one in ip.funnel_curve(ip.datasets.paper_uniform(), [0.05, 0.1])]
+    [0.2747, 0.5029]
     """
     caps = [_cap(eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)

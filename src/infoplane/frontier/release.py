@@ -51,6 +51,13 @@ class Release(ConstrainedFunnel):
     """The encoder of largest I(X;Z) under caps on what it tells about the secret Y; nats.
 
     ``solution`` is the encoder as a solution of beta I(Y;Z) - I(X;Z), beta the multiplier of the average cap.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.release_mechanism(ip.datasets.paper_uniform(), max_lift=0.3)
+    >>> found.worst_lift.nats <= 0.3 + 1e-9, found.ixz <= found.upper_bound
+    (True, True)
     """
 
     max_leakage: float | None

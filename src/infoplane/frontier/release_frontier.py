@@ -27,7 +27,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class ReleaseFrontier:
-    """Releases over caps on the average and on the lift; nats, and bits in its frame."""
+    """Releases over caps on the average and on the lift; nats, and bits in its frame.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.release_frontier(ip.datasets.paper_uniform(), [0.1], [0.3])
+    >>> len(found.to_frame())
+    2
+    """
 
     joint: Joint
     releases: tuple[Release, ...] = field(repr=False)

@@ -42,7 +42,17 @@ SHARE_OF_PRIVACY = 0.1
 
 @dataclass(frozen=True, eq=False)
 class CappedTask(ConstrainedFunnel):
-    """The encoder of largest I(U;Z) with I(S;Z) <= max_isz; nats. ``solution`` is the encoder as one of beta I(S;Z) - I(U;Z)."""
+    """The encoder of largest I(U;Z) with I(S;Z) <= max_isz; nats. ``solution`` is the encoder as one of beta I(S;Z) - I(U;Z).
+
+    Examples
+    --------
+    >>> import infoplane as ip, pandas as pd
+    >>> rows = pd.DataFrame({"job": ["a", "a", "b", "c"], "pay": [0, 1, 1, 0], "sex": ["f", "m", "m", "f"]})
+    >>> joint = ip.TaskJoint.from_frame(rows, x="job", keep="pay", hide="sex")
+    >>> found = ip.task_at_leakage(joint, max_isz=0.1)
+    >>> found.isz <= 0.1 + 1e-9, found.iuz <= found.upper_bound
+    (True, True)
+    """
 
     max_isz: float
     """The cap on I(S;Z)."""
@@ -116,7 +126,16 @@ def task_curve(
     max_cells: int = 1_000_000_000,
     max_seconds: float = 60.0,
 ) -> list[CappedTask]:
-    """`task_at_leakage` for many caps in nats, which share their columns and their bounds; one answer per cap, in the order given."""
+    """`task_at_leakage` for many caps in nats, which share their columns and their bounds; one answer per cap, in the order given.
+
+    Examples
+    --------
+    >>> import infoplane as ip, pandas as pd
+    >>> rows = pd.DataFrame({"job": ["a", "a", "b", "c"], "pay": [0, 1, 1, 0], "sex": ["f", "m", "m", "f"]})
+    >>> joint = ip.TaskJoint.from_frame(rows, x="job", keep="pay", hide="sex")
+    >>> [round(one.iuz, 4) for one in ip.task_curve(joint, [0.0, 0.1])]
+    [0.0, 0.1]
+    """
     caps = [
         number("max_isz", cap, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
         for cap in listed("leakages", leakages, "caps in nats")

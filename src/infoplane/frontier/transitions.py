@@ -165,6 +165,12 @@ def transitions(
     tol
         Gap in nats to which every optimum is certified. Clusters whose joining costs less than a hundredth of it count as one, so that
         a continuous split is seen where it first costs that much.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> [(one.clusters_below, one.clusters_above) for one in ip.transitions(ip.datasets.paper_uniform(), points=8)]
+    [(3, 2), (2, 1)]
     """
     check_joint(joint)
     critical = critical_gamma(joint)

@@ -63,6 +63,13 @@ class MergePath(Result):
         The letters' masses.
     x_labels : tuple
         The letters' labels.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> path = ip.agglomerative_bottleneck(ip.Joint.from_counts([[9, 1], [2, 8], [8, 2]]))
+    >>> path.clusters.tolist(), path.labels_at(2).tolist()
+    ([3, 2, 1], [0, 1, 0])
     """
 
     merges: IntArray

@@ -24,6 +24,12 @@ class Solver(ABC):
     """Options with a registered name: the base class of every solver, each of which is a frozen dataclass.
 
     A subclass sets ``name`` and writes `begin`, if it iterates, or else `run`; the other members have the defaults that most solvers want.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> isinstance(ip.SOLVERS["merging"], ip.Solver), ip.SOLVERS["merging"].name
+    (True, 'merging')
     """
 
     @property
@@ -67,7 +73,14 @@ class Solver(ABC):
 
 
 class PathSolver(Solver):
-    """A solver that treats all its starts, or a row of problems, together: each problem begins from what was found for its neighbour."""
+    """A solver that treats all its starts, or a row of problems, together: each problem begins from what was found for its neighbour.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> isinstance(ip.Annealing(), ip.PathSolver)
+    True
+    """
 
     segment: int | None = 1
     """Neighbouring parameters that a sweep gives to one call of `follow`; None for the whole grid."""

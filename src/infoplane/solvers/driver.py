@@ -53,7 +53,18 @@ class IterationState(Protocol):
 
 
 class Iteration(ABC):
-    """Runs of one algorithm side by side, one from each start of a job. The constructor is how they begin."""
+    """Runs of one algorithm side by side, one from each start of a job. The constructor is how they begin.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.support import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> begun = ip.BlahutArimoto().begin(job)
+    >>> isinstance(begun, ip.Iteration), len(begun.encoders())
+    (True, 1)
+    """
 
     state: Any
     """A `IterationState`."""
@@ -85,7 +96,16 @@ class Iteration(ABC):
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback sees between blocks of iterations: nats."""
+    """What a callback sees between blocks of iterations: nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> seen = []
+    >>> _ = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "blahut-arimoto", rng=0, callback=seen.append)
+    >>> type(seen[0]).__name__, seen[-1].runs
+    ('Progress', 16)
+    """
 
     iterations: int
     """Most iterations that any run has done."""

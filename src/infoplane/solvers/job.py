@@ -20,7 +20,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Job:
-    """What a solver is asked for: one problem on one joint, from some starts, within a budget."""
+    """What a solver is asked for: one problem on one joint, from some starts, within a budget.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.support import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> round(job.loss(np.eye(3)), 6), job.most
+    (-0.234383, 3)
+    """
 
     support: Support
     problem: MarkovLagrangian

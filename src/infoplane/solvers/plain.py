@@ -33,7 +33,19 @@ class PlainState(NamedTuple):
 
 
 class PlainIteration(Iteration):
-    """Runs as one stack of tables; a subclass writes `step`. Nothing is split, so primal and dual residual are zero."""
+    """Runs as one stack of tables; a subclass writes `step`. Nothing is split, so primal and dual residual are zero.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.support import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> class Stay(ip.PlainIteration):
+    ...     def step(self, W): return W
+    >>> len(Stay(job).encoders())
+    1
+    """
 
     def __init__(self, job: Job) -> None:
         super().__init__(job)

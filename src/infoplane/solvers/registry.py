@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..formatting import did_you_mean
 from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
@@ -50,6 +51,20 @@ SOLVERS: dict[str, Solver] = {
         Multi1(),
     )
 }
+
+__test__ = {
+    "SOLVERS": """Every solver by the name that `solve`, `sweep` and the command line take; `register` adds one of your own.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> sorted(ip.SOLVERS)[:3]
+    ['accelerated', 'admm-ib', 'admm-ib-3']
+    >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.SOLVERS["merging"]).solver
+    'merging'
+    """
+}
+"""Where doctest, and the reference, find what is said of an object that is no function."""
 
 
 def register(solver: Solver | type[Solver]) -> Solver:
@@ -111,7 +126,9 @@ def resolve(
 ) -> Solver:
     """A solver object from itself, a registered name, or None for the default; refused if it cannot solve the problems."""
     if isinstance(solver, str) and solver not in SOLVERS:
-        raise InvalidOptionError(f"there is no solver {solver!r}; the names are {', '.join(SOLVERS)}.")
+        raise InvalidOptionError(
+            f"there is no solver {solver!r}{did_you_mean(solver, [*SOLVERS])}; the names are {', '.join(SOLVERS)}."
+        )
     if solver is None:
         solver = default(problems[0], along_a_path=along_a_path, capped=capped)
     chosen = SOLVERS[solver] if isinstance(solver, str) else solver

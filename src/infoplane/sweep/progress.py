@@ -24,7 +24,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SweepProgress:
-    """What a progress callback gets; losses in nats."""
+    """What a progress callback gets; losses in nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> seen = []
+    >>> _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.1, 0.2], rng=0, progress=seen.append)
+    >>> seen[-1].done == seen[-1].total
+    True
+    """
 
     done: int
     """Parameters with all their runs done."""

@@ -29,7 +29,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Capacity(Result):
-    """The capacity of a channel p(z|x), with a proven gap; nats."""
+    """The capacity of a channel p(z|x), with a proven gap; nats.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.capacity([[0.9, 0.1], [0.1, 0.9]])
+    >>> round(found.bits, 4), found.gap < 1e-6, found.converged
+    (0.531, True, True)
+    """
 
     nats: float
     """I(X;Z) at `prior`: a lower bound of the capacity that this prior achieves."""

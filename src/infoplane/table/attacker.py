@@ -31,7 +31,15 @@ FEWEST = 20
 
 @dataclass(frozen=True)
 class HeldOutAttack:
-    """How often an attacker was right on records that he had not seen."""
+    """How often an attacker was right on records that he had not seen.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.HeldOutAttack(right=90, tested=100, prior_right=52, low=0.82, high=0.95, confidence=0.95)
+    >>> found.share, found.prior_share
+    (0.9, 0.52)
+    """
 
     right: int
     """Records guessed right,"""

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
-from ..encoder.clusters import typical
+from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import label_text
@@ -341,7 +341,7 @@ def _by_value(joint: Joint, W: Array, J: Array, held: NDArray[np.bool_], seen: N
         {
             "p_z": p_z,
             "expected_records": p_z * joint.records if joint.records is not None else np.nan,
-            "stands_for": ["; ".join(label_text(joint.x_labels[x], 40) for x in typical(joint, W[z], 3)) for z in rows],
+            "stands_for": cluster_names(joint, W[rows]),
             "likelier_secret": [label_text(joint.y_labels[letters[s]]) for s in lifts.argmax(axis=1)],
             "max_lift_bits": lifts.max(axis=1) / NATS_PER_BIT,
             "min_lift_bits": lifts.min(axis=1) / NATS_PER_BIT,

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..checks import check_one_of
 from ..encoder.applying import Draw, second_key, uniforms
+from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
@@ -142,7 +143,9 @@ class Mechanism:
         homes[rows] = np.arange(len(joint.x_labels))
         W = np.column_stack([W, W @ joint.p_x])
         called = tuple(clusters) or tuple(f"z{z}" for z in range(len(W)))
-        feature = MechanismFeature(name, joint.x_names, letters, homes, W, called, tuple(stands_for(joint, W[:, :-1])))
+        feature = MechanismFeature(
+            name, joint.x_names, letters, homes, W, called, tuple(cluster_names(joint, W[:, :-1]))
+        )
         # A file has plain values only: those of several columns are told in words.
         classes = joint.y_labels if len(joint.y_names) == 1 else tuple(map(label_text, joint.y_labels))
         return cls(kind, joint.y_names, classes, (feature,), note)
@@ -213,17 +216,3 @@ def _letters_of(
     lows = [np.nan if value == MISSING else -np.inf if value.low is None else float(value.low) for value in values]
     letters = IntervalLetters(edges, missing)
     return letters, letters.codes(pd.Series(lows, dtype=float))
-
-
-TYPICAL = 3
-"""Letters that a description of a cluster names."""
-
-
-def stands_for(joint: Joint, W: Array) -> list[str]:
-    """What each cluster stands for: the x with the largest p(x|z)."""
-    said = []
-    for row in W * joint.p_x:
-        order = np.argsort(-row, kind="stable")[: int((row > 0.0).sum())]
-        more = f"; {len(order) - TYPICAL} more" if len(order) > TYPICAL else ""
-        said.append("; ".join(label_text(joint.x_labels[x], 40) for x in order[:TYPICAL]) + more)
-    return said

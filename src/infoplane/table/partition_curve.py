@@ -34,7 +34,15 @@ CLUSTERS = 32
 
 @dataclass(frozen=True, eq=False)
 class PartitionCurve(Result):
-    """The best maps found for k = 1, 2, ... clusters, each with its proven upper bound; nats. ``at(k)`` is one of them."""
+    """The best maps found for k = 1, 2, ... clusters, each with its proven upper bound; nats. ``at(k)`` is one of them.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> curve = ip.partition_curve(ip.Joint.from_counts([[9, 1], [2, 8], [5, 5], [1, 9]]), clusters=3)
+    >>> curve.clusters.tolist(), bool((curve.iyz <= curve.upper_bound).all())
+    ([1, 2, 3], True)
+    """
 
     joint: Joint = field(repr=False)
     clusters: IntArray

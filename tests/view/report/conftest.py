@@ -1,14 +1,12 @@
 """A frontier whose every label is markup, its page, and a real browser to open it in."""
 
-import os
-import shutil
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import infoplane as ip
-from browser import Opened
+from browser import Opened, started
 
 NASTY = [
     "<img src=x onerror=\"document.title='owned'\">",
@@ -56,21 +54,8 @@ def marked_page(marked, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def chromium():
-    """Debian's Chromium, driven by playwright; only INFOPLANE_NO_BROWSER lets these tests be skipped."""
-    if os.environ.get("INFOPLANE_NO_BROWSER"):
-        pytest.skip("INFOPLANE_NO_BROWSER is set")
-    from playwright.sync_api import sync_playwright
-
-    found = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-    if found is None:
-        pytest.fail(
-            "the report's tests need a browser: apt-get install -y --no-install-recommends chromium. "
-            "Set INFOPLANE_NO_BROWSER=1 to skip them knowingly."
-        )
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox", "--disable-gpu"])
+    with started() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture

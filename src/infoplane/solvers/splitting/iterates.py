@@ -25,7 +25,16 @@ from .solver import DouglasRachford, SplittingIteration
 
 
 class Standing(NamedTuple):
-    """Where a run stands: the encoder W, the marginals v = W M, the dual variable nu of that constraint, and a penalty c per row of it."""
+    """Where a run stands: the encoder W, the marginals v = W M, the dual variable nu of that constraint, and a penalty c per row of it.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> joint, start = ip.datasets.paper_uniform(), np.eye(3)
+    >>> first = next(ip.iterates(joint, ip.bottleneck(0.2), ip.DouglasRachford("ib-1"), start))
+    >>> first.W.shape, first.v.shape, first.nu.shape
+    ((3, 3), (3, 1), (3, 1))
+    """
 
     W: Array
     v: Array

@@ -42,6 +42,17 @@ class PairSolution(Result):
 
     ``residuals`` are |Ap - Bq|, c |B(q - q_old)| and how far the blocks are from stationary (`Block`), each in its largest entry.
     ``losses``, ``augmented`` and ``gradients`` are F + G, L_c and |grad L_c| at every iteration.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> class Near:
+    ...     def __init__(self, at): self.at = at
+    ...     def value(self, p): return 0.5 * float(((p - self.at) ** 2).sum())
+    ...     def gradient(self, p): return p - self.at
+    >>> s = ip.douglas_rachford(Near(1.0), Near(3.0), p0=np.zeros(1), q0=np.zeros(1))
+    >>> s.converged, s.p.round(6), round(s.objective, 6)
+    (True, array([2.]), 1.0)
     """
 
     p: Array

@@ -26,7 +26,15 @@ from ...results import Result
 
 @dataclass(frozen=True, eq=False)
 class Threshold(Result):
-    """The smallest penalty that a theorem asks for, its name, and the constants from which it was computed."""
+    """The smallest penalty that a theorem asks for, its name, and the constants from which it was computed.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> found = ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0)
+    >>> found.c, found.theorem, found.constants
+    (2.0, 'Theorem 2', {'sigma_G': 1.0, 'L_q': 1.0})
+    """
 
     c: float
     theorem: str

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoder.clusters import typical
+from ...encoder.clusters import cluster_names, typical
 from ...encoder.encoder import distinct_clusters
 from ...information import Array
 from ...solution import Solution
@@ -28,6 +28,12 @@ def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> 
     p_z = [float(p_zx[group].sum()) for group in groups]
     return {
         "clusters": [_column_name(group, group == rest) for group in groups],
+        "names": [
+            _column_name(group, True)
+            if group == rest
+            else cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0]
+            for group in groups
+        ],
         "members": groups,
         "differ": len(differ),
         "p_z": [float(f"{p:.4g}") for p in p_z],

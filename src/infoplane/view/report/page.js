@@ -225,7 +225,7 @@
     const width = Math.min(room, extent + 24 + encoder.clusters.length * 64);
     const signals = { extent };
     draw("masses", "masses", { data: { masses: encoder.p_z.map((v, z) => ({ z, v })) }, signals, width });
-    byId("masses").setAttribute("aria-label", `p(z): ${encoder.p_z.map((v, z) => `${encoder.clusters[z]} ${v}`).join(", ")}`);
+    byId("masses").setAttribute("aria-label", `p(z): ${encoder.p_z.map((v, z) => `${encoder.names[z]} ${v}`).join(", ")}`);
     drawHeat("cells", lettersOf(encoder), encoder.cells, encoder, signals, width, "p(z|x)");
     drawHeat("posteriors", page.joint.y, encoder.posteriors, encoder, signals, width, "p(y|z)");
   };
@@ -233,13 +233,13 @@
     const rows = values.flatMap((column, z) => column.map((v, row) => ({ z, row, v: v / 1000 })));
     // Every cluster has its label, or none has: some would look like all.
     const room = (width - signals.extent) / encoder.clusters.length - 4;
-    const fit = encoder.clusters.every((name) => ruler.measureText(name).width <= room);
-    const labels = { rows: axis.labels, columns: encoder.clusters.map((name) => (fit ? name : "")) };
+    const fit = (names) => names.every((name) => ruler.measureText(name).width <= room);
+    const labels = { rows: axis.labels, columns: [encoder.names, encoder.clusters].find(fit) ?? encoder.clusters.map(() => "") };
     draw(id, "heat", { data: { cells: rows }, signals: { ...signals, ...labels }, width }, (view) => {
       view.addEventListener("pointermove", (event, item) => {
         const at = item?.datum;
         if (at?.row === undefined) return hideTip();
-        const facts = [[axis.name, `mass ${axis.mass[at.row]}`], ["cluster", encoder.members[at.z].map((z) => `z${z}`).join(", ")], [quantity, at.v.toFixed(3)]];
+        const facts = [[axis.name, `mass ${axis.mass[at.row]}`], ["cluster", `${encoder.members[at.z].map((z) => `z${z}`).join(", ")}: ${encoder.names[at.z]}`], [quantity, at.v.toFixed(3)]];
         return showTip(event, axis.labels[at.row], facts);
       });
       view.addEventListener("pointerout", hideTip);
@@ -251,7 +251,7 @@
     const holder = byId(`${id}-table`);
     const fill = () => {
       if (!holder.parentElement.open) return holder.replaceChildren();
-      const head = make("tr", null, make("th", axis.name), ...encoder.clusters.map((name) => make("th", name)));
+      const head = make("tr", null, make("th", axis.name), ...encoder.names.map((name) => make("th", name)));
       const body = axis.labels.map((label, row) => make("tr", null, make("td", label), ...values.map((column) => make("td", (column[row] / 1000).toFixed(3)))));
       for (const row of [head, ...body]) row.firstChild.className = "wide";
       return holder.replaceChildren(make("table", null, make("thead", null, head), make("tbody", null, ...body)));

@@ -1,0 +1,32 @@
+"""What a script of the gallery writes beside itself: pictures become pictures of its page, and nothing stays."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sphinx_gallery.scrapers import figure_rst
+
+before: set[Path] = set()
+"""The files beside the script before it ran."""
+
+
+def scraper(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
+    """The reStructuredText that shows the pictures which a block wrote."""
+    taken = []
+    for written in sorted({*Path(variables["src_file"]).parent.glob("*.png")} - before):
+        taken.append(next(variables["image_path_iterator"]))
+        shutil.move(written, taken[-1])
+    return figure_rst(taken, conf["src_dir"])
+
+
+def tidy(conf: dict[str, Any], script: str, when: str) -> None:
+    """Called before and after each script."""
+    files = {*Path(script).parent.iterdir()}
+    if when == "before":
+        before.clear()
+        before.update(files)
+    else:
+        for path in files - before:
+            shutil.rmtree(path) if path.is_dir() else path.unlink()

@@ -1,0 +1,43 @@
+"""Runs as a pandas frame that shows, where it is wider than the terminal, the columns that people look for.
+
+pandas leaves out the middle of a wide frame, and there stand the loss and the informations.
+"""
+
+from __future__ import annotations
+
+import shutil
+
+import pandas as pd
+
+WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
+"""Columns that a narrow terminal shows: they fit into 80 letters, the width of most."""
+
+
+class RunsFrame(pd.DataFrame):
+    """A frame of runs, and rows of one.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> f = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], starts=2, rng=0)
+    >>> print(f.best().drop(columns="seconds").columns[-2:].tolist())
+    ['found_at', 'chance_iyz_bits']
+    """
+
+    @property
+    def _constructor(self) -> type[RunsFrame]:
+        return RunsFrame
+
+    def __repr__(self) -> str:
+        """As pandas has it, if nothing is left out, or if the user has set how many columns are shown."""
+        whole = pd.DataFrame(self)
+        width = shutil.get_terminal_size().columns
+        if pd.get_option("display.max_columns") != 0 or len(whole.head(1).to_string().partition("\n")[0]) <= width:
+            return repr(whole)
+        shown = [name for name in WANTED if name in whole and not whole[name].isna().all()]
+        if len(shown) < 2:
+            return repr(whole)
+        rest = [str(name) for name in whole if name not in shown]
+        rows = {"max_rows": pd.get_option("display.max_rows"), "min_rows": pd.get_option("display.min_rows")}
+        text = whole[shown].to_string(formatters={"gap_nats": "{:.1e}".format}, **rows)
+        return f"{text}\nand {', '.join(rest)}"
