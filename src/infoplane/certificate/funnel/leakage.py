@@ -245,8 +245,8 @@ def _shared(support: Support, W: Array, other: Array, eps: float) -> Array:
     I(Y;Z) = w I_W(Y;Z) + (1 - w) I_other(Y;Z).
     """
     share, mixed = 1.0, W
-    # Eight corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what
-    # I(Y;Z) can be computed to, about 1e-30 nats.
+    # Of eight corrections the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what I(Y;Z) can be
+    # computed to, about 1e-30 nats.
     for _ in range(8):
         iyz = plane_point(support.joint, support.lift(mixed)).iyz
         if iyz <= eps:

@@ -112,7 +112,7 @@ def _majorised_trial(beta: float, q: Array, slope: Array, trial: Array) -> None:
 
 @inlined
 def _move(trial: Array, q: Array) -> float:
-    """Put the trial over q, without letters that are 1e-13; returns the largest change of an entry."""
+    """Put the trial over q, without letters of less than 1e-13; returns the largest change of an entry."""
     move, total = 0.0, 0.0
     for i in range(q.size):
         # A letter with less mass has left the face: the slope of H there is infinite, so it never comes back.
