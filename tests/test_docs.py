@@ -25,7 +25,7 @@ MODULES = sorted(
 EXPLAINED = [
     name for name in ["infoplane", *MODULES] if ">>> " in Path(find_spec(name).origin).read_text(encoding="utf-8")
 ]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+EXAMPLES = sorted((ROOT / "examples").rglob("*.py"))
 
 
 @pytest.mark.parametrize("name", EXPLAINED)
@@ -63,6 +63,17 @@ def test_examples(script, tmp_path, monkeypatch, capsys):
     else:
         runpy.run_path(str(script), run_name="__main__")
     assert capsys.readouterr().out.strip()
+
+
+@pytest.mark.parametrize("does", ["infoplane demo", "-m pytest", "sphinx-build"])
+def test_the_readme_has_one_command_that(does):
+    """Which CI finds there, and runs word for word."""
+    lines = (ROOT / "README.md").read_text().splitlines()
+    assert len([line for line in lines if "python3 -m venv" in line and does in line]) == 1
+
+
+def test_the_citation_is_of_this_version():
+    assert f"\nversion: {infoplane.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
 def test_python_of_the_readme(tmp_path, monkeypatch):

@@ -19,7 +19,7 @@ UNDERLINE = re.compile(r"^\s*-{3,}\s*$")
 def plain(line: str) -> str:
     """One line of running text, escaped outside of its backticks."""
     parts = LITERAL.split(line)
-    parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|[|*]", r"\\\g<0>", part) for part in parts[::2]]
+    parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
     return "".join(parts)
 
 

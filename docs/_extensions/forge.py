@@ -34,7 +34,7 @@ BOX = re.compile(r'^\s*(\w+)\["(.*?)<br/><i>(.*?)</i>"\]', re.MULTILINE)
 
 def in_site(path: str) -> str | None:
     """The page of the site, from docs/, that shows a path of the repository; None for what is shown as it is."""
-    if script := re.fullmatch(r"examples(?:/(\w+)\.py)?", path):
+    if script := re.fullmatch(r"examples(?:/([\w/]+)\.py)?", path):
         return f"gallery/{script[1] or 'index'}.rst"
     return next((f"{page}.md" for page, root in SHOWN.items() if root == path), None)
 

@@ -8,6 +8,9 @@ from typing import Any
 
 from sphinx_gallery.scrapers import figure_rst
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+"""Scripts run in the folder that they are in."""
+
 before: set[Path] = set()
 """The files beside the script before it ran."""
 
@@ -15,7 +18,7 @@ before: set[Path] = set()
 def scraper(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
     """The reStructuredText that shows the pictures which a block wrote."""
     taken = []
-    for written in sorted({*Path(variables["src_file"]).parent.glob("*.png")} - before):
+    for written in sorted({*EXAMPLES.rglob("*.png")} - before):
         taken.append(next(variables["image_path_iterator"]))
         shutil.move(written, taken[-1])
     return figure_rst(taken, conf["src_dir"])
@@ -23,10 +26,10 @@ def scraper(block: Any, variables: dict[str, Any], conf: dict[str, Any]) -> str:
 
 def tidy(conf: dict[str, Any], script: str, when: str) -> None:
     """Called before and after each script."""
-    files = {*Path(script).parent.iterdir()}
+    files = {path for path in EXAMPLES.rglob("*") if path.is_file()}
     if when == "before":
         before.clear()
         before.update(files)
     else:
         for path in files - before:
-            shutil.rmtree(path) if path.is_dir() else path.unlink()
+            path.unlink()
