@@ -47,6 +47,9 @@ STRENGTHS, RECORDS = (0.0, 1e-3, 1e-2, 1e-1), (300, 1_000, 10_000, 50_000)
 GAMMAS, TRIALS, SUBJECTS, EXPERIMENTS = (0.05, 0.1, 0.15, 0.2), (8, 16), 200, 99
 """Of the optimal subjects: their gammas, trials for each item, how many of them, and experiments drawn for each test."""
 
+FRESH = 20261118
+"""Seed of the subjects: another than 0, on which the test was settled."""
+
 
 def draw(n: int, number: int) -> Iterator[list[float]]:
     """One sample of heart, and its rows: a row for each cap."""
@@ -154,11 +157,12 @@ def coverage(_many: int) -> list[str]:
 
 def subjects(_many: int) -> list[str]:
     """How often optimal subjects are rejected."""
-    joint, rng = ip.datasets.heart(), np.random.default_rng(0)
+    joint, rng = ip.datasets.heart(), np.random.default_rng(FRESH)
     optima = [ip.solve(joint, ip.bottleneck(gamma), rng=0) for gamma in GAMMAS]
     lines = [
-        "| trials an item | subjects | epsilon > 0 | mean epsilon, bits | interval reaches 0 | interval has beta | rejected at 5% |",
-        "|---|---|---|---|---|---|---|",
+        "| trials an item | subjects | epsilon > 0 | mean epsilon, bits | interval reaches 0 | has I(X;Z) | has beta "
+        "| rejected at 5% |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for trials in TRIALS:
         counts = {
@@ -170,9 +174,12 @@ def subjects(_many: int) -> list[str]:
         found = ip.efficiency(joint, counts, counts=True, axes="zx", bootstrap=EXPERIMENTS, rng=1)
         beta = 1.0 / np.array([GAMMAS[number % len(GAMMAS)] for number in range(SUBJECTS)])
         inside = (found["beta_ci_low"] <= beta) & (beta <= found["beta_ci_high"])
+        ixz = np.array([bits(optima[number % len(optima)].ixz) for number in range(SUBJECTS)])
+        known = (found["ixz_ci_low_bits"] <= ixz) & (ixz <= found["ixz_ci_high_bits"])
         lines.append(
             f"| {trials} | {SUBJECTS} | {(found['epsilon_bits'] > 0.0).mean():.0%} | {found['epsilon_bits'].mean():.4f} | "
-            f"{(found['epsilon_ci_low_bits'] < 1e-4).mean():.0%} | {inside.mean():.0%} | {(found['on_bound_p'] <= 0.05).mean():.1%} |"
+            f"{(found['epsilon_ci_low_bits'] < 1e-4).mean():.0%} | {known.mean():.0%} | {inside.mean():.0%} | "
+            f"{(found['on_bound_p'] <= 0.05).mean():.1%} |"
         )
         print(lines[-1], flush=True)
     return lines

@@ -293,6 +293,7 @@ TESTED_ELSEWHERE = {
     "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
     "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
     "kernels.splitting.tables": "types only",
+    "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
     "certificate.tasks.edges": "frontier/test_task_leakage.py and kernels/task_proof/test_pairs.py",
     "certificate.tasks.private": "frontier/test_task_leakage.py, against the programme over all vertices",
     "certificate.tasks.gap": "certificate/tasks/test_boxes.py",

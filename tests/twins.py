@@ -98,3 +98,14 @@ def second_correlations(P, W):
         values = np.linalg.svd(scaled, compute_uv=False)
         found.append(values[1] ** 2 if len(values) > 1 else 0.0)
     return np.array(found)
+
+
+def slow_gain(W, rest, part):
+    """sum_z W[z, x] log(q(y|z) / p(y)), record by record: q and p from the rest, with half a record for each y."""
+    p = (rest.sum(axis=0) + 0.5) / (rest.sum() + 0.5 * rest.shape[1])
+    q = W @ rest + 0.5
+    q /= q.sum(axis=1, keepdims=True)
+    total = 0.0
+    for x, y in np.argwhere(part > 0):
+        total += part[x, y] * sum(W[z, x] * np.log(q[z, y] / p[y]) for z in range(len(W)))
+    return total / part.sum()

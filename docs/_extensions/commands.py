@@ -46,7 +46,7 @@ class Commands(SphinxDirective):
         entries = nodes.definition_list(classes=["options"])
         for parameter in command.get_params(context):
             record = parameter.get_help_record(context)
-            if record is not None:
+            if record is not None and record[1]:
                 term = nodes.term("", "", nodes.literal(text=record[0]))
                 entries += nodes.definition_list_item("", term, nodes.definition("", nodes.paragraph(text=record[1])))
         section += entries

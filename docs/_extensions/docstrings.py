@@ -1,7 +1,8 @@
 """Docstrings of the library as reStructuredText.
 
 They are written to be read as they are: |Z| is a size, W_x a letter with its index, and a formula stands on lines of its own, indented.
-Here bars and underscores lose the meaning that reStructuredText gives them, and such formulas become literal blocks.
+Here bars and underscores lose the meaning that reStructuredText gives them, such formulas become literal blocks, and pages that are named
+become links.
 """
 
 from __future__ import annotations
@@ -17,10 +18,10 @@ UNDERLINE = re.compile(r"^\s*-{3,}\s*$")
 
 
 def plain(line: str) -> str:
-    """One line of running text, escaped outside of its backticks."""
+    """One line of running text: escaped outside of its backticks, with links to the pages that it names."""
     parts = LITERAL.split(line)
     parts[::2] = [re.sub(r"(?<=\w)_(?!\w)|\|", r"\\\g<0>", part) for part in parts[::2]]
-    return "".join(parts)
+    return re.sub(r"\bdocs/([\w/-]+)\.md\b", r":doc:`/\1`", "".join(parts))
 
 
 def prepare(app: Any, what: str, name: str, thing: Any, options: Any, lines: list[str]) -> None:

@@ -83,3 +83,15 @@ def test_the_audit_of_a_table_counts_its_rows(run, people):
     done = run("audit", people / "people.csv", people / "short.csv", "--hide", "sex")
     assert done.code == 2
     assert "found 799" in done.err
+
+
+def test_a_gain_of_one_s_own(run, people):
+    pd.DataFrame({"job": pd.read_csv(people / "people.csv").job}).to_csv(people / "released.csv", index=False)
+    pd.DataFrame({"guess": ["f", "m"], "m": [0, 1], "f": [1, 0]}).to_csv(people / "gain.csv", index=False)
+    ask = ("audit", people / "people.csv", people / "released.csv", "--hide", "sex", "--json", "--gain")
+    found = pd.DataFrame(json.loads(run(*ask, people / "gain.csv").out)["audit"]).set_index("measure").value
+    assert found["g-vulnerability, after"] == pytest.approx(found["best guess, after"])
+    pd.DataFrame({"guess": ["f"], "f": [1]}).to_csv(people / "bad.csv", index=False)
+    done = run(*ask, people / "bad.csv")
+    assert done.code == 2
+    assert "none is named 'm'" in done.err

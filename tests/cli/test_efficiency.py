@@ -38,6 +38,23 @@ def test_json_has_what_the_library_says(run, namings):
     assert rows[0]["epsilon_proven_high_bits"] is None
 
 
+def test_trials_drawn_anew(run, namings, tmp_path):
+    systems = ip.systems_from_frame(pd.DataFrame(ROWS), "x", "word", "system", "count", counts=True)
+    frame = ip.efficiency(ip.datasets.paper_uniform(), systems, counts=True, bootstrap=19, rng=4)
+    asked = ("efficiency", "paper_uniform", namings, "--bootstrap", "19", "--seed", "4")
+    rows = run(*asked, "--json").json["systems"]
+    for name in ("trials", "beta_ci_low", "epsilon_ci_high_bits", "on_bound_p"):
+        assert [row[name] for row in rows] == frame[name].tolist()
+    out = run(*asked).out
+    assert f"{frame['epsilon_ci_low_bits'][0]:.4f} to {frame['epsilon_ci_high_bits'][0]:.4f}" in out
+    assert f"{frame['on_bound_p'][0]:.3f}" in out
+    shares = tmp_path / "encoder.csv"
+    pd.DataFrame({"x": [0, 1, 2], "z0": [1.0, 0.5, 0.0], "z1": [0.0, 0.5, 1.0]}).to_csv(shares, index=False)
+    said = run("efficiency", "paper_uniform", shares, "--bootstrap", "19")
+    assert said.code == 2
+    assert "counts of namings" in said.err
+
+
 def test_table_in_both_notations(run, namings):
     frame = expected()
     gamma, beta = (run("efficiency", "paper_uniform", namings, "--notation", name).out for name in ("gamma", "beta"))

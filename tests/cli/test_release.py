@@ -140,3 +140,76 @@ def test_unseen_rows_are_counted_and_an_edited_mechanism_is_refused(run, people)
     assert done.code == 3
     with pytest.raises(ip.InvalidMechanismError):
         read_mechanism(people / "bad.json")
+
+
+def test_what_a_column_tells_of_another_is_kept(run, people):
+    done = run("release", people / "people.csv", "--x", "age,job", "--keep", "copy", "--hide", "sex", "--max-lift-bits", "0.1",
+               "--bin", "age:3", "--out", people / "o.csv")  # fmt: skip
+    assert done.code == 0, done.err
+    frame = pd.read_csv(people / "people.csv").assign(
+        rich=lambda t: np.where(t.age % 2 + (t.job == "=cmd()") > 1, "y", "n")
+    )
+    frame.to_csv(people / "more.csv", index=False)
+    done = run("release", people / "more.csv", "--x", "age,job", "--keep", "rich", "--hide", "sex", "--max-lift-bits", "0.1",
+               "--max-leakage-bits", "0.01", "--bin", "age:3", "--out", people / "p.csv", "--mechanism", people / "m.json",
+               "--report", people / "r.html")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "bits of what age, job tell of rich" in done.out
+    assert "bits more could be kept within these caps: proven" in done.out
+    assert "I(U;Z)" in (people / "r.html").read_text()
+    done = run("apply", people / "m.json", people / "more.csv", "--out", people / "again.csv")
+    assert done.code == 0, done.err
+    done = run("release", people / "more.csv", "--x", "age", "--keep", "sex", "--hide", "sex", "--max-lift-bits", "0.1",
+               "--out", people / "q.csv")  # fmt: skip
+    assert done.code == 2
+    assert "it is kept, or hidden" in done.err
+
+
+def test_a_second_release_of_the_same_records_is_warned_of(run, people):
+    ask = ("release", people / "people.csv", "--x", "age", "--bin", "age:3", "--hide", "sex")
+    files = ("--out", people / "o.csv", "--mechanism", people / "m.json")
+    keyed = ("--id", "person", "--key-file", people / "key")
+    assert "held" not in run(*ask, "--max-lift-bits", "0.1", *files, *keyed).err
+    assert "held" not in run(*ask, "--max-lift-bits", "0.1", *files, *keyed).err  # the same key: nothing new
+    done = run(*ask, "--max-lift-bits", "0.1", *files)
+    assert "held a release of 600 rows already" in done.err
+    done = run(*ask, "--max-lift-bits", "0.01", *files, *keyed)
+    assert "held another mechanism for age" in done.err
+    done = run("apply", people / "m.json", people / "people.csv", "--out", people / "a.csv")
+    assert "held" not in done.err
+    done = run("apply", people / "m.json", people / "people.csv", "--out", people / "a.csv")
+    assert "held a release" in done.err
+
+
+def test_groups_of_one_row_and_values_that_are_no_numbers(run, people):
+    frame = pd.DataFrame({"job": [f"job {i}" for i in range(30)], "age": range(30), "sex": ["f", "m"] * 15})
+    frame.to_csv(people / "ones.csv", index=False)
+    done = run(
+        "release",
+        people / "ones.csv",
+        "--x",
+        "job",
+        "--hide",
+        "sex",
+        "--max-lift-bits",
+        "0.2",
+        "--out",
+        people / "o.csv",
+    )
+    assert done.code == 0, done.err
+    assert "Warning: column 'job' alone tells" in done.err
+    done = run("release", people / "ones.csv", "--x", "age", "--bin", "age:2", "--hide", "sex", "--max-lift-bits", "0.2",
+               "--min-group", "5", "--out", people / "o2.csv", "--mechanism", people / "m.json")  # fmt: skip
+    assert done.code == 0, done.err
+    pd.DataFrame({"age": ["3", "secret text"]}).to_csv(people / "new.csv", index=False)
+    done = run("apply", people / "m.json", people / "new.csv", "--out", people / "no.csv")
+    assert done.code == 3
+    assert "secret text" not in done.err
+    assert "age" in done.err
+
+
+def test_a_cap_for_the_population(run, people):
+    done = run("release", people / "people.csv", "--x", "age", "--bin", "age:3", "--hide", "sex", "--max-leakage-bits", "0.2",
+               "--confidence", "0.9", "--out", people / "o.csv")  # fmt: skip
+    assert done.code in (0, 4), done.err
+    assert "I(S;Z) in the population <= 0.2 bits" in done.out

@@ -4,6 +4,7 @@ import itertools
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
@@ -111,7 +112,7 @@ def test_only_the_secrets_that_are_named_are_capped():
 
 def test_a_release_says_what_it_keeps_to():
     said = str(ip.release_mechanism(ip.datasets.heart(), max_lift=0.2 * BIT, max_leakage=0.01 * BIT, rng=0))
-    assert "within I(Y;Z) <= 0.01 bits, |lift| <= 0.2 bits" in said
+    assert "within I(S;Z) <= 0.01 bits, |lift| <= 0.2 bits" in said
     assert "about the table" in said
 
 
@@ -167,3 +168,59 @@ def test_confidence_goes_with_the_average_alone():
     found = ip.release_mechanism(many, max_leakage=0.05, confidence=0.95, rng=0, max_seconds=2)
     assert found.confidence == 0.95
     assert found.leakage_bound.bound <= 0.05
+
+
+# -- what is kept is a target U ---------------------------------------------------------------------------------------------
+
+
+def tasks(seed, n=6, m=3, s=3):
+    P = np.random.default_rng(seed).dirichlet(np.full(n * m * s, 0.7)).reshape(n, m, s)
+    return ip.TaskJoint(
+        ip.Joint.from_matrix(P.sum(axis=2), y_names="u"), ip.Joint.from_matrix(P.sum(axis=1), y_names="s")
+    )
+
+
+@pytest.mark.parametrize(("seed", "two_sided"), [(0, True), (1, False)])
+def test_the_best_release_of_a_target_is_the_best_mixture_of_all_vertices(seed, two_sided):
+    task = tasks(seed)
+    eps, p_s = 0.25, task.hide.p_y
+    V = vertices(task.hide.p_y_given_x, math.exp(-eps) * p_s * two_sided, np.minimum(math.exp(eps) * p_s, 1.0))
+    best = linprog(entropies(task.keep.p_y_given_x @ V).sum(axis=0), A_eq=V, b_eq=task.keep.p_x)
+    release = ip.release_mechanism(task, max_lift=eps, two_sided=two_sided, rng=0)
+    assert release.certified
+    assert release.utility == release.iuz == pytest.approx(task.keep.entropy_y - best.fun, abs=1e-6)
+    assert lifts(task.hide, release.encoder).max() <= eps + 1e-11
+    assert "I(U;Z)" in str(release)
+
+
+def test_keeping_x_itself_as_a_target_is_the_plain_release():
+    hide = ip.Joint.from_matrix(np.random.default_rng(5).dirichlet(np.ones(12)).reshape(4, 3), y_names="s")
+    keep = ip.Joint.from_matrix(np.diag(hide.p_x), y_names="u")
+    for terms in ({"max_lift": 0.2}, {"max_lift": 0.3, "max_leakage": 0.01}, {"max_leakage": 0.01}):
+        as_task, plain = (ip.release_mechanism(one, **terms, rng=0) for one in (ip.TaskJoint(keep, hide), hide))
+        assert as_task.certified
+        assert as_task.utility == pytest.approx(plain.ixz, abs=2e-6)
+        assert as_task.isz <= terms.get("max_leakage", 1.0) + 1e-12
+
+
+def test_letters_of_a_task_may_come_in_two_orders():
+    task = tasks(3)
+    order = [3, 1, 5, 0, 4, 2]
+    keep = ip.Joint.from_matrix(task.keep.p_xy[order], x_labels=order, y_names="u")
+    turned = ip.release_mechanism(ip.TaskJoint(keep, task.hide), max_lift=0.2, rng=0)
+    assert turned.joint is task.hide
+    assert turned.utility == pytest.approx(ip.release_mechanism(task, max_lift=0.2, rng=0).utility, abs=2e-6)
+    assert lifts(task.hide, turned.encoder).max() <= 0.2 + 1e-11
+
+
+def test_a_smallest_group_and_no_confidence_for_a_target():
+    rng = np.random.default_rng(0)
+    x, u, s = rng.integers(5, size=400), rng.integers(2, size=400), rng.integers(2, size=400)
+    frame = pd.DataFrame({"x": x, "u": (u + x) % 3, "s": (s * x) % 2})
+    task = ip.TaskJoint.from_frame(frame, "x", "u", "s")
+    release = ip.release_mechanism(task, max_lift=0.3, min_group=60, rng=0, max_seconds=5.0)
+    assert release.smallest_group >= 60 - 1e-6
+    assert release.gap >= -1e-9
+    assert np.abs(lifts(task.hide, release.encoder)).max() <= 0.3 + 1e-9
+    with pytest.raises(ip.InvalidOptionError, match="confidence is for a release that keeps X"):
+        ip.release_mechanism(task, max_leakage=0.1, confidence=0.9)

@@ -6,6 +6,8 @@ import pytest
 import infoplane as ip
 from infoplane.sampling.folds import parts_of
 from planted import three_kinds
+from twins import slow_gain
+from verify import mutual_informations
 
 GAMMAS = [0.02, 0.1, 0.3]
 
@@ -13,17 +15,6 @@ GAMMAS = [0.02, 0.1, 0.3]
 @pytest.fixture(scope="module")
 def rare():
     return ip.Joint.from_counts(three_kinds(np.random.default_rng(0), 60, 12)[0])
-
-
-def slow_gain(W, rest, part):
-    """Record by record."""
-    p = (rest.sum(axis=0) + 0.5) / (rest.sum() + 0.5 * rest.shape[1])
-    q = W @ rest + 0.5
-    q /= q.sum(axis=1, keepdims=True)
-    total = 0.0
-    for x, y in np.argwhere(part > 0):
-        total += part[x, y] * sum(W[z, x] * np.log(q[z, y] / p[y]) for z in range(len(W)))
-    return total / part.sum()
 
 
 def test_the_curve_is_that_of_solving_without_each_part(rare):
@@ -66,8 +57,29 @@ def test_where_the_gate_passes_and_nothing_is_gained(rare, monkeypatch):
     assert [one.gain_bits for one in found.curve] == pytest.approx([0.0, 0.0], abs=1e-12)
 
 
-def test_what_has_no_records_or_hides_y(rare):
-    funnel = ip.sweep(rare, ip.funnel, [2.0, 4.0], "merging")
+def test_a_funnel_is_chosen_by_what_it_leaks_on_held_out_records():
+    rng, heart = np.random.default_rng(0), ip.datasets.heart()
+    records = ip.Joint.from_counts(rng.multinomial(5000, heart.p_xy.ravel()).reshape(heart.shape))
+    funnels = ip.sweep(records, ip.funnel, [8.0, 60.0], starts=2, rng=0)
+    bold, _ = (answer.run for answer in funnels.best_answers())
+    cap = 1.01 * bold.iyz  # of the two, the table alone would take the bolder one
+    found = funnels.suggest(max_iyz=cap, rng=3)
+    for one, run in zip(found.curve, (answer.run for answer in funnels.best_answers()), strict=True):
+        truth = mutual_informations(heart.p_xy, run.encoder)[1] / np.log(2)
+        assert abs(one.gain_bits - truth) < 4.0 * one.error_bits
+    within = [one.parameter for one in found.curve if one.gain_bits + 1.645 * one.error_bits <= cap / np.log(2)]
+    assert [found.parameter] == within == [60.0]
+    assert "bits at β = 60, the boldest" in found.sentences[0]
+    nothing = funnels.suggest(max_iyz=1e-5, rng=3)
+    assert (nothing.parameter, nothing.row, nothing.curve) == (None, None, found.curve)
+    assert nothing.knee == funnels.suggest().knee
+    assert nothing.sentences[0].startswith("No parameter is within 1.443e-05 bits")
+    with pytest.raises(ip.InvalidOptionError, match="cap of a funnel"):
+        ip.sweep(heart, ip.bottleneck, [0.1], starts=1).suggest(max_iyz=0.1)
+
+
+def test_what_has_no_records(rare):
+    funnel = ip.sweep(ip.Joint.from_matrix(rare.p_xy), ip.funnel, [2.0, 4.0], "merging")
     assert not hasattr(funnel.suggest(), "curve")
     with pytest.raises(ip.InvalidOptionError, match="by='knee'"):
         funnel.suggest(by="held-out")

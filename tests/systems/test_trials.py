@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.systems.trials import corrected_ixz
+from infoplane.systems.trials import corrected_ixz, inverted_ixz
 from verify import mutual_informations
 
 HEART = ip.datasets.heart()
@@ -29,9 +29,27 @@ def test_optimal_subjects_are_not_rejected_and_others_are():
     assert bad["on_bound_p"] == 1.0 / 60.0
     assert 0.0 < bad["epsilon_ci_low_bits"] <= bad["epsilon_ci_high_bits"]
     assert (frame["beta_ci_low"] <= frame["beta_ci_high"]).all()
+    assert (frame["ixz_ci_low_bits"] <= frame["ixz_corrected_bits"]).all()
     assert (frame["trials"] == 16 * 20).all()
     again = ip.efficiency(HEART, subjects, counts=True, axes="zx", bootstrap=59, rng=1).set_index("system")
     assert again["on_bound_p"].tolist() == frame["on_bound_p"].tolist()
+
+
+def test_intervals_of_few_trials_hold_beta():
+    """24 subjects of 8 trials an item, where a bootstrap of beta itself held it in 17; 21 or more are to be expected of 95%."""
+    rng, gamma = np.random.default_rng(11), 0.15
+    W = ip.solve(HEART, ip.bottleneck(gamma), rng=0).encoder
+    subjects = {str(number): counted(rng, W, 8) for number in range(24)}
+    frame = ip.efficiency(HEART, subjects, counts=True, axes="zx", bootstrap=39, rng=1)
+    assert ((frame["beta_ci_low"] <= 1.0 / gamma) & (1.0 / gamma <= frame["beta_ci_high"])).sum() >= 21
+    assert (frame["beta_ci_high"] < 4.0 * frame["beta_ci_low"]).all()
+
+
+def test_hard_systems_have_no_noise():
+    """All trials agree: draws show what the system shows, and so do both ends."""
+    W = np.eye(4)[:, np.arange(16) % 4]
+    own = mutual_informations(HEART.p_xy, W)[0]
+    assert inverted_ixz(W, np.full(16, 9.0), HEART.p_x, 19, np.random.default_rng(0)) == pytest.approx((own, own))
 
 
 def test_the_bias_of_few_trials_is_taken_off():

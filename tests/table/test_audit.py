@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -120,3 +121,49 @@ def test_bad_calls_are_refused(more, said):
     joint = ip.Joint.from_counts([[4, 1], [2, 3]])
     with pytest.raises(ip.InvalidOptionError, match=said):
         ip.audit(joint, np.eye(2), **more)
+
+
+def test_by_record_and_by_attribute_add_up_to_the_measures():
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(
+        {"a": rng.integers(3, size=300), "b": rng.choice(["p", "q"], 300), "s": rng.integers(3, size=300)}
+    )
+    joint = ip.Joint.from_frame(frame, ["a", "b"], "s")
+    W = rng.dirichlet(np.ones(4), joint.shape[0]).T
+    measured = ip.audit(joint, W, max_seconds=0).value
+    records, levels = ip.audit(joint, W, by="record"), ip.audit(joint, W, by="attribute")
+    # Formulas: a kind of record at a time.
+    J = W @ joint.p_xy
+    lift = np.log2(J / J.sum(axis=1, keepdims=True) / joint.p_y)
+    one = records.iloc[0]
+    x, s = [str(label) for label in map(tuple, joint.x_labels)], [*joint.y_labels]
+    assert records.max_lift_bits.is_monotonic_decreasing
+    assert one.max_lift_bits == pytest.approx(lift.max(), abs=1e-12)
+    assert records.share @ records.mean_lift_bits == pytest.approx(measured["mutual information"], abs=1e-12)
+    assert records.share @ records.guessed_right == pytest.approx(measured["best guess, after"], abs=1e-12)
+    assert records.records.sum() == pytest.approx(300)
+    assert len(x) * len(s) >= len(records)
+    for _, some in levels.groupby("column"):
+        assert some.share.sum() == pytest.approx(1.0)
+        assert some.share @ some.mean_lift_bits == pytest.approx(measured["mutual information"], abs=1e-12)
+        assert some.share @ some.guessed_right == pytest.approx(measured["best guess, after"], abs=1e-12)
+        assert some.share @ some.guessed_before == pytest.approx(measured["best guess, before"], abs=1e-12)
+    # What z tells of column b, from the table itself.
+    is_p = np.array([label[1] == "p" for label in joint.x_labels])
+    given = W[:, is_p] @ joint.p_x[is_p] / joint.p_x[is_p].sum()
+    told = (given * np.log2(given / (W @ joint.p_x))).sum()
+    assert levels.set_index(["column", "value"]).told_of_it_bits["b", "p"] == pytest.approx(told, abs=1e-12)
+
+
+def test_the_utility_of_a_kept_target_is_about_the_target():
+    rng = np.random.default_rng(0)
+    P = rng.dirichlet(np.ones(5 * 2 * 2)).reshape(5, 2, 2)
+    task = ip.TaskJoint(
+        ip.Joint.from_matrix(P.sum(axis=2), y_names="u"), ip.Joint.from_matrix(P.sum(axis=1), y_names="s")
+    )
+    kept = ip.release_mechanism(task, max_lift=0.1, rng=0)
+    found = ip.audit(kept.joint, kept)
+    assert found.value["utility"] == pytest.approx(kept.iuz / BIT, abs=1e-12)
+    assert found.formula["utility"] == "I(U;Z)"
+    assert found.value["utility of the best release"] >= found.value["utility"] - 1e-9
+    assert "tell of u" in found.sentence["utility"]

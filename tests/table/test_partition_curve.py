@@ -32,3 +32,20 @@ def test_a_line_has_its_curve():
     assert curve.at(3).edges == (3, 4)
     with pytest.raises(InvalidOptionError, match="1 to 5 clusters"):
         curve.at(6)
+
+
+def test_held_out_records_choose_how_many():
+    """Two kinds of letters; the table alone prefers as many clusters as there are. Where y says nothing, one."""
+    rng = np.random.default_rng(0)
+    kinds = np.repeat([[0.8, 0.2], [0.3, 0.7]], 10, axis=0)
+    joint = ip.Joint.from_counts([rng.multinomial(20, row) for row in kinds])
+    curve = ip.partition_curve(joint, clusters=12)
+    found = curve.suggest(rng=1)
+    assert found.clusters == 2 < curve.iyz.argmax() + 1
+    assert [one.parameter for one in found.curve] == list(range(1, 13))
+    assert found.curve[0].gain_bits == pytest.approx(0.0, abs=1e-12)
+    assert str(found).startswith("Held-out records prefer 2 clusters")
+    noise = ip.Joint.from_counts([rng.multinomial(6, [0.2, 0.3, 0.5]) for _ in range(40)])
+    nothing = ip.partition_curve(noise, clusters=8).suggest()
+    assert nothing.clusters == 1
+    assert str(nothing).startswith("One cluster")

@@ -355,3 +355,21 @@ def test_legends_name_what_was_asked_for(joint):
     both = found + ip.sweep(joint, ip.bottleneck, [0.1, 0.2], "merging", rng=0)
     assert texts(both.plot())[:2] == ["best found", "merging"]
     assert "moves, accelerated" in texts(ip.Frontier(joint, runs).plot())  # nothing is known of the call
+
+
+def dotted(ax):
+    return [line for line in ax.lines if "chance" in line.get_label() or "population" in line.get_label()]
+
+
+def test_what_chance_shows_is_drawn_where_points_have_a_caution():
+    heart = ip.datasets.heart()
+    (level,) = dotted(ip.sweep(heart, ip.bottleneck, [0.1, 0.2], starts=1).plot())
+    assert set(level.get_ydata()) == {bits(heart.expected_information)}
+    assert "299 records: up to 0.12 bits" in level.get_label()
+    funnels = ip.sweep(heart, ip.funnel, [2.0, 20.0], starts=1)
+    (added,) = dotted(funnels.plot())
+    best = funnels.best().sort_values("ixz_bits")
+    assert added.get_ydata() == pytest.approx((best["iyz_bits"] + best["chance_iyz_bits"]).to_numpy())
+    assert not dotted(ip.sweep(ip.Joint.from_matrix(heart.p_xy), ip.bottleneck, [0.2], starts=1).plot())
+    many = ip.Joint.from_counts(np.round(1e5 * heart.p_xy).astype(int))
+    assert not dotted(ip.sweep(many, ip.bottleneck, [0.1], starts=1).plot())

@@ -14,7 +14,7 @@ from . import output, printing
 from .encode import in_place
 from .flags import PATH, TABLES, option, written
 from .numerals import Whole
-from .release import DRAWN_ANEW, keyed, read_key
+from .release import DRAWN_ANEW, keyed, read_key, warn_of_second
 from .tables import read_frame
 from .typed_files import check_column, located
 
@@ -66,6 +66,7 @@ def apply(
     said = f": {counted(len(made), 'row')}"
     if is_release:
         # Other columns of the rows, the secret among them, were never part of what the release promises.
+        warn_of_second(made.astype(object), out)
         output.write_table(made.astype(object), out, said)
         if key is None:
             printing.note(DRAWN_ANEW)

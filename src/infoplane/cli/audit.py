@@ -10,7 +10,7 @@ import click
 import numpy as np
 
 from ..errors import InvalidMechanismError, InvalidOptionError
-from ..formatting import counted
+from ..formatting import counted, label_text
 from ..joint.joint import Joint
 from ..joint.lookup import letters_of_rows
 from ..storage.mechanism import read_mechanism
@@ -49,6 +49,13 @@ class Fitted(NamedTuple):
     "--attack",
     "Also learn the secret from half of the rows by boosted trees, and guess it for the others; needs the extra [sklearn].",
 )
+@option(
+    "--gain",
+    str,
+    "g-leakage: a table with a row for each guess, named in its first column, and a column of gains for each value of the secret.",
+    name="gain_file",
+    metavar="TABLE",
+)
 @switch(
     "--other-records",
     "The rows of ORIGINAL are others than those that the release was made from; the bound for the population is smaller then.",
@@ -63,6 +70,7 @@ def audit(
     report: Path | None,
     max_seconds: float,
     attack: bool,
+    gain_file: str | None,
     other_records: bool,
     as_json: bool,
 ) -> None:
@@ -83,12 +91,14 @@ def audit(
         mechanism = read_mechanism(Path(released))
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
-        found = audited(joint, encoder, max_seconds=max_seconds)
+        gain = None if gain_file is None else read_gain(gain_file, joint)
+        found = audited(joint, encoder, gain=gain, max_seconds=max_seconds)
         seen = mechanism.apply(frame) if attack else None
     else:
         joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
-        found = audited(joint, encoder, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+        gain = None if gain_file is None else read_gain(gain_file, joint)
+        found = audited(joint, encoder, gain=gain, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
@@ -98,6 +108,25 @@ def audit(
         printing.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
         show(found, Path(released).name, joint)
+
+
+def read_gain(path: str, joint: Joint) -> Any:
+    """gain[w, s] in the order of the joint's secrets, from a table whose columns are named by them."""
+    import pandas as pd
+
+    table = read_frame(located(path))
+    names = [label_text(label) for label in joint.y_labels]
+    given = {label_text(str(name)): name for name in table.columns[1:]}
+    if missing := [name for name in names if name not in given]:
+        raise InvalidOptionError(
+            f"--gain needs a column for each of the {len(names)} values of the secret; none is named {missing[0]!r}."
+        )
+    numbers = table[[given[name] for name in names]].apply(pd.to_numeric, errors="coerce").to_numpy(dtype=float)
+    if not np.isfinite(numbers).all():
+        raise InvalidOptionError(
+            "--gain needs a number for each guess and each value of the secret; found a cell that is none."
+        )
+    return numbers
 
 
 def attacked(found: Any, seen: Any, secret: Any) -> Any:

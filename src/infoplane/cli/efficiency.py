@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+import numpy as np
 
 from ..formatting import alternatives, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
+from ..information import bits
 from ..problem import Notation
 from ..sweep.progress import working
 from ..systems.capacity import capacity_prior
@@ -58,6 +60,14 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 )
 @option("--max-solves", Whole(min=0), "Most parameters solved for a system.", default=MAX_SOLVES)
 @option("--accuracy", Number(), "To which epsilon is found.", default=TOL, metavar="NATS")
+@option(
+    "--bootstrap",
+    Whole(min=0),
+    "Experiments drawn anew from the counts of namings, for 95% intervals and a test of optimality; 200 will do  [default: none]",
+    default=0,
+    show_default=False,
+)
+@option("--seed", Whole(min=0), "Seed of these experiments.", default=0)
 @options.certify
 @written("--out", TABLES, "The table, as .csv or .parquet.")
 @written("--plot", PICTURES, "Picture of the systems over the frontier: .png, .svg or .pdf.")
@@ -79,6 +89,8 @@ def efficiency(
     weight: str | None,
     max_solves: int,
     accuracy: float,
+    bootstrap: int,
+    seed: int,
     certify: float | None,
     out: Path | None,
     plot: Path | None,
@@ -95,6 +107,8 @@ def efficiency(
 
     epsilon is what the best encoder with the same I(X;Z) says more of Y (for funnel, what it leaks less). It is
     proven of this very encoder from "proven from" on and, with --certify, up to "proven to": no confidence interval.
+    Those are of --bootstrap, from counts of namings: "optimal, p" is how often a subject on the frontier shows as much
+    epsilon as this one, by chance.
 
     \b
     Examples:
@@ -102,18 +116,22 @@ def efficiency(
       infoplane efficiency heart groups.csv
       infoplane efficiency colours naming.csv --prior capacity --plot systems.png
       infoplane efficiency heart encoder.csv
+      infoplane efficiency heart trials.csv --bootstrap 200 --notation beta
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
     proof = options.make_proof(certify, rest)
     by_capacity = source.prior == CAPACITY
     joint = (replace(source, prior=None) if by_capacity else source).load()
-    named = namings(joint, systems, system, item, word, weight)
+    counted = bootstrap > 0
+    named = namings(joint, systems, system, item, word, weight, counts=counted)
     if by_capacity:
-        joint = joint.with_prior(capacity_prior(named))
-    read = read_systems(joint, named)
+        joint = joint.with_prior(capacity_prior(named, counts=counted))
+    read = read_systems(joint, named, counts=counted)
     family = options.PROBLEMS[problem]
     with interruptible(), printing.one_line_warnings(), working("placing systems", lines=True):
         placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
+        if counted:
+            placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
     written = family.notation(notation)
     write(placed, source, out, plot, report, notation)
     if as_json:
@@ -128,16 +146,26 @@ def efficiency(
 
 
 def namings(
-    joint: Joint, path: Path, system: str | None, item: tuple[str, ...], word: str | None, weight: str | None
+    joint: Joint,
+    path: Path,
+    system: str | None,
+    item: tuple[str, ...],
+    word: str | None,
+    weight: str | None,
+    *,
+    counts: bool = False,
 ) -> dict[str, Any]:
-    """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x)."""
+    """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
+    named = (system, word, weight, *item)
+    header = [] if path.suffix.lower() == ".npz" else header_of(path)
+    shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]
+    if counts and (not header or (header == shares and not any(named))):
+        raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
     if path.suffix.lower() == ".npz":
         held = Frontier.load(path)
         best = [answer.run for answer in held.best_answers()]
         return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
-    header = header_of(path)
-    named = (system, word, weight, *item)
-    if header == [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))] and not any(named):
+    if header == shares and not any(named):
         return {path.stem: read_encoder(path, joint)}
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else ("x",))
     chosen = {
@@ -148,37 +176,49 @@ def namings(
         raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
-    return systems_of(table, bool(by))
+    return systems_of(table, bool(by), counts)
 
 
-EXPENDABLE = ("solves", "|Z|", "gNID")
+EXPENDABLE = ("solves", "|Z|", "gNID", "proven from\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
 
 def as_table(placed: Placements, title: str, written: Notation) -> TextTable:
     """One row per system; bits."""
     proven = any(math.isfinite(one.high) for one in placed.placed)
+    noisy = any(one.noise is not None for one in placed.placed)
     columns = (
         "system",
         "|Z|",
         "I(X;Z)\n[bits]",
         "I(Y;Z)\n[bits]",
         written.name,
+        *((f"{written.name}\n95%",) if noisy else ()),
         "epsilon\n[bits]",
+        *(("epsilon\n95%", "optimal,\np") if noisy else ()),
         "proven from\n[bits]",
         *(("proven to\n[bits]",) if proven else ()),
         "gNID",
         "solves",
     )
     made = printing.TextTable(title, columns, left=("system",))
-    for row in placed.to_frame().to_dict("records"):
+    for row, one in zip(placed.to_frame().to_dict("records"), placed.placed, strict=True):
+        of_beta: tuple[str, ...] = ()
+        of_epsilon: tuple[str, ...] = ()
+        if one.noise is not None:
+            low, high = sorted(map(written.of, one.noise.parameter))
+            of_beta = (f"{low:.4g} to {high:.4g}",)
+            ends = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
+            of_epsilon = (ends, f"{one.noise.on_bound_p:.3f}")
         made.add_row(
             label_text(row["system"], 30),
             str(row["clusters"]),
             f"{row['ixz_bits']:.4f}",
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
+            *of_beta,
             rounded(row["epsilon_bits"]),
+            *of_epsilon,
             rounded(row["epsilon_proven_low_bits"]),
             *((rounded(row["epsilon_proven_high_bits"]),) if proven else ()),
             f"{row['gnid']:.3f}",

@@ -12,15 +12,16 @@ import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
 from ..encoder.clusters import cluster_names
-from ..errors import InvalidOptionError
+from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
+from ..joint.task_joint import TaskJoint
 from ..solution import EncoderView
 from ..storage.files import check_regular
-from ..storage.mechanism import write_mechanism
+from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
 from ..table.mechanism import Mechanism
@@ -66,6 +67,7 @@ keyed = several(
 @click.argument("data")
 @columns("--x", "Columns to release, by commas.", name="columns", required=True)
 @columns("--hide", "Columns that are the secret, by commas.", required=True)
+@columns("--keep", "Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
 @bins
 @complete_rows
 @option("--max-leakage-bits", Number(), "Cap on the average, I(S;Z).", metavar="BITS")
@@ -105,6 +107,7 @@ def release(
     data: str,
     columns: tuple[str, ...],
     hide: tuple[str, ...],
+    keep: tuple[str, ...],
     bins: Mapping[str, int | str],
     missing: Literal["error", "category"],
     max_leakage_bits: float | None,
@@ -126,7 +129,8 @@ def release(
     r"""Release the columns --x of DATA, a row a record, so that they tell little of the columns --hide.
 
     The released table has the released values and nothing else, row by row: no secret, no id, no other column. It keeps as much of --x
-    as the caps allow, which is proven. What it promises is printed. Without --id and --key-file every call draws anew: release once.
+    as the caps allow, or of what --x tells of --keep, which is proven. What it promises is printed. Without --id and --key-file every
+    call draws anew: release once. Where --out or --mechanism is there already and says something else, it is a second release: warned of.
 
     \b
     Examples:
@@ -134,15 +138,20 @@ def release(
       infoplane release heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.01 --out released.csv --mechanism m.json
       infoplane release people.csv --x age,job --hide sex --bin age:5 --max-leakage-bits 0.01 --max-lift-bits 0.4 --out released.csv
       infoplane release people.csv --x age,job --hide sex --max-lift-bits 0.4 --id person --key-file key --out r.csv --mechanism m.json
+      infoplane release people.csv --x age,job --keep income --hide sex --bin age:5 --max-lift-bits 0.2 --out released.csv
       infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
     """
     for name in hide:
-        if name in columns:
-            raise InvalidOptionError(f"the secret {name!r} of --hide is among --x: it would be released itself.")
+        if name in (*columns, *keep):
+            where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
+            raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
     key = read_key(id_column, key_file)
-    if id_column is not None and id_column in (*columns, *hide):
-        raise InvalidOptionError(f"the id {id_column!r} is among --x or --hide: it names records, and is not released.")
-    frame, joint = read_joint(data, columns, hide, bins, missing, id_column)
+    if id_column is not None and id_column in (*columns, *keep, *hide):
+        raise InvalidOptionError(
+            f"the id {id_column!r} is among --x, --keep or --hide: it names records, and is not released."
+        )
+    frame, asked = read_joint(data, columns, hide, keep, bins, missing, id_column)
+    joint = asked.hide if isinstance(asked, TaskJoint) else asked
     warn_of_columns(joint)
     terms: dict[str, Any] = {
         "max_leakage": _nats(max_leakage_bits),
@@ -151,17 +160,20 @@ def release(
         "min_group": min_group,
     }
     with printing.one_line_warnings(), working("solving and proving", lines=True):
-        kept = release_mechanism(joint, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
-        cost = _cost(joint, kept, terms, seed, max_seconds)
+        kept = release_mechanism(asked, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
+        cost = _cost(asked, kept, terms, seed, max_seconds)
         ids = None if id_column is None else frame[id_column].tolist()
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
-    output.write_table(_table(kept, z, shown_as, ids, key), out, said)
+    released = _table(kept, z, shown_as, ids, key)
+    warn_of_second(released, out)
+    output.write_table(released, out, said)
     if key is None:
         printing.note(DRAWN_ANEW)
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
     if mechanism is not None:
         made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
+        _warn_of_other_mechanism(made, mechanism)
         write_mechanism(made, mechanism)
         printing.note(f"wrote {mechanism}")
     if decoder is not None:
@@ -190,17 +202,20 @@ def read_joint(
     data: str,
     columns: tuple[str, ...],
     hide: tuple[str, ...],
+    keep: tuple[str, ...],
     bins: Mapping[str, int | str],
     missing: Literal["error", "category"],
     id_column: str | None = None,
-) -> tuple[Any, Joint]:
-    """The rows of a table, and the joint of two sets of their columns."""
+) -> tuple[Any, Joint | TaskJoint]:
+    """The rows of a table, and the joint of two sets of their columns; or of three, if some are to be kept."""
     for name in bins:
-        if name not in (*columns, *hide):
-            raise click.UsageError(f"--bin {name}: the column must be one of those released or hidden.")
+        if name not in (*columns, *hide, *keep):
+            raise click.UsageError(f"--bin {name}: the column must be one of those released, kept or hidden.")
     frame = read_frame(located(data), [*bins])
-    for name in (*columns, *hide, *(() if id_column is None else (id_column,))):
+    for name in (*columns, *hide, *keep, *(() if id_column is None else (id_column,))):
         check_column(frame.columns.tolist(), name)
+    if keep:
+        return frame, TaskJoint.from_frame(frame, columns, keep, hide, bins=bins, missing=missing)
     return frame, Joint.from_frame(frame, list(columns), list(hide), bins=bins, missing=missing)
 
 
@@ -252,13 +267,15 @@ def _nats(given: float | None) -> float | None:
     return None if given is None else given * NATS_PER_BIT
 
 
-def _cost(joint: Joint, kept: EncoderView, terms: dict[str, Any], seed: int, max_seconds: float) -> list[str]:
+def _cost(
+    joint: Joint | TaskJoint, kept: EncoderView, terms: dict[str, Any], seed: int, max_seconds: float
+) -> list[str]:
     """What a worst case costs, or would cost, in a sentence; none if that is not asked of an average alone."""
     if not isinstance(kept, Release) or kept.max_leakage is None:
         return []
     if kept.max_lift is not None:
         without = release_mechanism(joint, **(terms | {"max_lift": None}), rng=seed, max_seconds=max_seconds)
-        lost = bits(without.ixz - kept.ixz)
+        lost = bits(without.utility - kept.utility)
         return [
             f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
         ]
@@ -267,7 +284,7 @@ def _cost(joint: Joint, kept: EncoderView, terms: dict[str, Any], seed: int, max
     if half <= 0.0:
         return []
     other = release_mechanism(joint, **(terms | {"max_lift": half * NATS_PER_BIT}), rng=seed, max_seconds=max_seconds)
-    lost = bits(kept.ixz - other.ixz)
+    lost = bits(kept.utility - other.utility)
     return [f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {lost:.4f} bits of utility."]
 
 
@@ -285,6 +302,39 @@ def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None
     if len(joint.x_names) == 1:
         return pd.DataFrame({joint.x_names[0]: labels})
     return pd.DataFrame(labels, columns=list(joint.x_names))
+
+
+def warn_of_second(released: Any, out: Path) -> None:
+    """A line if OUT holds another release of as many rows: what both tell together, neither promises."""
+    former = None
+    if out.is_file():
+        with suppress(Exception):  # whatever stands there that is no table is no release
+            former = read_frame(located(str(out)))
+    if former is None or len(former) != len(released) or [*former.columns] != [*released.columns]:
+        return
+    pairs = zip(former.to_numpy(dtype=object), released.to_numpy(dtype=object), strict=True)
+    changed = sum(tuple(map(str, one)) != tuple(map(str, other)) for one, other in pairs)
+    if changed:
+        printing.note(
+            f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
+            "are the same records, whoever has both knows more than is promised: keep the first, or release with --id and --key-file."
+        )
+
+
+def _warn_of_other_mechanism(made: Mechanism, path: Path) -> None:
+    """A line if MECHANISM is there already and draws otherwise from the same columns."""
+    former = None
+    if path.is_file():
+        with suppress(InfoplaneError):
+            former = read_mechanism(path)
+    if former is None or len(former.features) != 1 or former.features[0].columns != made.features[0].columns:
+        return
+    old, new = former.features[0].encoder, made.features[0].encoder
+    if old.shape != new.shape or not np.allclose(old, new, rtol=0.0, atol=1e-9):
+        printing.note(
+            f"Warning: {path} held another mechanism for {', '.join(made.features[0].columns)}. Records that went through it are released "
+            "a second time by this one, and both together are not within these caps, whatever the key."
+        )
 
 
 def _say(kept: EncoderView, found: Any, caps: str, cost: list[str]) -> None:

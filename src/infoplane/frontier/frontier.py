@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from .. import markup
-from ..checks import check_one_of
+from ..checks import check_one_of, number
 from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
@@ -368,7 +368,9 @@ class Frontier:
             proof=ProofOptions(certify, max_cells, max_seconds),
         ).to_frame()
 
-    def suggest(self, notation: str = "gamma", *, by: str | None = None, rng: int = 0) -> Suggestion:
+    def suggest(
+        self, notation: str = "gamma", *, by: str | None = None, max_iyz: float | None = None, rng: int = 0
+    ) -> Suggestion:
         """Where to look on the frontier: the parameter that held-out records prefer, the knee, and the phase transitions on the grid.
 
         Parameters
@@ -379,8 +381,11 @@ class Frontier:
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
             (`sweep/choosing.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
             furthest from the chord, for which nothing is solved (`frontier/knee.py`). By default ``"held-out"`` where the joint is made of
-            records, 10 at least, and the problem is no funnel. Neither suggests a knee where the records support no difference
-            between letters.
+            records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records support
+            no difference between letters.
+        max_iyz
+            Of a funnel: a cap on the leakage, in nats. ``parameter`` is then the boldest whose encoders leak no more than that on held-out
+            records, with 95% confidence at each; the curve is their leakage there.
         rng
             Seed of the parts.
 
@@ -392,17 +397,22 @@ class Frontier:
         >>> found.parameter in (0.05, 0.1, 0.2), len(found.curve), f.suggest(by="knee").knee is None
         (True, 3, False)
         """
-        from ..sweep.choosing import PARTS, chosen
+        from ..sampling.held_out import has_parts
+        from ..sweep.choosing import chosen
         from .knee import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))
-        records = self.joint.records
-        can = records is not None and records >= 2 * PARTS and not self.hides_y
-        if by == "held-out" and not can:
+        if max_iyz is not None:
+            max_iyz = number("max_iyz", max_iyz, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+            if not self.hides_y or by == "knee":
+                raise InvalidOptionError("max_iyz is the cap of a funnel, which held-out records choose by.")
+        can = has_parts(self.joint)
+        if (by == "held-out" or max_iyz is not None) and not can:
             raise InvalidOptionError(
-                "held-out records choose the parameter of a bottleneck whose joint is made of 10 records or more; for others say by='knee'."
+                "held-out records choose for a joint made of 10 records or more; for others say by='knee'."
             )
-        return chosen(self, notation, rng) if can and by != "knee" else suggest(self, notation)
+        wanted = by == "held-out" or max_iyz is not None or (by is None and can and not self.hides_y)
+        return chosen(self, notation, rng, max_iyz) if wanted else suggest(self, notation)
 
     def report(
         self,

@@ -3,15 +3,15 @@
 I(S;Z) <= r caps what a release tells about the secret S *on average*: a few released values may still tell a lot. A cap on the lift,
 log p(s|z)/p(s) <= eps for every z and s (pointwise maximal leakage, Saeidian et al. 2023; with two sides local information privacy), bounds
 what any single value tells, and a smallest group what a value says about few people. The best release under any of these is computed with
-a proven bound, see `certificate/funnel/release.py`.
+a proven bound, see `certificate/funnel/release.py`. S is the joint's Y, or what a `TaskJoint` hides; then its U is kept, not X itself.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from typing import NamedTuple, overload
+from typing import Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,19 +21,25 @@ from ..certificate.funnel.allowed import Caps, lift_caps
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
+from ..certificate.tasks.edges import MOST_LETTERS
 from ..checks import check_flag, listed, number, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, plane_point
 from ..joint.joint import Joint, check_joint
+from ..joint.labels import aligned
 from ..joint.support import Support
+from ..joint.task_joint import TaskJoint
+from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
 from ..solution import Run, finished
 from ..status import Residuals, proven
+from ..task_problem import TaskLagrangian
 from .confident import ConfidentFunnel
 from .leakage import MAX_SECONDS, funnel_at_leakage
+from .task_leakage import task_at_leakage
 
 
 class Lift(NamedTuple):
@@ -48,9 +54,10 @@ class Lift(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Release(ConstrainedFunnel):
-    """The encoder of largest I(X;Z) under caps on what it tells about the secret Y; nats.
+    """The encoder of largest I(X;Z), or I(U;Z) of a `TaskJoint`, under caps on what it tells about the secret S; nats.
 
-    ``solution`` is the encoder as a solution of beta I(Y;Z) - I(X;Z), beta the multiplier of the average cap.
+    S is the Y of ``joint``. ``solution`` is the encoder as a solution of beta I(S;Z) - I(X;Z), or of beta I(S;Z) - I(U;Z), beta the
+    multiplier of the average cap.
 
     Examples
     --------
@@ -61,15 +68,15 @@ class Release(ConstrainedFunnel):
     """
 
     max_leakage: float | None
-    """The cap on I(Y;Z), if there is one."""
+    """The cap on I(S;Z), if there is one."""
     max_lift: float | None
-    """The cap on log p(y|z)/p(y) for every z and every y in ``secrets``, if there is one."""
+    """The cap on log p(s|z)/p(s) for every z and every s in ``secrets``, if there is one."""
     two_sided: bool
     """Whether the cap on the lift holds below 0 too."""
     min_group: float | None
     """The least expected number of records for every released value, if there is one."""
     secrets: tuple[Hashable, ...]
-    """The values of Y whose lift is capped."""
+    """The values of S whose lift is capped."""
     beta: float
     """The multiplier of the average cap: how much I(X;Z) grows with it."""
     multipliers: Array | None = field(repr=False)
@@ -78,6 +85,33 @@ class Release(ConstrainedFunnel):
     """Cells that branch and bound opened."""
     left: int = field(repr=False)
     """Cells still open when the search ended; 0 if it ran to its end."""
+    task: TaskJoint | None = field(default=None, repr=False)
+    """What is kept and what is hidden, if that was asked for."""
+
+    @property
+    def joint(self) -> Joint:
+        """p(x, s)."""
+        return self.solution.joint if self.task is None else self.task.hide
+
+    @property
+    def iuz(self) -> float:
+        """I(U;Z) of what a `TaskJoint` keeps; an error for any other joint."""
+        return super().iuz if self.task is None else plane_point(self.task.keep, self.encoder).iyz
+
+    @property
+    def isz(self) -> float:
+        """I(S;Z)."""
+        return self.iyz
+
+    @property
+    def utility(self) -> float:
+        """What is maximised: I(X;Z), or I(U;Z) of a `TaskJoint`."""
+        return self.ixz if self.task is None else self.iuz
+
+    @property
+    def gap(self) -> float:
+        """upper_bound - utility: the release is at most this far from the best one."""
+        return self.upper_bound - self.utility
 
     @cached_property
     def _lifts(self) -> tuple[Array, IntArray]:
@@ -86,14 +120,14 @@ class Release(ConstrainedFunnel):
 
     @property
     def worst_lift(self) -> Lift:
-        """The largest log p(y|z)/p(y): where a released value makes a secret most likelier."""
+        """The largest log p(s|z)/p(s): where a released value makes a secret most likelier."""
         table, letters = self._lifts
         z, y = np.unravel_index(int(table.argmax()), table.shape)
         return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
 
     @property
     def least_lift(self) -> Lift:
-        """The smallest log p(y|z)/p(y), -inf where a value rules a secret out."""
+        """The smallest log p(s|z)/p(s), -inf where a value rules a secret out."""
         table, letters = self._lifts
         z, y = np.unravel_index(int(table.argmin()), table.shape)
         return Lift(float(table[z, y]), int(z), self.joint.y_labels[letters[y]])
@@ -107,10 +141,11 @@ class Release(ConstrainedFunnel):
         said = "certified" if self.certified else "not certified"
         up, down = self.worst_lift, self.least_lift
         group = self.smallest_group
+        what = "X" if self.task is None else "U"
         lines = [
-            f"{said}: I(X;Z) {bits(self.ixz):.6f} bits, at most {bits(self.gap):.1e} bits below the best release within "
+            f"{said}: I({what};Z) {bits(self.utility):.6f} bits, at most {bits(self.gap):.1e} bits below the best release within "
             f"{self.terms}",
-            f"I(Y;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
+            f"I(S;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
             f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})",
             f"{counted(self.clusters, 'released value')}"
             + ("" if group is None else f", the rarest expected for {group:.3g} records"),
@@ -123,7 +158,7 @@ class Release(ConstrainedFunnel):
         """The caps, in words."""
         terms = []
         if self.max_leakage is not None:
-            terms.append(f"I(Y;Z) <= {bits(self.max_leakage):.6g} bits")
+            terms.append(f"I(S;Z) <= {bits(self.max_leakage):.6g} bits")
         if self.max_lift is not None:
             side = "|lift|" if self.two_sided else "lift"
             whose = (
@@ -137,7 +172,7 @@ class Release(ConstrainedFunnel):
 
 @overload
 def release_mechanism(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     max_leakage: float | None = None,
     max_lift: float | None = None,
     two_sided: bool = True,
@@ -154,7 +189,7 @@ def release_mechanism(
 
 @overload
 def release_mechanism(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     max_leakage: float | None = None,
     max_lift: float | None = None,
     two_sided: bool = True,
@@ -170,7 +205,7 @@ def release_mechanism(
 
 
 def release_mechanism(
-    joint: Joint,
+    joint: Joint | TaskJoint,
     max_leakage: float | None = None,
     max_lift: float | None = None,
     two_sided: bool = True,
@@ -183,23 +218,25 @@ def release_mechanism(
     max_cells: int = 20_000_000,
     max_seconds: float = MAX_SECONDS,
 ) -> Release | ConfidentFunnel:
-    """The release Z of X with the largest I(X;Z) under caps on what it tells about the secret Y, with a proven bound.
+    """The release Z of X with the largest I(X;Z) under caps on what it tells about the secret S, with a proven bound.
 
     Parameters
     ----------
     joint
-        p(x, y): X is released, Y is the secret.
+        p(x, s): X is released, the joint's Y is the secret S. Or a `TaskJoint`: what tells of U, its ``keep``, is kept, that is I(U;Z) is
+        largest, and S, its ``hide``, is the secret; the bound is by boxes of p(u|z), which close for two or three values of U, and leave a
+        gap for many.
     max_leakage
-        Cap in **nats** on the average, I(Y;Z).
+        Cap in **nats** on the average, I(S;Z).
     max_lift
-        Cap in **nats** on log p(y|z)/p(y), for every released value z and every value y of the secret. 0 is perfect privacy.
+        Cap in **nats** on log p(s|z)/p(s), for every released value z and every value s of the secret. 0 is perfect privacy.
     two_sided
-        Whether -log p(y|z)/p(y) is capped too: without it a released value may rule a secret out.
+        Whether -log p(s|z)/p(s) is capped too: without it a released value may rule a secret out.
     min_group
         Least expected number of records, p(z) n, for every released value; for joints of records. A release that keeps to it is found by
         search: the bound says how far it can be from the best.
     secrets
-        Labels of those y whose lift is capped; all by default.
+        Labels of those s whose lift is capped; all by default.
     confidence
         Such as 0.95, with ``max_leakage`` alone: the cap holds in the population that the records were drawn from, by `funnel_at_leakage`.
     rng
@@ -213,7 +250,7 @@ def release_mechanism(
     -------
     Release
         Answers like a `Solution` (``encoder``, ``ixz``, ``iyz``, ``encoder_frame()``, ...), with ``upper_bound``, ``gap``, ``worst_lift``,
-        ``least_lift`` and ``smallest_group``.
+        ``least_lift``, ``smallest_group`` and ``utility``.
     ConfidentFunnel
         With ``confidence``.
 
@@ -225,7 +262,10 @@ def release_mechanism(
     >>> kept.certified, abs(kept.worst_lift.nats) <= kept.max_lift + 1e-12
     (True, True)
     """
+    task = _in_one_order(joint) if isinstance(joint, TaskJoint) else None
+    joint = task.hide if task is not None else joint
     check_joint(joint)
+    assert isinstance(joint, Joint)
     check_flag("two_sided", two_sided)
     limits = Limits(tol, max_cells, max_seconds)
     leakage = None if max_leakage is None else number("max_leakage", max_leakage, _not_negative, NATS)
@@ -237,6 +277,10 @@ def release_mechanism(
             "the best release is X itself."
         )
     if confidence is not None:
+        if task is not None:
+            raise InvalidOptionError(
+                "confidence is for a release that keeps X itself; found a TaskJoint. Give its hide, or leave out the confidence."
+            )
         if leakage is None or lift is not None or group is not None or secrets is not None:
             raise InvalidOptionError(
                 "confidence goes with max_leakage alone: there is a test for an average in the population, and none for what a single "
@@ -246,20 +290,37 @@ def release_mechanism(
     chosen = _chosen(joint, secrets)
     names = tuple(label for label, kept in zip(joint.y_labels, chosen, strict=True) if kept)
     make = partial(
-        Release, max_leakage=leakage, max_lift=lift, two_sided=two_sided, min_group=group, secrets=names, tol=limits.tol
+        Release,
+        max_leakage=leakage,
+        max_lift=lift,
+        two_sided=two_sided,
+        min_group=group,
+        secrets=names,
+        tol=limits.tol,
+        task=task,
     )
-    if lift is None and group is None and leakage is not None:
-        found = funnel_at_leakage(joint, leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
+    if lift is None and group is None and leakage is not None and (task is None or _by_edges(task)):
+        within = partial(funnel_at_leakage, joint) if task is None else partial(task_at_leakage, task)
+        found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
         return make(
             solution=found.solution,
             upper_bound=found.upper_bound,
             beta=found.beta,
             multipliers=found.solution.multipliers,
             cells=found.cells,
-            left=found.left,
+            left=0 if found.certified else 1,
+        )
+    if task is not None:
+        return _task_release(
+            task,
+            partial(_terms, joint, leakage=leakage, lift=lift, two_sided=two_sided, group=group),
+            chosen,
+            limits,
+            rng,
+            make,
         )
     support = Support(joint)
-    terms = _terms(joint, support, leakage, lift, two_sided, group, chosen[support.y])
+    terms = _terms(joint, support, chosen[support.y], leakage, lift, two_sided, group)
     known = simple_upper_bound(support, largest_terms_leakage(lift, two_sided, bool(chosen.all()), leakage))
     budget = Budget()
     with one_blas_thread():
@@ -293,13 +354,13 @@ def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool
 def _terms(
     joint: Joint,
     support: Support,
+    chosen: NDArray[np.bool_],
     leakage: float | None,
     lift: float | None,
     two_sided: bool,
     group: float | None,
-    chosen: NDArray[np.bool_],
 ) -> Terms:
-    """The caps as ranges of p(y|z) and of p(x|z)."""
+    """The caps as ranges of p(s|z) and of p(x|z)."""
     smallest = 0.0
     if group is not None:
         if joint.records is None:
@@ -349,3 +410,58 @@ def _released(
         cells=int(own.cells_spent),
         left=found.outcome.left,
     )
+
+
+def _in_one_order(task: TaskJoint) -> TaskJoint:
+    """The tasks with the letters of x in the order of what is hidden, whose joint the release has as its own."""
+    keep, hide = task.keep, task.hide
+    if keep.x_labels == hide.x_labels:
+        return task
+    order = aligned(keep.x_labels, hide.x_labels, "what is hidden")
+    return TaskJoint(Joint(keep.p_xy[order], hide.x_labels, keep.y_labels, keep.x_names, keep.y_names), hide)
+
+
+def _by_edges(task: TaskJoint) -> bool:
+    """Whether a cap on the average alone has a proof of its own, which needs no boxes."""
+    return int((task.hide.p_y > 0.0).sum()) <= 2 and task.hide.shape[0] <= MOST_LETTERS
+
+
+def _task_release(
+    task: TaskJoint,
+    terms_of: Callable[..., Terms],
+    chosen: NDArray[np.bool_],
+    limits: Limits,
+    rng: int | np.random.Generator | None,
+    make: Callable[..., Release],
+) -> Release:
+    """The best release of what tells of U: letters with the same p(u|x) and p(s|x) are one."""
+    form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
+    classes = Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
+    terms = replace(terms_of(classes, chosen[task.hide.p_y > 0.0]), kept=form.T_u)
+    known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
+    budget = Budget()
+
+    def released() -> Release:
+        own = limits.budget(budget)
+        found = best_release(classes, terms, limits.tol, own, np.random.default_rng(rng), known)
+        proof, whole = found.outcome.proof, form.expanded(found.encoder)
+        beta = max(proof.beta, 1e-300)
+        problem = TaskLagrangian(0.0, 1.0, beta, "task_funnel", beta)
+        lifted = form.whole.lift(whole)
+        residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, lifted))
+        short = found.upper - plane_point(task.keep, lifted).iyz
+        status = proven(short, limits.tol, residuals, cut_short(own))
+        run = Run(
+            whole, status, own.rounds_spent, residuals, found_by="columns", advice="raise max_cells or max_seconds"
+        )
+        return make(
+            solution=finished(form.whole, problem, run, seconds=own.seconds_spent),
+            upper_bound=found.upper,
+            beta=proof.beta,
+            multipliers=form.whole.spread(form.letters.spread(proof.lam, 0.0)),
+            cells=int(own.cells_spent),
+            left=found.outcome.left,
+        )
+
+    with one_blas_thread():
+        return attended([released], budget)[0]

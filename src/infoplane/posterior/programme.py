@@ -3,8 +3,8 @@
     minimise  sum_k p_k (H(q_k) - beta H(Tq_k))    subject to  sum_k p_k q_k = p_x,  p >= 0
 
 (beta given), or, with a cap on the leakage, sum_k p_k H(q_k) subject to sum_k p_k H(Tq_k) >= H(Y) - eps as well, whose dual value is then
-beta. The columns q_k are those met so far (`generation` meets them). Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q
-proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
+beta. Where a target U is kept, not X itself, H(q) is H(T_u q) everywhere. The columns q_k are those met so far (`generation` meets them).
+Any lambda with g(q) = H(q) - beta H(Tq) - lambda.q >= m for all q proves the lower bound lambda.p_x + m (+ beta (H(Y) - eps)).
 """
 
 from __future__ import annotations
@@ -97,9 +97,15 @@ class Programme:
     """Columns q_k with H(q_k) and H(Tq_k), kept from one parameter to the next."""
 
     def __init__(
-        self, support: Support, budget: Budget | None = None, letters: NDArray[np.bool_] | None = None
+        self,
+        support: Support,
+        budget: Budget | None = None,
+        letters: NDArray[np.bool_] | None = None,
+        kept: Array | None = None,
     ) -> None:
         check_letters(support)
+        self.kept = kept
+        """T_u = p(u|x), a row per u, if that is what is kept; None if it is X."""
         self.patience = (budget or Budget()).part(seconds=math.inf)
         """Of the budget only whether it was stopped: HiGHS is waited for beyond a limit on seconds, since what it finds counts."""
         self.p_x, self.p_y, self.T = support.p_x, support.p_y, support.T
@@ -118,8 +124,13 @@ class Programme:
         """More columns; each is normalised."""
         Q = np.maximum(Q, 0.0)
         Q = Q / Q.sum(axis=0)
-        H_q, H_u = (np.append(self.H_q, entr(Q).sum(axis=0)), np.append(self.H_u, entr(self.T @ Q).sum(axis=0)))
+        H_q, H_u = (np.append(self.H_q, self.uncertainty(Q)), np.append(self.H_u, entr(self.T @ Q).sum(axis=0)))
         self.Q, self.H_q, self.H_u = np.column_stack([self.Q, Q]), H_q, H_u
+
+    def uncertainty(self, Q: Array) -> Array:
+        """H(q), or H(T_u q), of any columns."""
+        found: Array = entr(Q if self.kept is None else self.kept @ Q).sum(axis=0)
+        return found
 
     def trim(self, point: Point) -> Point:
         """Once there are many columns, keep the first ones and those of least reduced cost; the point on what is left."""
@@ -135,7 +146,7 @@ class Programme:
 
     def costs(self, Q: Array, beta: float) -> Array:
         """H(q) - beta H(Tq) of any columns."""
-        costs: Array = entr(Q).sum(axis=0) - beta * entr(self.T @ Q).sum(axis=0)
+        costs: Array = self.uncertainty(Q) - beta * entr(self.T @ Q).sum(axis=0)
         return costs
 
     def reduced(self, lam: Array, beta: float) -> Array:
@@ -177,6 +188,8 @@ class Programme:
         else:
             weights[says_nothing] = 1.0
         prices = -beta * entr(self.T).sum(axis=0)  # of single letters, whose H is 0
+        if self.kept is not None:
+            prices = prices + entr(self.kept).sum(axis=0)
         return replace(self._point(weights, prices, costs, beta, allowance), solved=False)
 
     def _point(self, weights: Array, lam: Array, costs: Array, beta: float, allowance: float | None = None) -> Point:

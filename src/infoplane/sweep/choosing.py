@@ -1,42 +1,32 @@
-"""Which parameter to take: the one whose encoders tell most of Y on records that they were not made from.
+"""Which parameter to take: what held-out records say of the encoders of each (`sampling/held_out.py`).
 
-    gain(gamma) = mean over held-out records (x, y) of  sum_z W[z, x] log(q(y|z) / p(y))
-
-W, q(y|z) and p(y) from the other parts of the records, q and p with half a pseudo-count for each y. But for what p(y) itself is off, it is
-on average at most I(Y;Z) of W in the population (less how far q is off), and it falls again where W begins to fit noise. A table's own
-I(Y;Z) never falls, and its knee has the same shape whether there is information or not.
+Of a bottleneck, the one whose encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap:
+from the most cautious on, until the first whose upper end (95%, `sampling/intervals.py`) lies above it. That is a choice, not a
+guarantee: the encoder that is released is made from all the records; `funnel_at_leakage` with ``confidence`` tests the one it returns.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..formatting import counted
 from ..frontier.knee import Suggestion, suggest
-from ..information import Array, bits
+from ..information import bits
 from ..joint.joint import Joint
-from ..problem import named_family
-from ..sampling.folds import parts_of
-from ..sampling.shrinkage import HALF
+from ..problem import Notation, named_family
+from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, without_each_part
+from ..sampling.intervals import interval_of, relevance
 from .sweep import sweep
 
 if TYPE_CHECKING:
     from ..frontier.frontier import Frontier
     from ..frontier.reuse import BestAnswer
 
-PARTS = 5
-"""Of the records; each encoder is made from four fifths of them."""
-
-
-class HeldOut(NamedTuple):
-    """What the encoders of one parameter tell of Y on records that they have not seen: the mean over the parts, and its standard error."""
-
-    parameter: float
-    gain_bits: float
-    error_bits: float
+TWO_SIDED = 0.9
+"""Confidence of an interval whose upper end is a one-sided bound of 95%."""
 
 
 @dataclass(frozen=True)
@@ -44,66 +34,106 @@ class Choice(Suggestion):
     """A suggestion with the parameter that held-out records prefer; ``print`` it to read it."""
 
     row: int | None = None
-    """Of the run that found the best encoder at that parameter; None if no parameter gains anything."""
+    """Of the run that found the best encoder at that parameter; None if no parameter gains anything, or none is within the cap."""
     parameter: float | None = None
     curve: tuple[HeldOut, ...] = ()
     """Of every parameter."""
 
 
-def chosen(frontier: Frontier, notation: str, rng: int) -> Choice:
+def chosen(frontier: Frontier, notation: str, rng: int, max_iyz: float | None) -> Choice:
     """See `Frontier.suggest`."""
     plain = suggest(frontier, notation)
     best = frontier.best_answers()
     fields = vars(plain)
     if not best or (plain.knee is None and plain.noise):
         return Choice(**fields)
-    curve = _curve(frontier, best, rng)
-    top = max(curve, key=lambda one: one.gain_bits)
     written = named_family(best[0].run.problem).notation(notation)
-    how = (
-        f"Held out: {counted(PARTS, 'part')} of the {frontier.joint.records:,} records in turn, encoders and p(y|z) from the others; "
-        "bits a record over p(y)."
-    )
-    if top.gain_bits <= top.error_bits:
-        said = (
-            f"No parameter is suggested: on held-out records none tells of Y more than chance does; the best, {written.symbol} = "
-            f"{written.of(top.parameter):.4g}, has {top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}"
-        )
-        return Choice(**fields | {"knee": None, "sentences": (said, *plain.sentences[1:])}, curve=tuple(curve))
-    answer = next(one for one in best if one.run.parameter == top.parameter)
-    said = (
-        f"Held-out records prefer {written.symbol} = {written.of(top.parameter):.4g}: {top.gain_bits:.4f} bits of Y (s.e. "
-        f"{top.error_bits:.4f}), where the table says {bits(answer.run.iyz):.4f} at I(X;Z) = {bits(answer.run.ixz):.4f} bits (run "
-        f"{answer.row}). {how}"
-    )
+    if frontier.hides_y:
+        curve, place, said = _within(frontier, best, written, rng, max_iyz)
+    else:
+        curve, place, said = _most(frontier, best, written, rng)
+    if place is None:
+        knee = plain.knee if frontier.hides_y else None
+        kept = plain.sentences if frontier.hides_y else plain.sentences[1:]
+        return Choice(**fields | {"knee": knee, "sentences": (said, *kept)}, curve=curve)
+    answer = best[place]
     sentences = (said, *plain.sentences)
-    return Choice(**fields | {"sentences": sentences}, row=answer.row, parameter=top.parameter, curve=tuple(curve))
+    return Choice(**fields | {"sentences": sentences}, row=answer.row, parameter=answer.run.parameter, curve=curve)
 
 
-def _curve(frontier: Frontier, best: list[BestAnswer], rng: int) -> list[HeldOut]:
-    """The gain of every parameter, part by part."""
-    counts, made = frontier.joint.counts, frontier.joint.denoising
+def _most(
+    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int
+) -> tuple[tuple[HeldOut, ...], int | None, str]:
+    """The curve of a bottleneck's gains, the place of the largest, if it tells anything, and a sentence."""
+    how = HOW.format(records=frontier.joint.records)
+    gains = _measured(frontier, best, rng, gain_of)
+    curve = curve_of([answer.run.parameter for answer in best], gains)
+    place = int(np.argmax([one.gain_bits for one in curve]))
+    top, run = curve[place], best[place].run
+    named = f"{written.symbol} = {written.of(top.parameter):.4g}"
+    if not top.tells:
+        return (
+            curve,
+            None,
+            f"No parameter is suggested: on held-out records none tells of Y more than chance does; the best, {named}, has "
+            f"{top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}",
+        )
+    return (
+        curve,
+        place,
+        f"Held-out records prefer {named}: {top.gain_bits:.4f} bits of Y (s.e. {top.error_bits:.4f}), where the table says "
+        f"{bits(run.iyz):.4f} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
+    )
+
+
+def _within(
+    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int, max_iyz: float | None
+) -> tuple[tuple[HeldOut, ...], int | None, str]:
+    """The curve of a funnel's leakage, the place of the boldest within the cap, if there is one, and a sentence."""
+    parts = list(zip(*_measured(frontier, best, rng, lambda W, _rest, part: relevance(W, part)), strict=True))
+    found = [interval_of(list(one), TWO_SIDED) for one in parts]
+    reach = [one.high - one.corrected for one in found]
+    z = NormalDist().inv_cdf(0.5 + 0.5 * TWO_SIDED)
+    curve = tuple(
+        HeldOut(answer.run.parameter, bits(one.corrected), bits(wide / z))
+        for answer, one, wide in zip(best, found, reach, strict=True)
+    )
+    how = f"Held out: {PARTS} parts of the {frontier.joint.records:,} records in turn, encoders from the others; without its bias."
+    if max_iyz is None:
+        return (
+            curve,
+            None,
+            f"What held-out records say of the leakage at each {written.symbol} is the curve; say max_iyz to choose. {how}",
+        )
+    cap, place = f"{bits(max_iyz):.4g} bits", None
+    for at in np.argsort([answer.run.ixz for answer in best], kind="stable"):
+        if found[at].high > max_iyz:
+            break
+        place = int(at)
+    if place is None:
+        least = min(bits(one.high) for one in found)
+        return (
+            curve,
+            None,
+            f"No parameter is within {cap} on held-out records: the least that they show of one is {least:.4g}. {how}",
+        )
+    run = best[place].run
+    return (
+        curve,
+        place,
+        f"Held-out records show at most {bits(found[place].high):.4g} <= {cap} at {written.symbol} = {written.of(run.parameter):.4g}, the "
+        f"boldest, where the table says {bits(run.iyz):.4g} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
+    )
+
+
+def _measured(frontier: Frontier, best: list[BestAnswer], rng: int, of: Any) -> list[list[Any]]:
+    """Part by part and parameter by parameter, ``of(W, rest, part)`` of the encoders that are made from the rest."""
     problems = {answer.run.parameter: answer.run.problem for answer in best}
     caps = {answer.run.cluster_cap for answer in best}
     clusters = caps.pop() if len(caps) == 1 else None
-    gains = []
-    for part in parts_of(counts, PARTS, np.random.default_rng(rng)):
-        rest = Joint.from_counts(counts - part)
-        if made is not None:
-            rest = rest.denoised(groups=None if made.chosen else made.groups)
+
+    def measured(rest: Joint, part: Any) -> list[Any]:
         found = sweep(rest, problems.__getitem__, list(problems), clusters=clusters, starts=4, rng=rng)
-        gains.append([_gain(answer.run.encoder, counts - part, part) for answer in found.best_answers()])
-    table = np.array(gains) / np.log(2.0)
-    errors = table.std(axis=0, ddof=1) / np.sqrt(PARTS)
-    return [HeldOut(*one) for one in zip(sorted(problems), table.mean(axis=0).tolist(), errors.tolist(), strict=True)]
+        return [of(answer.run.encoder, rest.counts, part) for answer in found.best_answers()]
 
-
-def _gain(W: Array, rest: Any, part: Any) -> float:
-    """Mean over the records of a part of sum_z W[z, x] log(q(y|z) / p(y)), with q and p from the rest."""
-    n_y = np.asarray(rest.sum(axis=0)).ravel()
-    seen = n_y > 0
-    q = np.asarray(W @ rest)[:, seen] + HALF
-    p = n_y[seen] + HALF
-    scores = np.log(q / q.sum(axis=1, keepdims=True)) - np.log(p / p.sum())
-    told = np.asarray(W @ part)[:, seen]
-    return float((told * scores).sum() / part.sum())
+    return [list(row) for row in without_each_part(frontier.joint, rng, measured)]

@@ -209,8 +209,8 @@ def efficiency(
         ``epsilon_proven_high_bits``, which none exceeds: an enclosure of this encoder's number, **no confidence interval**;
         ``gnid``, the generalised NID to the optimum (see `gnid`); ``optimum_ixz_bits``, ``optimum_iyz_bits``,
         ``optimum_clusters``, ``solves``; and ``optimum``, the optimal `Solution` itself. With ``bootstrap`` also ``trials``,
-        ``ixz_corrected_bits``, ``epsilon_ci_low_bits``, ``epsilon_ci_high_bits``, ``beta_ci_low``, ``beta_ci_high``, ``gnid_ci_low``,
-        ``gnid_ci_high``, and ``on_bound_p``, the p-value of "on the bound".
+        ``ixz_corrected_bits``, ``ixz_ci_low_bits``, ``ixz_ci_high_bits``, ``epsilon_ci_low_bits``, ``epsilon_ci_high_bits``,
+        ``beta_ci_low``, ``beta_ci_high``, ``gnid_ci_low``, ``gnid_ci_high``, and ``on_bound_p``, the p-value of "on the bound".
 
     Examples
     --------
@@ -318,6 +318,13 @@ class Search:
                 return
             before = gap
             self._solve(slope)
+
+    def slopes_at(self, u: float) -> tuple[float, float]:
+        """Between which slopes that of the frontier at I(X;Z) = u lies."""
+        self.solves = 0
+        at = EncoderLine(u, self.curve.height(u))
+        self._narrow(System("", np.ones((1, self.curve.joint.shape[0])), (0,)), at)
+        return self.curve.slopes_around(u)
 
     def _solve(self, slope: float) -> None:
         self.solves += 1

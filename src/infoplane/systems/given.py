@@ -84,7 +84,13 @@ def one_system(given: Any, counts: bool = False, axes: str | None = None) -> Sys
 
 
 def systems_from_frame(
-    df: Any, x: str | Sequence[str], z: str, system: str | None = None, weight: str | None = None
+    df: Any,
+    x: str | Sequence[str],
+    z: str,
+    system: str | None = None,
+    weight: str | None = None,
+    *,
+    counts: bool = False,
 ) -> dict[str, Any]:
     """Naming data, one row per naming, as systems: from each name to a frame of p(z|x), a row per x and a column per z.
 
@@ -98,6 +104,8 @@ def systems_from_frame(
         The column that says whose naming it is; None if all are of one system, which is then called ``"0"``.
     weight
         A column of counts, or of probabilities, for rows that stand for more or less than one naming.
+    counts
+        Whether frames hold how often each x was called z, not its share: what `infoplane.efficiency` takes with ``counts=True``.
 
     Examples
     --------
@@ -107,15 +115,16 @@ def systems_from_frame(
     [[0.5, 0.5], [0.0, 1.0]]
     """
     items = checked_names(x, "x")
-    return systems_of(
-        Joint.from_frame(df, [*([] if system is None else [system]), *items], [z], weight), system is not None
-    )
+    namings = Joint.from_frame(df, [*([] if system is None else [system]), *items], [z], weight)
+    return systems_of(namings, system is not None, counts)
 
 
-def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
+def systems_of(namings: Joint, named: bool, counts: bool = False) -> dict[str, Any]:
     """Systems from the table of their namings: X holds the items, behind the name of the system if they are ``named``; Y the words."""
     import pandas as pd
 
+    if counts and namings.counts is None:
+        raise InvalidEncoderError("counts of namings must be whole numbers; found weights or probabilities.")
     tables = {"0": namings}
     if named:
         names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
@@ -128,8 +137,9 @@ def systems_of(namings: Joint, named: bool) -> dict[str, Any]:
         used = table.p_y > 0.0
         index = pd.Index(table.x_labels, tupleize_cols=len(table.x_names) > 1)
         words = [word for word, kept in zip(table.y_labels, used, strict=True) if kept]
-        p = table.p_y_given_x.toarray() if table.is_sparse else table.p_y_given_x
-        found[name] = pd.DataFrame(p.T[:, used], index=index, columns=pd.Index(words, tupleize_cols=False))
+        held = table.counts if counts else table.p_y_given_x.T
+        rows = held.toarray() if table.is_sparse else held
+        found[name] = pd.DataFrame(rows[:, used], index=index, columns=pd.Index(words, tupleize_cols=False))
     return found
 
 
@@ -151,7 +161,8 @@ def _part(whole: Joint, name: Hashable) -> Joint:
     several = len(whole.x_names) > 2
     labels, names = [one[1:] if several else one[1] for one in items], whole.x_names[1:]
     try:
-        return Joint.from_counts(whole.p_xy[rows], 0.0, labels, whole.y_labels, names, whole.y_names)
+        held = whole.p_xy if whole.counts is None else whole.counts
+        return Joint.from_counts(held[rows], 0.0, labels, whole.y_labels, names, whole.y_names)
     except InvalidJointError:
         raise InvalidEncoderError(f"system {name!r} has no naming: all its counts are 0.") from None
 

@@ -1,7 +1,8 @@
 """An audit: what does a release tell about the secret, in the measures that reviewers ask for, each with a sentence.
 
-Nothing here depends on how the release was made: the joint p(x, y), Y the secret, and p(z|x) are enough. It is not differential privacy of
-the data set: it is about what a released value tells, to somebody who knows p(x, y) and sees it once, about the secret of its own record.
+Nothing here depends on how the release was made: the joint p(x, s), S its Y, the secret, and p(z|x) are enough. It is not differential
+privacy of the data set: it is about what a released value tells, to somebody who knows p(x, s) and sees it once, about the secret of its
+own record.
 """
 
 from __future__ import annotations
@@ -17,9 +18,10 @@ from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import label_text
-from ..frontier.leakage import funnel_at_leakage
-from ..information import NATS_PER_BIT, Array, bits, plane_point
+from ..frontier.release import release_mechanism
+from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
+from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
 from . import measures
 
@@ -45,24 +47,27 @@ def audit(
     joint: Joint,
     encoder: Any,
     *,
-    by: Literal["measure", "value", "secret"] = "measure",
+    by: Literal["measure", "value", "secret", "record", "attribute"] = "measure",
     gain: Any = None,
     max_seconds: float = 10.0,
 ) -> pd.DataFrame:
-    """What a release tells about the secret Y.
+    """What a release tells about the secret S, the joint's Y.
 
     Parameters
     ----------
     joint
-        p(x, y): X is released through the encoder, Y is the secret.
+        p(x, s): X is released through the encoder, the joint's Y is the secret S.
     encoder
-        W[z, x] = p(z|x), or a result that has an ``encoder``.
+        W[z, x] = p(z|x), or a result that has an ``encoder``; of a `Release` of a `TaskJoint` utility is I(U;Z).
     by
         ``"measure"``: a row for each measure, with its value, unit, direction, formula, reference and a sentence. ``"value"``: a row for
         each released value, worst first: p(z), expected records, the secret that it makes most likelier, lifts, the best guess.
         ``"secret"``: a row for each value of the secret: its prior, its largest and smallest lift, and how often it is guessed right.
+        ``"record"``: a row for each kind of record, x and s, worst first: how many there are, what their released values tell of their own
+        secret on average and at most, and how often the best guess is right for them. ``"attribute"``: a row for each value of each column
+        of x: the same of those records, and how much the released value tells of it.
     gain
-        For g-leakage: gain[w, y], what a guess w gains if the secret is y; a row for each guess.
+        For g-leakage: gain[w, s], what a guess w gains if the secret is s; a row for each guess.
     max_seconds
         For the certified utility of the best release that leaks as much; 0 leaves it out.
 
@@ -82,7 +87,7 @@ def audit(
     import pandas as pd
 
     check_joint(joint)
-    check_one_of("by", by, ["measure", "value", "secret"])
+    check_one_of("by", by, ["measure", "value", "secret", "record", "attribute"])
     seconds = number("max_seconds", max_seconds, lambda value: value >= 0.0, "a number of seconds, 0 or more")
     W = check_encoder(joint, getattr(encoder, "encoder", encoder))
     seen = joint.p_y > 0.0
@@ -92,15 +97,19 @@ def audit(
         return _by_value(joint, W, J, held, seen)
     if by == "secret":
         return _by_secret(joint, J[held], seen)
-    lines = [*_lines(joint, W, J[held]), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
+    if by in ("record", "attribute"):
+        told = Told.of(joint, W[held], J[held], seen)
+        return _by_record(told) if by == "record" else _by_attribute(told)
+    task = getattr(encoder, "task", None)
+    lines = [*_lines(joint, W, J[held], task), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
     if seconds > 0.0:
-        lines.append(_best_possible(joint, W, seconds))
+        lines.append(_best_possible(joint, W, task, seconds))
     return pd.DataFrame(
         [line[1:] for line in lines], index=[line[0] for line in lines], columns=AuditLine._fields[1:]
     ).rename_axis("measure")
 
 
-def _lines(joint: Joint, W: Array, J: Array) -> Iterator[AuditLine]:
+def _lines(joint: Joint, W: Array, J: Array, task: TaskJoint | None) -> Iterator[AuditLine]:
     """The measures that need nothing but p(z, s)."""
     point = plane_point(joint, W)
     p_z = J.sum(axis=1)
@@ -256,16 +265,29 @@ def _lines(joint: Joint, W: Array, J: Array) -> Iterator[AuditLine]:
             "after Sweeney 2002",
             f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records.",
         )
-    ixz = bits(point.ixz)
+    kept = bits(utility(joint, W, task))
+    whole, of = (
+        (joint.entropy_x, "what is released") if task is None else (task.keep.mutual_information, what_is_kept(task))
+    )
     yield AuditLine(
         "utility",
-        ixz,
+        kept,
         "bits",
         DIRECTIONS["more"],
-        "I(X;Z)",
+        "I(X;Z)" if task is None else "I(U;Z)",
         "Shannon 1948",
-        f"The release keeps {ixz:.4g} of the {bits(joint.entropy_x):.4g} bits of what is released.",
+        f"The release keeps {kept:.4g} of the {bits(whole):.4g} bits of {of}.",
     )
+
+
+def utility(joint: Joint, W: Array, task: TaskJoint | None) -> float:
+    """I(X;Z), or I(U;Z) of a task; nats."""
+    return plane_point(joint, W).ixz if task is None else plane_point(task.keep, W).iyz
+
+
+def what_is_kept(task: TaskJoint) -> str:
+    """What the bits of a task are about, in words."""
+    return f"what {', '.join(task.keep.x_names)} tell of {', '.join(task.keep.y_names)}"
 
 
 def _of_gain(joint: Joint, J: Array, seen: NDArray[np.bool_], gain: Any) -> Iterator[AuditLine]:
@@ -315,17 +337,17 @@ def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
     )
 
 
-def _best_possible(joint: Joint, W: Array, seconds: float) -> AuditLine:
+def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, seconds: float) -> AuditLine:
     """What utility any release with this leakage could have."""
     point = plane_point(joint, W)
-    best = funnel_at_leakage(joint, point.iyz, max_seconds=seconds)
-    most, lost = bits(best.upper_bound), bits(best.upper_bound - point.ixz)
+    best = release_mechanism(joint if task is None else task, max_leakage=point.iyz, max_seconds=seconds)
+    most, lost = bits(best.upper_bound), bits(best.upper_bound - utility(joint, W, task))
     return AuditLine(
         "utility of the best release",
         most,
         "bits",
         DIRECTIONS["more"],
-        "max I(X;Z) with this I(S;Z), upper bound",
+        f"max {'I(X;Z)' if task is None else 'I(U;Z)'} with this I(S;Z), upper bound",
         "docs/explanation/exact_funnel.md",
         f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits: at most {lost:.4g} above this one.",
     )
@@ -370,3 +392,87 @@ def _by_secret(joint: Joint, J: Array, seen: NDArray[np.bool_]) -> pd.DataFrame:
         },
         index=pd.Index([label_text(joint.y_labels[s]) for s in np.flatnonzero(seen)], name=", ".join(joint.y_names)),
     )
+
+
+class Told(NamedTuple):
+    """What the released values of each kind of record, x and s, tell of its own secret; tables (|X|, |S|) of the letters seen."""
+
+    joint: Joint
+    letters: NDArray[np.int64]
+    """The s of the columns."""
+    P: Array
+    """p(x, s)."""
+    mean: Array
+    """sum_z p(z|x) log p(s|z)/p(s): I(S;Z) is their mean."""
+    most: Array
+    """The largest log p(s|z)/p(s) of a z with p(z|x) > 0."""
+    right: Array
+    """How often the best guess of s from z is right."""
+    worst: Array
+    """max over s of the same, of each x: the pointwise maximal leakage that such a record may meet."""
+    kept: Array
+    """p(z|x)."""
+
+    @classmethod
+    def of(cls, joint: Joint, W: Array, J: Array, seen: NDArray[np.bool_]) -> Told:
+        """Of the released values with mass."""
+        P = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+        lifts = measures.lifts(J)
+        finite = np.where(np.isfinite(lifts), lifts, 0.0)  # a z that rules s out is never that of a record with s
+        may = W > 0.0
+        most = np.stack([np.where(may, lifts[:, [s]], -np.inf).max(axis=0) for s in range(J.shape[1])], axis=1)
+        guesses = np.eye(J.shape[1])[J.argmax(axis=1)]
+        worst = np.where(may, lifts.max(axis=1)[:, None], -np.inf).max(axis=0)
+        return cls(joint, np.flatnonzero(seen), P[:, seen], W.T @ finite, most, W.T @ guesses, worst, W)
+
+
+def _by_record(told: Told) -> pd.DataFrame:
+    """A row for each x and s that occur, the largest lift first."""
+    import pandas as pd
+
+    joint, (x, s) = told.joint, np.nonzero(told.P)
+    share = told.P[x, s]
+    frame = pd.DataFrame(
+        {
+            "x": [label_text(joint.x_labels[one]) for one in x],
+            "secret": [label_text(joint.y_labels[one]) for one in told.letters[s]],
+            "share": share,
+            "records": share * joint.records if joint.records is not None else np.nan,
+            "mean_lift_bits": told.mean[x, s] / NATS_PER_BIT,
+            "max_lift_bits": told.most[x, s] / NATS_PER_BIT,
+            "guessed_right": told.right[x, s],
+        }
+    )
+    return frame.sort_values("max_lift_bits", ascending=False, kind="stable", ignore_index=True)
+
+
+def _by_attribute(told: Told) -> pd.DataFrame:
+    """A row for each value of each column of x."""
+    import pandas as pd
+
+    joint, p_x = told.joint, told.P.sum(axis=1)
+    p_z, prior = told.kept @ p_x, int(told.P.sum(axis=0).argmax())
+    rows = []
+    for at, name in enumerate(joint.x_names):
+        values = [label[at] if len(joint.x_names) > 1 else label for label in joint.x_labels]  # type: ignore[index]
+        places: dict[Any, list[int]] = {}
+        for x, value in enumerate(values):
+            if p_x[x] > 0.0:
+                places.setdefault(value, []).append(x)
+        for value, some in places.items():
+            mass = float(p_x[some].sum())
+            given = told.kept[:, some] @ p_x[some] / mass
+            rows.append(
+                {
+                    "column": name,
+                    "value": label_text(value),
+                    "share": mass,
+                    "records": mass * joint.records if joint.records is not None else np.nan,
+                    "mean_lift_bits": float((told.P[some] * told.mean[some]).sum()) / mass / NATS_PER_BIT,
+                    "max_lift_bits": float(told.worst[some].max()) / NATS_PER_BIT,
+                    "guessed_right": float((told.P[some] * told.right[some]).sum()) / mass,
+                    "guessed_before": float(told.P[some, prior].sum()) / mass,
+                    "told_of_it_bits": float(rel_entr(given, p_z).sum()) / NATS_PER_BIT,
+                }
+            )
+    return pd.DataFrame(rows)

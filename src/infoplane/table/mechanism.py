@@ -73,9 +73,10 @@ class MechanismFeature:
                 numbers = pd.to_numeric(column, errors="coerce").astype(float)
                 wrong = np.flatnonzero(numbers.isna() & ~column.isna())
                 if len(wrong):
-                    found = column.iloc[wrong[0]]
+                    # The value is somebody's: it is not shown.
                     raise InvalidMechanismError(
-                        f"column {name!r} must hold numbers; found {found!r} in row {wrong[0]}."
+                        f"column {name!r} must hold numbers; found {counted(len(wrong), 'value')} of {len(column):,} that are none, the "
+                        f"first in row {wrong[0]}."
                     )
                 column = numbers
             columns.append(column)

@@ -70,6 +70,9 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         "<h2>Released values, worst first</h2>",
         _values(joint, encoder),
         f"<h2>By value of the secret</h2>{_secrets(joint, encoder)}",
+        "<h2>Kinds of records, worst first</h2>",
+        _records(joint, encoder),
+        f"<h2>By value of what is released</h2>{_attributes(joint, encoder)}",
         f"<h2>Threat model, to be filled in</h2>{_questions()}",
         f'<h2>Review</h2><div class="box">{_signature()}</div>',
     ]
@@ -97,9 +100,8 @@ def _values(joint: Joint, encoder: Any) -> str:
         )
         for z, row in values.head(SHOWN).iterrows()
     ]
-    more = len(values) - SHOWN
-    said = markup.note(f"{counted(more, 'value')} with smaller lifts not shown.") if more > 0 else ""
-    return markup.table(columns, rows, left=columns[3:5]) + said
+    more = _more(values, "value").strip()
+    return markup.table(columns, rows, left=columns[3:5]) + (markup.note(more) if more else "")
 
 
 def _secrets(joint: Joint, encoder: Any) -> str:
@@ -115,6 +117,49 @@ def _secrets(joint: Joint, encoder: Any) -> str:
         for s, row in audit(joint, encoder, by="secret").head(SHOWN).iterrows()
     ]
     return markup.table(columns, rows, left=columns[:1])
+
+
+def _records(joint: Joint, encoder: Any) -> str:
+    found = audit(joint, encoder, by="record")
+    columns = ("record", "secret", "expected records", "largest lift, bits", "mean lift, bits", "guessed right")
+    rows = [
+        (
+            str(row.x),
+            str(row.secret),
+            f"{row.records:.3g}",
+            f"{row.max_lift_bits:+.3f}",
+            f"{row.mean_lift_bits:+.3f}",
+            f"{row.guessed_right:.2%}",
+        )
+        for row in found.head(SHOWN).itertuples()
+    ]
+    said = "Lifts are those of a record's own secret, by its released value: the largest that it may get, and the mean."
+    return markup.table(columns, rows, left=columns[:2]) + markup.note(said + _more(found, "kind"))
+
+
+def _attributes(joint: Joint, encoder: Any) -> str:
+    found = audit(joint, encoder, by="attribute").sort_values("max_lift_bits", ascending=False, kind="stable")
+    columns = ("column", "value", "share", "largest lift, bits", "guessed right", "guessed before", "told of it, bits")
+    rows = [
+        (
+            str(row.column),
+            str(row.value),
+            f"{row.share:.2%}",
+            f"{row.max_lift_bits:+.3f}",
+            f"{row.guessed_right:.2%}",
+            f"{row.guessed_before:.2%}",
+            f"{row.told_of_it_bits:.3f}",
+        )
+        for row in found.head(2 * SHOWN).itertuples()
+    ]
+    said = "Of the records with this value: the largest lift of any secret, and the share whose secret the best guess gets right."
+    return markup.table(columns, rows, left=columns[:2]) + markup.note(said + _more(found, "value", 2 * SHOWN))
+
+
+def _more(found: pd.DataFrame, what: str, shown: int = SHOWN) -> str:
+    """How many more there are than the page lists."""
+    more = len(found) - shown
+    return f" {counted(more, what)} with smaller lifts not shown." if more > 0 else ""
 
 
 def _questions() -> str:

@@ -24,6 +24,7 @@ from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck, named_family
+from ..sampling.caution import chance_of
 from ..solution import Solution
 from ..storage.files import write_whole
 from .groups import groups
@@ -113,7 +114,9 @@ def plot_plane(
     notation
         ``"beta"`` calls a transition by beta = 1/gamma.
 
-    With more than 200 parameters the best runs are a line instead of markers. In a notebook the Axes is shown as its picture.
+    With more than 200 parameters the best runs are a line instead of markers. Where points have a caution (`Frontier.caution`), a dotted
+    line is what chance alone shows at this number of records, or, of a funnel, about what it leaks in the population. In a notebook the
+    Axes is shown as its picture.
 
     Examples
     --------
@@ -135,6 +138,7 @@ def plot_plane(
         _band(ax, frontier.enclosure(), "the frontier of this table, " if bands is not None else "")
     if bands is not None:
         _population(ax, bands)
+    _chance(ax, frontier)
 
     called = dict(labels or {})
     runs_shown = line is False or (line is None and systems is None)
@@ -447,6 +451,23 @@ def _population(ax: Axes, found: Bands) -> None:
     label = f"the population's frontier: {100 * found.confidence:g}% at each rate, {found.records:,} records"
     ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
     ax.plot(found.ixz_bits, found.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
+
+
+def _chance(ax: Axes, frontier: Frontier) -> None:
+    """Where some points have a caution, what chance shows at this size: a level of a bottleneck, what is added to a funnel's points."""
+    if frontier.caution is None:
+        return
+    records = counted(frontier.joint.records or 0, "record")
+    style: dict[str, Any] = {"color": INK, "linestyle": (0, (1, 2)), "zorder": 1.8}
+    if not frontier.hides_y:
+        level = chance_of(frontier.joint, None)
+        assert level is not None  # else there were no caution
+        ax.axhline(bits(level), linewidth=1.2, label=f"chance alone, {records}: up to {bits(level):.2g} bits", **style)
+        return
+    best = sorted((answer.run for answer in frontier.best_answers()), key=lambda run: run.ixz)
+    added = [run.iyz + (chance_of(frontier.joint, run.encoder) or 0.0) for run in best]
+    label = f"about what leaks in the population, {records}"
+    ax.plot([bits(run.ixz) for run in best], [bits(one) for one in added], linewidth=1.2, label=label, **style)
 
 
 def _band(ax: Axes, found: Enclosure, about: str) -> None:

@@ -100,7 +100,7 @@ def test_no_posterior_of_a_cell_is_below_its_bound_or_lost(seed, beta):
     lp, prices = tableau(T), Prices(np.zeros(m), np.zeros(1), np.zeros(1))
     lp.lower[:], lp.upper[:] = np.concatenate([low, L]), np.concatenate([high, U])
     slope = (entropies(high) - entropies(low)) / np.where(high > low, high - low, 1.0)
-    assert relaxed(lp, slope - lam, beta, prices, 0.0, np.nan) == SOLVED
+    assert relaxed(lp, slope - lam, beta, prices, 0.0, np.nan, lp.T.shape[1]) == SOLVED
     bounds = []
     for noise in (0.0, 0.3):  # whatever the prices are, what they prove is true
         prices.a[:] += noise * rng.normal(size=m)

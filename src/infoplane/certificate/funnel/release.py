@@ -6,6 +6,7 @@ is a linear programme over the posteriors in Q; for any lambda, and beta >= 0 wi
 
     I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of [H(q) - beta H(Tq) - lambda.q].
 
+Where a target U is kept, not X itself, H(X) is H(U) and H(q) is H(T_u q) everywhere (`kept` searches those).
 A smallest group is no convex constraint: the programme over q <= p_x n / N bounds it from above, and a release within it is made by joining
 clusters, then by successive linear programmes in p(x, z) (`smallest_groups`).
 """
@@ -24,6 +25,7 @@ from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
 from .generation import Outcome, generate
+from .kept import AllowedTasks
 from .smallest_groups import GroupTerms, with_smallest_group
 
 ROUNDING = 1e-13
@@ -50,6 +52,12 @@ class Terms:
     """The cap on I(S;Z) in nats, if there is one."""
     smallest: float
     """The least p(z); 0 if any will do."""
+    kept: Array | None = None
+    """T_u = p(u|x), a row per u, if U is kept and not X."""
+
+    def most_kept(self, support: Support) -> float:
+        """H(X), or H(U)."""
+        return float(entr(support.p_x if self.kept is None else self.kept @ support.p_x).sum())
 
 
 @dataclass(frozen=True)
@@ -67,10 +75,10 @@ def best_release(
     """The best release that column generation finds, with the upper bound that it proves; ``known`` is one that needs no search."""
     caps = terms.caps
     programme, finder, outcome = _generated(support, terms, tol, budget, rng, known)
-    upper = min(known, float(entr(support.p_x).sum()) - outcome.lower)
+    upper = min(known, terms.most_kept(support) - outcome.lower)
     W = within(support, outcome.point.encoder, terms)
     if terms.smallest > 0.0:
-        group = GroupTerms(caps, terms.leakage, terms.smallest)
+        group = GroupTerms(caps, terms.leakage, terms.smallest, terms.kept)
         begun, pool = [W], [_nearly_best(programme, finder, outcome.point, budget)]
         if not budget.spent:
             # Without a smallest group posteriors are sharper: some of them are held by enough records all the same.
@@ -85,16 +93,15 @@ def best_release(
 
 def _generated(
     support: Support, terms: Terms, tol: float, budget: Budget, rng: np.random.Generator, known: float
-) -> tuple[Programme, AllowedPosteriors, Outcome]:
+) -> tuple[Programme, AllowedPosteriors | AllowedTasks, Outcome]:
     """Column generation over the posteriors that the terms allow."""
-    programme = _first_programme(support, terms.caps, budget, rng)
-    finder = AllowedPosteriors(programme, terms.caps, rng)
-    H_x = float(entr(support.p_x).sum())
+    programme = _first_programme(support, terms, budget, rng)
+    finder = (AllowedPosteriors if terms.kept is None else AllowedTasks)(programme, terms.caps, rng)
     master = partial(programme.at_beta, 0.0) if terms.leakage is None else partial(programme.at_leakage, terms.leakage)
-    return programme, finder, generate(programme, finder, master, tol, budget, H_x - known)
+    return programme, finder, generate(programme, finder, master, tol, budget, terms.most_kept(support) - known)
 
 
-def _nearly_best(programme: Programme, finder: AllowedPosteriors, point: Point, budget: Budget) -> Array:
+def _nearly_best(programme: Programme, finder: AllowedPosteriors | AllowedTasks, point: Point, budget: Budget) -> Array:
     """The `POOL` columns of least reduced cost among those met and those that a few more local searches meet."""
     looks = [finder.around(point, APART, NEARLY, budget) for _ in range(LOOKS)]
     Q = np.hstack([programme.Q, *looks])
@@ -103,11 +110,11 @@ def _nearly_best(programme: Programme, finder: AllowedPosteriors, point: Point, 
     return Q[:, np.argsort(programme.costs(Q, point.beta) - point.lam @ Q)[:POOL]]
 
 
-def _first_programme(support: Support, caps: Caps, budget: Budget, rng: np.random.Generator) -> Programme:
+def _first_programme(support: Support, terms: Terms, budget: Budget, rng: np.random.Generator) -> Programme:
     """Single letters that may be released, p_x, and p_x taken apart in a few ways."""
-    programme = Programme(support, budget, caps.allows(support.T, np.eye(len(support.p_x))))
+    programme = Programme(support, budget, terms.caps.allows(support.T, np.eye(len(support.p_x))), terms.kept)
     for peel in range(PEELS):
-        programme.add(peeled(support.T, support.p_x, caps, rng, PEEL_NOISE if peel else 0.0))
+        programme.add(peeled(support.T, support.p_x, terms.caps, rng, PEEL_NOISE if peel else 0.0))
     return programme
 
 

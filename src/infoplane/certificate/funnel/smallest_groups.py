@@ -4,7 +4,7 @@
 
 Three steps. Clusters are joined until all are large enough, which keeps every cap on p(s|z) and on I(S;Z). Of the columns that were met a
 mixed-integer programme chooses some, p_k = 0 or p_k >= least. I(X;Z) is convex in J: from the better of the two its tangent is maximised
-again and again, each time by a linear programme.
+again and again, each time by a linear programme. Where U is kept, not X, J is T_u J in whatever is maximised.
 """
 
 from __future__ import annotations
@@ -40,25 +40,20 @@ def with_smallest_group(
     support: Support, encoders: Sequence[Array], pool: Array, terms: GroupTerms, budget: Budget
 ) -> Array:
     """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
-    begun = [joined((W * support.p_x).T, terms.least) for W in encoders]
+    begun = [joined((W * support.p_x).T, terms) for W in encoders]
     if begun[0].size <= LARGEST:
         begun += [improved(support, J, terms, budget) for J in begun]
-    J = min(begun, key=_total)
+    J = min(begun, key=terms.total)
     if J.size <= LARGEST:
         pool = np.hstack([pool, *(one / one.sum(axis=0) for one in begun)])
         for _ in range(TURNS):
             following = improved(support, chosen(support, pool, J, terms, budget), terms, budget)
-            if not _total(following) < _total(J) - 1e-6:
+            if not terms.total(following) < terms.total(J) - 1e-6:
                 break
             J = following
     W = (J / support.p_x[:, None]).T
     made: Array = W / W.sum(axis=0)
     return made
-
-
-def _total(J: Array) -> float:
-    """H(X|Z)."""
-    return float(_cost(J).sum())
 
 
 class GroupTerms(NamedTuple):
@@ -68,24 +63,33 @@ class GroupTerms(NamedTuple):
     leakage: float | None
     least: float
     """The least p(z)."""
+    kept: Array | None = None
+    """T_u, if U is kept and not X."""
+
+    def seen(self, J: Array) -> Array:
+        """p(u, z) if U is kept, else p(x, z)."""
+        return J if self.kept is None else self.kept @ J
+
+    def cost(self, J: Array) -> Array:
+        """p(z) H(X|z), or p(z) H(U|z), of every cluster; what is kept is H(X), or H(U), less their sum."""
+        cost: Array = entr(self.seen(J)).sum(axis=0) - entr(J.sum(axis=0))
+        return cost
+
+    def total(self, J: Array) -> float:
+        """H(X|Z), or H(U|Z)."""
+        return float(self.cost(J).sum())
 
 
-def joined(J: Array, least: float) -> Array:
+def joined(J: Array, terms: GroupTerms) -> Array:
     """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
-    J = J[:, J.sum(axis=0) > 0.0]
-    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < least)).size:
-        loss = np.stack([_cost(J + J[:, [z]]) - _cost(J) - _cost(J[:, [z]]) for z in small])
+    J, cost = J[:, J.sum(axis=0) > 0.0], terms.cost
+    while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < terms.least)).size:
+        loss = np.stack([cost(J + J[:, [z]]) - cost(J) - cost(J[:, [z]]) for z in small])
         loss[np.arange(len(small)), small] = np.inf
         one, other = np.unravel_index(int(loss.argmin()), loss.shape)
         J[:, other] += J[:, small[one]]
         J = np.delete(J, small[one], axis=1)
     return J
-
-
-def _cost(J: Array) -> Array:
-    """p(z) H(X|z) of every cluster; I(X;Z) = H(X) less their sum."""
-    cost: Array = entr(J).sum(axis=0) - entr(J.sum(axis=0))
-    return cost
 
 
 def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budget) -> Array:
@@ -111,7 +115,7 @@ def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budg
         leakage = -entr(u).sum(axis=0) - np.log(support.p_y) @ u
         rules.append(LinearConstraint(np.append(leakage, np.zeros(k))[None], -np.inf, terms.leakage))
     found = milp(
-        np.append(entr(Q).sum(axis=0), np.zeros(k)),
+        np.append(entr(terms.seen(Q)).sum(axis=0), np.zeros(k)),
         constraints=rules,
         integrality=np.append(np.zeros(k), np.ones(k)),
         bounds=Bounds(0.0, np.append(most, np.ones(k))),
@@ -128,23 +132,24 @@ def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> A
     """The same number of clusters with a larger I(X;Z), by successive linear programmes."""
     from scipy.optimize import linprog  # slow to import: paid by the first programme
 
-    (caps, leakage, least), (n, k) = terms, J.shape
+    (caps, leakage, least, kept), (n, k) = terms, J.shape
     ones = np.ones((1, n))
     rows = np.vstack([support.T - caps.U[:, None] * ones, caps.L[:, None] * ones - support.T, -ones])
     bounds = np.tile(np.append(np.zeros(len(rows) - 1), -least), k)
     A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
     A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
-    best = _total(J)
+    best = terms.total(J)
     for tangent in range(TANGENTS):
         if budget.spent:
             break
         floor = FLOORS[min(tangent, len(FLOORS) - 1)]
-        slopes = -np.log(np.maximum(J / J.sum(axis=0), floor))
+        slopes = -np.log(np.maximum(terms.seen(J) / J.sum(axis=0), floor))
+        slopes = slopes if kept is None else kept.T @ slopes
         found = linprog(slopes.T.ravel(), A_ub=A_ub, b_ub=bounds, A_eq=A_eq, b_eq=support.p_x, method="highs")
         if found.x is None:
             break
         moved = np.maximum(found.x, 0.0).reshape(k, n).T
-        cost = _total(moved)
+        cost = terms.total(moved)
         if cost < best - 1e-9 and _leaks_no_more(support, moved, leakage):
             J, best = moved, cost
         elif tangent >= len(FLOORS):

@@ -107,7 +107,7 @@ def settle(search: CappedBoxes, work: CappedRoom, lp: Tableau, prices: Prices) -
         if not shrunk_by_rows(search.T, search.L, search.U, work.l, work.b):
             return np.inf
         const = secants(search, work, lp)
-        status = relaxed(lp, work.c, beta, prices, const, floor)
+        status = relaxed(lp, work.c, beta, prices, const, floor, lp.T.shape[1])
         if status == EMPTY and is_empty(search.T, search.L, search.U, work.l, work.b, prices.a):
             return np.inf
         completed(lp, work.c, beta, prices, work.l, work.b)

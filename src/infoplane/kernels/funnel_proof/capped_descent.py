@@ -82,7 +82,7 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q:
     floor = FLOORS[0]
     # Tangents of one descent, at most.
     for _ in range(25):
-        if relaxed(lp, slopes, beta, prices, 0.0, np.nan) != SOLVED:
+        if relaxed(lp, slopes, beta, prices, 0.0, np.nan, m) != SOLVED:
             begin(lp, 0)
             break
         posterior_at(lp.point, trial)

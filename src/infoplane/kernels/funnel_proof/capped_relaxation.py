@@ -4,7 +4,8 @@
 
 For beta = 0 it is one linear programme. Else -beta H(u) >= beta u.log v for any v (Gibbs): each programme at the best v so far adds its
 vertex to a small hull, on which the function is minimised by moves between two vertices. The multipliers of a programme, with beta log v,
-are the prices a of `capped_cell`.
+are the prices a of `capped_cell`. Of rows that stand behind those of the secret (the kept target's, `kept_boxes`) only the
+ranges count: u is then the first ones.
 """
 
 import numpy as np
@@ -21,10 +22,9 @@ PIVOTS = 400
 
 
 @part
-def balanced(V: Array, cost: Array, weight: Array, count: int, beta: float, u: Array) -> None:
-    """Minimise weight.cost - beta H(u), u the mixture of the vertices' last columns, by moves of weight between two vertices."""
+def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: float, u: Array) -> None:
+    """Minimise weight.cost - beta H(u), u the mixture of the vertices' columns behind the n first, by moves between two of them."""
     m = u.size
-    n = V.shape[1] - m
     w, D = np.empty(m), np.empty(m)
     # Moves between two vertices after each programme, at most.
     for _ in range(40):
@@ -53,10 +53,10 @@ def balanced(V: Array, cost: Array, weight: Array, count: int, beta: float, u: A
 
 
 @part
-def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, floor: float) -> int:
+def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, floor: float, hidden: int) -> int:
     """Minimise over the tableau's ranges: the point into lp.point, the best a into prices; how the last programme ended.
 
-    Stops early where const + the minimum is known to be above the floor, or well below it.
+    Stops early where const + the minimum is known to be above the floor, or well below it. The first ``hidden`` rows are the secret's.
     """
     n, m = lp.T.shape
     if not beta > 0.0:
@@ -66,15 +66,15 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
     most = m + 4
     V, cost, weight = np.empty((most, n + m)), np.empty(most), np.zeros(most)
     count, value, lower = 0, np.inf, -np.inf
-    u, w, tilted = np.empty(m), np.empty(m), np.empty(n)
-    for s in range(m):
+    u, w, tilted = np.empty(hidden), np.empty(hidden), np.empty(n)
+    for s in range(hidden):
         u[s] = 0.5 * (lp.lower[n + s] + lp.upper[n + s])
     # Linear programmes for one relaxation, at most.
     for _ in range(15):
         smoothed_logs(u, w)
         for x in range(n):
             tilted[x] = c[x]
-            for s in range(m):
+            for s in range(hidden):
                 tilted[x] += beta * lp.T[x, s] * w[s]
         status = minimise(lp, tilted, PIVOTS)
         if status != SOLVED:
@@ -86,7 +86,7 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
         if reached > lower:
             lower = reached
             for s in range(m):
-                prices.a[s] = beta * w[s] - lp.y[s]
+                prices.a[s] = (beta * w[s] if s < hidden else 0.0) - lp.y[s]
         if lower >= floor or value - lower < 1e-9 or (value < floor and value - lower < 0.1 * (floor - value)):
             break
         if count == most:
@@ -100,15 +100,15 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
             cost[count] += c[x] * lp.point[x]
         weight[count] = 1.0 if count == 0 else 0.0
         count += 1
-        for s in range(m):
+        for s in range(hidden):
             u[s] = 0.0
             for i in range(count):
                 u[s] += weight[i] * max(V[i, n + s], 0.0)
-        balanced(V, cost, weight, count, beta, u)
+        balanced(V, n, cost, weight, count, beta, u)
         value = const
         for i in range(count):
             value += weight[i] * cost[i]
-        for s in range(m):
+        for s in range(hidden):
             value -= beta * entropy(u[s])
     if count > 0:
         lp.point[:] = 0.0
