@@ -2,7 +2,8 @@
 
     python benchmarks/splitting_size.py --page docs/benchmarks/splitting.md
 
-Random smooth joints, 16 clusters, one random start, no leaps, gamma = 0.1 and beta = 2.5; the ratio of both in the same process.
+Random smooth joints, 16 clusters, one random start, 30 iterations without leaps, gamma = 0.1 and beta = 2.5; the ratio of both in the same
+process, the least of three.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import infoplane as ip
 from page import write_block
 
 SIZES = ((225, 10), (500, 20), (2000, 20))
-FORMULATIONS = ("ib-1", "ib-2", "ib-1v", "pf-1", "pf-2", "pf-2v")
+FORMULATIONS = ("ib-1", "ib-2", "ib-2, exact", "ib-1v", "pf-1", "pf-2", "pf-2v")
 CLUSTERS = 16
 
 
@@ -26,9 +27,12 @@ def seconds(joint: ip.Joint, problem: ip.MarkovLagrangian, solver: ip.Solver | s
     """Of one iteration, after a first call that compiles."""
     options = {"clusters": CLUSTERS, "starts": 1, "init": "random", "rng": 0, "tol": 1e-15}
     ip.solve(joint, problem, solver, max_iter=1, **options)
-    began = time.process_time()
-    found = ip.solve(joint, problem, solver, max_iter=iterations, **options)
-    return (time.process_time() - began) / found.iterations
+    least = float("inf")
+    for _ in range(3):
+        began = time.process_time()
+        found = ip.solve(joint, problem, solver, max_iter=iterations, **options)
+        least = min(least, (time.process_time() - began) / found.iterations)
+    return least
 
 
 def main() -> None:
@@ -47,7 +51,9 @@ def main() -> None:
         cells = []
         for name in FORMULATIONS:
             problem = ip.bottleneck(0.1) if name.startswith("ib") else ip.funnel(2.5)
-            took = seconds(joint, problem, ip.DouglasRachford(name, acceleration=False), 8 if name == "ib-2" else 30)
+            formulation, _, step = name.partition(", ")
+            solver = ip.DouglasRachford(formulation, step=step or "majorise", acceleration=False)
+            took = seconds(joint, problem, solver, 30)
             cells.append(f"{took / base:.1f}")
         lines.append(f"| {n_x} x {n_y} | {1e3 * base:.2f} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)

@@ -21,7 +21,7 @@ def setting(formulation, joint, seed=0, inner=1, clusters=3, proximal=0.0, adapt
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
         shares.h, np.array(shares.a), np.array(shares.d), inner, inner_tol, adaptive, 2.5, proximal, 0.01, False, form.encoder_first,
-        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64), np.full((clusters, M.shape[1]), np.nan),
     )  # fmt: skip
     rng = np.random.default_rng(seed)
     W = rng.dirichlet(np.ones(clusters), size=support.P.shape[0]).T.copy()

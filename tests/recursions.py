@@ -31,7 +31,7 @@ def python_iterates(formulation, joint, problem, W, c, alpha, iterations, step="
     split = Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
         shares.h, np.array(shares.a), np.array(shares.d), inner, 0.0, False, scale, 0.0, 0.01, step == "gradient", form.encoder_first,
-        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64), np.full(W.shape[:1] + M.shape[1:], np.nan),
     )  # fmt: skip
     encoder_step, marginal_step = STEPS[step]
 

@@ -53,6 +53,9 @@ from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
+from .solvers.constrained.bregman_projection import BregmanProjection
+from .solvers.constrained.em_funnel import EMFunnel
+from .solvers.constrained.transport_bottleneck import TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.driver import Iteration, Progress
 from .solvers.envelope import Envelope
@@ -100,6 +103,7 @@ __all__ = [
     "Annealing",
     "BlahutArimoto",
     "Block",
+    "BregmanProjection",
     "Capacity",
     "CappedTask",
     "Certificate",
@@ -109,6 +113,7 @@ __all__ = [
     "Denoising",
     "DifferenceOfConvex",
     "DouglasRachford",
+    "EMFunnel",
     "Envelope",
     "Exponent",
     "FarSideWarning",
@@ -162,6 +167,7 @@ __all__ = [
     "ThreeBlockADMM",
     "Threshold",
     "Trace",
+    "TransportBottleneck",
     "UnsupportedProblemError",
     "__version__",
     "agglomerative_bottleneck",

@@ -1,4 +1,4 @@
-"""Checks of the numbers that a caller gives.
+"""Checks of the numbers that a caller gives, and of the extras that are installed.
 
 NumPy's numbers count like Python's, ``True`` and ``False`` are not numbers, and an error says what was expected and what was found.
 """
@@ -8,12 +8,13 @@ from __future__ import annotations
 import math
 import reprlib
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
 
-from .errors import InvalidOptionError
+from .errors import InvalidOptionError, MissingExtraError
 from .information import Array
 
 PYTHON_ONLY = {"flag": False}
@@ -25,6 +26,14 @@ SUM_TOLERANCE = 1e-9
 
 MOST = 2**63 - 1
 """The largest whole number that compiled code knows."""
+
+
+def extra(module: str, needs: str, name: str) -> Any:
+    """A module of an extra, or the error that says who ``needs`` what, and how to install it."""
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise MissingExtraError(f'{needs}: pip install "infoplane[{name}]".') from error
 
 
 def whole_number(name: str, value: int, least: int = 1) -> int:

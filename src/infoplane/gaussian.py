@@ -27,9 +27,6 @@ from .results import Result
 if TYPE_CHECKING:
     import pandas as pd
 
-DETERMINED = 1e-12
-"""A squared correlation this near to 1 is 1: that direction of X is a function of Y, and the information infinite."""
-
 NO_VARIANCE = 1e-12
 """Directions of X or Y with less than this share of the largest variance, each variable in units of its own deviation, are left out."""
 
@@ -157,7 +154,8 @@ def gaussian_bottleneck(
     names = [*x_names, *y_names]
     S = _from_samples(samples, names, copula) if covariance is None else _from_covariance(covariance, names)
     c, directions = _canonical(S, len(x_names))
-    if c.size and c[0] > 1.0 - DETERMINED:
+    # A squared correlation this near to 1 is 1: that direction of X is a function of Y, and the information infinite.
+    if c.size and c[0] > 1.0 - 1e-12:
         raise InvalidOptionError(
             "a direction of X is a function of Y (canonical correlation 1), about which Z can say infinitely much: leave out columns "
             "that are sums of others, or add the noise of the measurement to the covariance."

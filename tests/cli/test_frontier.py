@@ -13,7 +13,7 @@ from infoplane.errors import StoreWriteError
 from infoplane.problem import FAMILIES
 from infoplane.runtime.compiling import COMPILING
 from infoplane.sweep.engine import EngineError
-from infoplane.sweep.range import default_grid
+from infoplane.sweep.grid import default_grid
 from sweeping import Warm
 
 FRONTIER = ("frontier", "paper_uniform", "--solver", "drs", "--starts", "2", "--grid", "0.1:0.5:3")

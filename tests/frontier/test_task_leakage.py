@@ -1,4 +1,4 @@
-"""Caps on what is told of a binary secret: bounds hold, caps are kept, perfect privacy is that of its vertices."""
+"""Caps on what is told of a secret: bounds hold, caps are kept, perfect privacy is that of its vertices."""
 
 import itertools
 
@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 import infoplane as ip
+from infoplane.certificate.tasks import private_columns
 from made_tasks import made_tasks, told
 
 CAPS = [0.0, 0.003, 0.02, 0.2]
@@ -14,7 +15,7 @@ CAPS = [0.0, 0.003, 0.02, 0.2]
 
 @pytest.mark.parametrize("seed", range(5))
 def test_caps_are_kept_and_no_encoder_is_above_the_bound(seed):
-    tasks = made_tasks(seed, letters=7, kept=2 + seed % 3)
+    tasks = made_tasks(seed, letters=7, kept=2 + seed % 3, hidden=3 if seed > 2 else 2)
     curve = ip.task_curve(tasks, CAPS)
     for cap, found in zip(CAPS, curve, strict=True):
         ixz, iuz, isz = told(tasks, found.encoder)
@@ -55,9 +56,43 @@ def test_perfect_privacy_is_the_programme_over_all_vertices(seed):
     assert found.isz < 1e-25
 
 
-def test_larger_secrets_are_refused_and_so_are_bad_caps():
-    with pytest.raises(ip.UnsupportedProblemError, match="3 letters of the secret"):
-        ip.task_at_leakage(made_tasks(0, hidden=3), 0.01)
+def test_nothing_of_a_larger_secret_by_vertices_and_by_programmes(monkeypatch):
+    tasks = made_tasks(1, letters=8, kept=2, hidden=3)
+    T_u, T_s = ((joint.p_xy / tasks.p_x[:, None]).T for joint in (tasks.keep, tasks.hide))
+    columns = []
+    for letters in itertools.combinations(range(8), 3):
+        q = np.linalg.solve(T_s[:, letters], tasks.hide.p_y)
+        if (q >= 0.0).all():
+            columns.append(np.zeros(8))
+            columns[-1][list(letters)] = q
+    Q = np.array(columns).T
+    u = T_u @ Q
+    best = linprog(-(u * np.log(u)).sum(axis=0), A_eq=Q, b_eq=tasks.p_x)
+    h_u = -(tasks.keep.p_y * np.log(tasks.keep.p_y)).sum()
+    for bases in (50_000, 0):  # all vertices, and those that programmes lead to
+        monkeypatch.setattr(private_columns, "MOST_BASES", bases)
+        found = ip.task_at_leakage(tasks, 0.0)
+        assert found.certified
+        assert found.iuz == pytest.approx(h_u - best.fun, abs=1e-6)
+        assert found.isz < 1e-25
+
+
+def test_no_cap_is_worse_than_a_sweep_with_time_sharing():
+    tasks = made_tasks(2, letters=8, kept=2, hidden=4)
+    runs = [ip.solve(tasks, ip.task_funnel(beta, gamma=0.0), "task-map", starts=3, rng=0) for beta in (0.1, 0.6, 2.0)]
+    points = sorted([(0.0, 0.0), *((run.isz, run.iuz) for run in runs)])
+    for cap in (0.004, 0.05):
+        shared = max(
+            a[1] + (b[1] - a[1]) * (cap - a[0]) / (b[0] - a[0])
+            for a, b in itertools.combinations(points, 2)
+            if a[0] <= cap < b[0]
+        )
+        found = ip.task_at_leakage(tasks, cap)
+        assert found.certified
+        assert found.iuz >= shared - 1e-6
+
+
+def test_bad_caps_are_refused():
     with pytest.raises(ip.InvalidOptionError, match="max_isz must be"):
         ip.task_at_leakage(made_tasks(0), -1.0)
     assert ip.task_curve(made_tasks(0), []) == []

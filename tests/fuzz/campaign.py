@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known, releases
+from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known, releases, tasks
 
 ATTACKS = {
     "calls": calls.attack,
@@ -23,6 +23,7 @@ ATTACKS = {
     "funnels": funnels.attack,
     "kills": kills.attack,
     "releases": releases.attack,
+    "tasks": tasks.attack,
 }
 SECONDS = {
     "calls": 60,
@@ -34,6 +35,7 @@ SECONDS = {
     "funnels": 120,
     "kills": 600,
     "releases": 60,
+    "tasks": 60,
 }
 """An attack that takes longer has found something."""
 

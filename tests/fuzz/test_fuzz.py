@@ -23,6 +23,7 @@ def test_what_once_broke_a_promise_keeps_it():
         ("funnels", 60),
         ("kills", 1),
         ("releases", 25),
+        ("tasks", 25),
     ],
 )
 def test_no_attack_breaks_a_promise(kind, count):

@@ -77,5 +77,5 @@ def test_the_bound_is_above_the_expectation(rows, weights):
 def test_more_records_than_the_table_of_factorials_holds(monkeypatch):
     rows, columns = np.array([5, 3, 4]), np.array([6, 6])
     expected = expected_information(rows, columns)
-    monkeypatch.setattr(sampling, "LARGEST_TABLE", 4)
+    monkeypatch.setattr(sampling, "TABULATED", 4)
     assert expected_information(rows, columns) == pytest.approx(expected, rel=1e-12)

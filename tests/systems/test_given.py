@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidEncoderError
-from infoplane.systems.given import one_system, read_systems, systems_from_frame
+from infoplane.systems.given import read_system, read_systems, systems_from_frame
 
 JOINT = ip.Joint.from_counts([[3, 1], [2, 2], [1, 4]], x_labels=["a", "b", "c"], x_names="item")
 W = np.array([[0.25, 1.0, 0.5], [0.75, 0.0, 0.5]])
@@ -60,7 +60,7 @@ def test_a_solution_is_a_system():
 def test_counts_are_divided_by_their_sums():
     counts = pd.DataFrame([[1, 3], [5, 0], [2, 2]], index=["a", "b", "c"], columns=["dark", "light"])
     assert np.array_equal(read_systems(JOINT, counts, counts=True)[0].encoder, W)
-    assert np.array_equal(one_system(counts.to_numpy().T, counts=True, axes="zx").encoder, W)
+    assert np.array_equal(read_system(counts.to_numpy().T, counts=True, axes="zx").encoder, W)
 
 
 @pytest.mark.parametrize(

@@ -16,10 +16,8 @@ pytest.importorskip("sklearn")
 @pytest.mark.parametrize(("right", "tested"), [(0, 10), (3, 10), (10, 10), (250, 1000)])
 def test_the_interval_is_exact(right, tested):
     low, high = clopper_pearson(right, tested, 0.9)
-    if right:
-        assert stats.binom.sf(right - 1, tested, low) == pytest.approx(0.05, rel=1e-6)
-    if right < tested:
-        assert stats.binom.cdf(right, tested, high) == pytest.approx(0.05, rel=1e-6)
+    assert low == 0.0 if right == 0 else stats.binom.sf(right - 1, tested, low) == pytest.approx(0.05, rel=1e-6)
+    assert high == 1.0 if right == tested else stats.binom.cdf(right, tested, high) == pytest.approx(0.05, rel=1e-6)
 
 
 def test_unseen_records_of_a_release_are_guessed_no_better_than_the_bound():

@@ -259,7 +259,7 @@ def test_targets_and_weights_that_are_refused():
 
 
 def test_tables_that_would_fill_the_memory_are_refused(monkeypatch):
-    monkeypatch.setattr("infoplane.table.encoded_feature.LARGEST", 100)
+    monkeypatch.setattr("infoplane.table.encoded_feature.LARGEST_TABLE", 100)
     X, y = made(300)
     with pytest.raises(ValueError, match="at most 100 cells; 'job' has 60 categories, and there are 2 classes"):
         ip.BottleneckEncoder().fit(X, y)

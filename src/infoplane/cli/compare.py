@@ -17,12 +17,12 @@ from ..problem import Notation
 from ..solvers.proving import runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
 from ..sweep.compare import bounded, candidates, compared, run_each
+from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
-from ..sweep.range import natural_range
 from . import options, output, printing
 from .exit_codes import interruptible
 from .flags import PICTURES, as_json, written
-from .frontier import exit_unless_certified, exit_unless_converged, write
+from .frontier import exit_unless_good, write
 from .inputs import Source, joint_options
 from .plugins import plugin
 
@@ -132,8 +132,7 @@ def compare(
     if not together.complete:
         printing.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(interruption.code)
-    exit_unless_converged(context, together)
-    exit_unless_certified(context, together, certify)
+    exit_unless_good(context, together, certify)
 
 
 def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:

@@ -14,9 +14,10 @@ from typing import Any, TypeVar
 
 import click
 
+from ..checks import extra
 from ..joint.binning import CALENDAR
+from ..view.plot import require_matplotlib
 from .numerals import Asked, Number, NumberOr, ParamType, Whole, Within
-from .typed_files import require_parquet
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -116,10 +117,8 @@ def check_target(path: Path, flag: str, endings: tuple[str, ...]) -> None:
         raise click.UsageError(f"{flag} names a directory, {path}.")
     check_directory(path.parent, flag)
     if kind == ".parquet":
-        require_parquet()
+        extra("pyarrow.parquet", "Parquet files need pyarrow", "parquet")
     elif kind in PICTURES:
-        from ..view.plot import require_matplotlib
-
         require_matplotlib()
 
 

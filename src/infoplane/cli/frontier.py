@@ -21,8 +21,8 @@ from ..solution import Solution
 from ..solvers.proving import runner_and_prover
 from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
+from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working
-from ..sweep.range import default_grid
 from ..sweep.sweep import sweep
 from ..task_problem import task_funnel
 from . import options, output, printing
@@ -211,8 +211,7 @@ def frontier(
             f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
         )
         context.exit(interruption.code)
-    exit_unless_converged(context, found)
-    exit_unless_certified(context, found, certify)
+    exit_unless_good(context, found, certify)
 
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
@@ -276,30 +275,24 @@ def write(
         printing.note(f"wrote {report}")
 
 
-def exit_unless_converged(context: click.Context, found: Frontier) -> None:
-    """Exit code 4 if the best encoder of some parameter is not stationary there."""
+def exit_unless_good(context: click.Context, found: Frontier, certify: float | None) -> None:
+    """Exit code 4 if the best encoder of some parameter is not stationary there, or has no proof although one was asked for."""
     best = [answer.run for answer in found.best_answers()]
-    open_ends = [run for run in best if not run.status.converged]
-    if open_ends:
-        first = open_ends[0]
+    moving = [run for run in best if not run.status.converged]
+    unproven = [] if certify is None else [run for run in best if run.status is not Status.CERTIFIED]
+    if moving:
         printing.note(
-            f"Not converged: the best run of {len(open_ends)} of {len(best)} parameters. The first, "
-            f"{first.parameter:.4g}: {first.message}."
+            f"Not converged: the best run of {len(moving)} of {len(best)} parameters. The first, {moving[0].parameter:.4g}: "
+            f"{moving[0].message}."
         )
-        context.exit(NOT_CONVERGED)
-
-
-def exit_unless_certified(context: click.Context, found: Frontier, certify: float | None) -> None:
-    """Exit code 4 if a proof was asked for and some parameter's best encoder has none."""
-    best = [answer.run for answer in found.best_answers()]
-    open_ends = [run for run in best if run.status is not Status.CERTIFIED]
-    if certify is not None and open_ends:
-        worst = max(open_ends, key=lambda run: math.inf if run.gap is None else run.gap)
+    elif unproven:
+        worst = max(unproven, key=lambda run: math.inf if run.gap is None else run.gap)
         gap = "no lower bound" if worst.gap is None else f"a gap of {worst.gap:.1e} nats"
         printing.note(
-            f"Not certified: the best run of {len(open_ends)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has "
-            f"{gap}; {certify:g} was asked for."
+            f"Not certified: the best run of {len(unproven)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has {gap}; "
+            f"{certify:g} was asked for."
         )
+    if moving or unproven:
         context.exit(NOT_CONVERGED)
 
 

@@ -25,6 +25,7 @@ from infoplane_paper import (
 
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
+from ..sweep.progress import drawn
 from ..view.plot import require_matplotlib
 from . import output, printing
 from .exit_codes import Interruption, interruptible
@@ -128,29 +129,5 @@ def duration(seconds: float) -> str:
 @contextmanager
 def _bar(total: int, title: str) -> Iterator[Callable[[Job], None]]:
     """A bar on stderr that names the piece just done; nothing when stderr is not a terminal."""
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        MofNCompleteColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[said]}", markup=False),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as shown:
-        task = shown.add_task(title, total=total, said="")
-
-        def tell(job: Job) -> None:
-            shown.update(task, advance=1, said=f"{job.figure.name}: {job.piece.name}")
-
-        yield tell
+    with drawn(title, total) as update:
+        yield lambda job: update(advance=1, text=f"{job.figure.name}: {job.piece.name}")

@@ -12,7 +12,7 @@ from ..sweep.resume import resume as go_on
 from . import options, printing
 from .exit_codes import interruptible
 from .flags import PATH, as_json, option
-from .frontier import exit_unless_certified, exit_unless_converged, files, record, resumable, show, write
+from .frontier import exit_unless_good, files, record, resumable, show, write
 from .inputs import Source
 from .plugins import plugin
 
@@ -64,5 +64,4 @@ def resume(
     if not found.complete:
         printing.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(interruption.code)
-    exit_unless_converged(context, found)
-    exit_unless_certified(context, found, before.manifest["certify_nats"])
+    exit_unless_good(context, found, before.manifest["certify_nats"])

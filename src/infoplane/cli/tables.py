@@ -79,8 +79,6 @@ def read_table(
     place: Place, names: Sequence[str], count: str | None, bins: Mapping[str, int | str], missing: str | None
 ) -> Any:
     """A frame with one row for each combination of values that occurs, and the number of samples that have it, called `WEIGHT`."""
-    import pandas as pd
-
     rows = any_rows(place)
     header = rows.header()
     for name in (*names, *(() if count is None else (count,))):
@@ -108,15 +106,20 @@ def read_table(
         amounts[key] = amounts.get(key, 0.0) + amount
     if missing == "drop":
         said_dropped(place, incomplete, seen)
+    columns = {name: [key[at] for key in amounts] for at, name in enumerate(names)}
+    kinds = {names[at]: None if parser.dates else float for at, parser in parsers.items()}
+    return _framed(place, columns, kinds).assign(**{WEIGHT: np.fromiter(amounts.values(), float, count=len(amounts))})
+
+
+def _framed(place: Place, columns: Mapping[str, list[Any]], kinds: Mapping[str, Any]) -> Any:
+    """A frame: columns of a known type, and others of labels, which in a text may all be whole numbers."""
+    import pandas as pd
+
     is_text = isinstance(place, Path) and kind_of(place) in TEXTS
-    frame: dict[str, Any] = {}
-    for at, name in enumerate(names):
-        column = [key[at] for key in amounts]
-        if at in parsers:
-            frame[name] = pd.Series(column, dtype=None if parsers[at].dates else float)
-        else:
-            frame[name] = pd.Series(_whole_numbers(column) if is_text else column, dtype=object)
-    return pd.DataFrame({**frame, WEIGHT: np.fromiter(amounts.values(), dtype=float, count=len(amounts))})
+    labels = {name: _whole_numbers(cells) if is_text else cells for name, cells in columns.items() if name not in kinds}
+    return pd.DataFrame(
+        {name: pd.Series(labels.get(name, cells), dtype=kinds.get(name, object)) for name, cells in columns.items()}
+    )
 
 
 def _values(cells: list[Any], names: Sequence[str], parsers: Mapping[int, _Parser], line: int) -> list[Any]:
@@ -136,8 +139,6 @@ def _values(cells: list[Any], names: Sequence[str], parsers: Mapping[int, _Parse
 
 def read_frame(place: Place, numbers: Sequence[str] = ()) -> Any:
     """Every row of a table with all its columns, as a pandas frame; None where a cell is empty. ``numbers`` are read as such."""
-    import pandas as pd
-
     with readable(place):
         rows = any_rows(place)
         header = rows.header()
@@ -153,14 +154,7 @@ def read_frame(place: Place, numbers: Sequence[str] = ()) -> Any:
                 )
         if not cells or not cells[0]:
             raise InvalidJointError("a table must have at least one row beside its header; found none.")
-    is_text = isinstance(place, Path) and kind_of(place) in TEXTS
-    made = {}
-    for name, column in zip(header, cells, strict=True):
-        if name in numbers:
-            made[name] = pd.Series(column, dtype=float)
-        else:
-            made[name] = pd.Series(_whole_numbers(column) if is_text else column, dtype=object)
-    return pd.DataFrame(made)
+    return _framed(place, dict(zip(header, cells, strict=True)), dict.fromkeys(numbers, float))
 
 
 class _Parser:

@@ -6,7 +6,6 @@ of theirs is a label as it is: ``1``, ``true`` and ``"1"`` are three.
 
 from __future__ import annotations
 
-import importlib
 import io
 import json
 import sqlite3
@@ -20,7 +19,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 from urllib.parse import quote
 
-from ..errors import InvalidJointError, MissingExtraError
+from ..checks import extra
+from ..errors import InvalidJointError
 from ..formatting import alternatives, counted
 from .printing import note
 from .text_files import kind_of, opened
@@ -64,27 +64,12 @@ def located(name: str) -> Place:
     return SqlTable(Path(file), table)
 
 
-def require(module: str, what: str, extra: str) -> Any:
-    """An optional module, or the error that says how to install it."""
-    try:
-        return importlib.import_module(module)
-    except ImportError as error:
-        raise MissingExtraError(
-            f'{what} files need {module.split(".")[0]}: pip install "infoplane[{extra}]".'
-        ) from error
-
-
-def require_parquet() -> Any:
-    """The Parquet module of pyarrow."""
-    return require("pyarrow.parquet", "Parquet", "parquet")
-
-
 def dataset_of(path: Path) -> Any:
     """A Parquet or Feather file, of which nothing is read yet."""
     kind = ARROW[kind_of(path)]
     if not path.is_file():
         raise FileNotFoundError(path)
-    return require("pyarrow.dataset", kind.capitalize(), "parquet").dataset(path, format=kind)
+    return extra("pyarrow.dataset", f"{kind.capitalize()} files need pyarrow", "parquet").dataset(path, format=kind)
 
 
 def read_dataset(path: Path, names: Sequence[str], count: str | None, missing: str | None) -> Any:
@@ -93,7 +78,7 @@ def read_dataset(path: Path, names: Sequence[str], count: str | None, missing: s
     for name in (*names, *(() if count is None else (count,))):
         check_column(dataset.schema.names, name)
     if missing == "drop":
-        field = importlib.import_module("pyarrow.compute").field
+        field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
         incomplete = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
         said_dropped(path, dataset.count_rows(filter=incomplete), dataset.count_rows())
     return dataset
@@ -135,7 +120,7 @@ def _arrow_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
 
 def _excel_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
     """The first sheet; a formula is what it was when the file was saved."""
-    openpyxl = require("openpyxl", "Excel", "excel")
+    openpyxl = extra("openpyxl", "Excel files need openpyxl", "excel")
     try:
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     except (zipfile.BadZipFile, KeyError) as error:

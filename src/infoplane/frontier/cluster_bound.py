@@ -20,9 +20,6 @@ SOLVES = 8
 RANGE = 300.0
 """The frontier's slope at I(X;Z) = log k is below its mean slope up to there; by more than this factor in none of the tables tried."""
 
-CLOSE = 1e-3
-"""A share of log k: an optimum whose I(X;Z) is that near is the tangent that was looked for."""
-
 
 def plain_bound(joint: Joint, clusters: int) -> float:
     """What needs no search: the least of I(X;Y), H(Y) and log k, in nats."""
@@ -41,7 +38,8 @@ def cluster_bound(joint: Joint, clusters: int, max_seconds: float) -> float:
         found = solve(joint, bottleneck(gamma), certify=1e-5 * best, max_seconds=max_seconds / SOLVES, rng=0)
         if found.lower_bound is not None:
             best = min(best, gamma * width - found.lower_bound)
-        if abs(found.ixz - width) < CLOSE * width:
+        # A share of log k: an optimum whose I(X;Z) is that near is the tangent that was looked for.
+        if abs(found.ixz - width) < 1e-3 * width:
             break
         low, high = (gamma, high) if found.ixz > width else (low, gamma)
     return best

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from ..information import Array
     from ..solution import Solution
 
-PARTS = 5
-"""Of the records: each encoder is made from four fifths of them. Measured with five in docs/benchmarks/coverage.md."""
-
 
 @dataclass(frozen=True, eq=False)
 class CrossFitted(Result):

@@ -17,6 +17,7 @@ funnel      constant Z, t = 0: nothing leaks less     Z = X, t = -1: optimal for
 from __future__ import annotations
 
 import math
+import time
 from functools import cached_property
 from typing import NamedTuple
 
@@ -25,9 +26,16 @@ import numpy as np
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
+from ..options import RunOptions
 from ..posterior.letters import Letters
 from ..problem import Family, MarkovLagrangian
-from ..solution import Solution
+from ..runtime.budget import Budget
+from ..runtime.threads import one_blas_thread
+from ..solution import Solution, finished
+from ..solve import solve
+from ..solvers.annealing import Annealing
+from ..solvers.job import Job
+from ..solvers.shared.starts import make_starts, seed_sequence
 from ..status import STATIONARY_TOL, Residuals, Status, judge
 from .enclosure import Line, known_lines, supporting_line
 from .hull import FrontierPoint, corners
@@ -211,3 +219,37 @@ def _sufficient(support: Support) -> Array:
     return support.lift(
         np.eye(len(letters) if classes is None else int(classes.max()) + 1)[:, letters if classes is None else classes]
     )
+
+
+def optimum(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None = None) -> Solution:
+    """The best encoder found at one more slope, begun from what is known beside it, or from ``init``, if given.
+
+    The bottleneck is annealed upwards: from the optimum at the nearest smaller gamma, whose clusters can only merge; where none is known,
+    from (almost) Z = X. The funnel has no such order: its default solver runs, with few starts.
+    """
+    if curve.hides_y:
+        return _funnel(curve, slope, options, init)
+    problem, support, began = curve.problem(slope), curve.support, time.perf_counter()
+    if init is None:
+        init = _known_below(curve, slope)
+    if init is None:
+        path, starts = Annealing(), make_starts(curve.joint, None, 1, seed_sequence(0), "identity")
+    else:
+        path, starts = Annealing(rungs=0), np.ascontiguousarray(init[None][:, :, support.x])
+    clusters = None if init is None else len(init)
+    job = Job(support, problem, starts, options.tol, clusters, budget=Budget(iterations=options.max_iter))
+    with one_blas_thread():
+        run = path.run(job)[0]
+    return finished(support, problem, run, seconds=time.perf_counter() - began)
+
+
+def _known_below(curve: KnownCurve, slope: float) -> Array | None:
+    """The optimum at the nearest smaller slope that was solved; None if only the end is known."""
+    below = [one for one in curve.solved if 0.0 < one < slope]
+    return curve.optimal_at(max(below))[-1].encoder if below else None
+
+
+def _funnel(curve: KnownCurve, slope: float, options: RunOptions, init: Array | None) -> Solution:
+    # Few starts: one that misses the optimum is mended by its neighbours, since all slopes share one hull.
+    starts = {"starts": 6, "rng": 0} if init is None else {"init": init}
+    return solve(curve.joint, curve.problem(slope), max_iter=options.max_iter, tol=options.tol, **starts)

@@ -24,8 +24,9 @@ import numpy as np
 from ..encoder.encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..formatting import counted
 from ..information import PlanePoint, bits
+from ..joint.tables import LARGEST_TABLE
 from ..problem import Notation, lagrangian, named_family
-from ..sampling.denoising import CONSTANT, LARGEST, fit
+from ..sampling.denoising import CONSTANT, fit
 from .hull import pareto_rows
 from .transitions import Transition
 
@@ -107,7 +108,7 @@ def _is_noise(joint: Joint) -> bool:
     """Whether a joint of records is one that denoising makes constant; not looked at where a table is too large for that."""
     if joint.denoising is not None:
         return joint.denoising.how == CONSTANT
-    if joint.counts is None or math.prod(joint.shape) > LARGEST:
+    if joint.counts is None or math.prod(joint.shape) > LARGEST_TABLE:
         return False
     return fit(joint.counts if isinstance(joint.counts, np.ndarray) else joint.counts.toarray()).how == CONSTANT
 

@@ -8,33 +8,49 @@ swept, not weights.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from functools import partial
 
 import numpy as np
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.edges import MOST_LETTERS, EdgeOutcome, generate, seeded
+from ..certificate.tasks.challenge import TaskOutcome
+from ..certificate.tasks.columns import generate_columns
+from ..certificate.tasks.edges import MOST_LETTERS, generate, seeded
 from ..certificate.tasks.private import PrivateRelease, private_posteriors
+from ..certificate.tasks.private_columns import private_columns
 from ..checks import listed, number, whole_number
-from ..errors import UnsupportedProblemError
+from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.mixing import target_informations
 from ..joint.support import Support
 from ..joint.task_joint import TaskJoint, as_joint
-from ..posterior.edge_columns import EdgeColumns
+from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
-from ..runtime.budget import Budget
+from ..runtime.budget import Budget, Stopped
 from ..runtime.threads import attended, one_blas_thread
 from ..solution import Run, finished
+from ..solvers.job import Job
 from ..solvers.shared.capping import merged
+from ..solvers.shared.starts import make_starts, seed_sequence
+from ..solvers.tasks.task_portfolio import TaskPortfolio
 from ..status import Residuals, Status, proven
 from ..task_problem import TaskLagrangian
 
 ATTEMPTS = 8
 """Corrections of a share of time until I(S;Z), recomputed, is within the cap."""
+
+HIDING, SOLVING = 0.1, 0.1
+"""Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the prices of the caps."""
+
+STARTS, STEPS = 2, 500
+"""Of the default solver, there, and iterations of each: descents soon find more."""
+
+ROUGHLY = 1e-2
+"""Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
 
 SHARE_OF_PRIVACY = 0.1
 """Of the tolerance, to which the release that tells nothing is solved."""
@@ -93,7 +109,7 @@ def task_at_leakage(
     Parameters
     ----------
     joint
-        What to keep and what to hide; the secret must be binary.
+        What to keep and what to hide, a secret of any size.
     max_isz
         The cap in **nats**, 0 or more; at 0 nothing at all is told of the secret. It is never exceeded but by rounding (about 1e-28 nats
         at 0).
@@ -165,26 +181,69 @@ def _curve(
     support: Support, caps: Sequence[float], clusters: int | None, limits: Limits, budget: Budget
 ) -> list[CappedTask]:
     form = TaskForm(support, TaskLagrangian(0.0))
-    if len(form.T_s) > 2 or len(form.p_x) > MOST_LETTERS:
-        raise UnsupportedProblemError(
-            f"an exact cap is proven for a secret of two letters and at most {MOST_LETTERS:,} kinds of x; found {len(form.T_s)} letters of "
-            f"the secret and {len(form.p_x):,} kinds of x. Solve task_funnel(beta) for several beta, or hide one value against the rest."
-        )
-    private = private_posteriors(form, SHARE_OF_PRIVACY * limits.tol, limits.budget(budget))
+    whole = budget.part(seconds=limits.max_seconds * len(caps))
+    generation, private = (_by_edges if _binary(form) else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
-    columns = seeded(form, None if private is None else private.edges)
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
     lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-15, np.zeros(len(form.p_x)))]
+    spent = whole.seconds_spent / len(caps)
+    own = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
     found = {
-        cap: _capped(form, columns, hidden, private, cap, lines, clusters, limits, budget)
+        cap: _capped(form, generation, hidden, private, cap, lines, clusters, own, budget)
         for cap in sorted(set(caps), reverse=True)
     }
     return [found[cap] for cap in caps]
 
 
+Generation = Callable[[float, float, Budget], TaskOutcome]
+"""Of columns, for a cap in nats, to a tolerance, within a budget."""
+
+
+def _binary(form: TaskForm) -> bool:
+    """Whether pairs of letters suffice, and can be gone through."""
+    return len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS
+
+
+def _by_edges(
+    form: TaskForm, _caps: Sequence[float], limits: Limits, whole: Budget
+) -> tuple[Generation, PrivateRelease | None]:
+    """A binary secret: columns of two letters, transport where nothing is told."""
+    private = private_posteriors(form, SHARE_OF_PRIVACY * limits.tol, limits.budget(whole))
+    columns = seeded(form, None if private is None else private.edges)
+    return lambda cap, tol, budget: generate(form, columns, tol, budget, cap), private
+
+
+def _by_columns(
+    form: TaskForm, caps: Sequence[float], limits: Limits, whole: Budget
+) -> tuple[Generation, PrivateRelease | None]:
+    """Any secret: columns of the release that tells nothing, of the default solver at the prices of the caps, and of descents."""
+    share = 1.0 if max(caps) == 0.0 else HIDING
+    private = private_columns(
+        form, 0.9 * limits.tol if min(caps) == 0.0 else ROUGHLY, whole.part(seconds=share * whole.seconds)
+    )
+    n = len(form.p_x)
+    columns = TaskColumns(
+        form, np.column_stack([*([] if private.posteriors is None else [private.posteriors]), np.eye(n)])
+    )
+    solving, ran = whole.part(seconds=(share + SOLVING) * whole.seconds - whole.seconds_spent), [0.0]
+    for cap in sorted({cap for cap in caps if cap > 0.0}, reverse=True):
+        for _ in range(4):  # the price moves little after that
+            if solving.over:
+                break
+            price = min(max(columns.solve(cap, solving).hide, 1e-3), 1e3)
+            if any(1.0 / 1.2 < price / other < 1.2 for other in ran if other):
+                break
+            problem = TaskLagrangian(0.0, 1.0, price, "task_funnel", price)
+            starts = make_starts(form.whole.joint, None, STARTS, seed_sequence(0), "mixed")
+            job = Job(form.whole, problem, starts, budget=solving.part(iterations=STEPS))
+            columns.add(form.posteriors(form.condensed(job.best_run(TaskPortfolio().run(job)).encoder)))
+            ran.append(price)
+    return lambda cap, tol, budget: generate_columns(form, columns, tol, budget, cap), private
+
+
 def _capped(
     form: TaskForm,
-    columns: EdgeColumns,
+    generation: Generation,
     hidden: Array,
     private: PrivateRelease | None,
     cap: float,
@@ -196,9 +255,10 @@ def _capped(
     """One cap; lines are those of larger ones, and this one's is added."""
     own, W, upper, rounds = limits.budget(budget), hidden, math.inf, 0
     if cap > 0.0 or private is None:
-        outcome = generate(form, columns, 0.9 * limits.tol, own, max(cap, 1e-12))
-        lines.append(_line(outcome))
-        W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
+        with suppress(InfoplaneError, Stopped):  # then nothing is better than what tells nothing
+            outcome = generation(max(cap, 1e-12), 0.9 * limits.tol, own)
+            lines.append(_Line(outcome.hide, outcome.lower, outcome.lam))
+            W, rounds = _within(form, outcome.encoder, cap, hidden), outcome.rounds
     else:
         upper, rounds = private.upper, private.rounds
     line = min(reversed(lines), key=lambda one: one.at(cap))
@@ -220,10 +280,6 @@ def _capped(
     )  # fmt: skip
     solution = finished(form.whole, problem, run, seconds=own.seconds_spent)
     return CappedTask(solution, upper, limits.tol, cap, beta, own.cells_spent)
-
-
-def _line(outcome: EdgeOutcome) -> _Line:
-    return _Line(outcome.hide, outcome.lower, outcome.lam)
 
 
 def _informations(form: TaskForm, W: Array) -> tuple[float, float]:

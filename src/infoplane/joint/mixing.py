@@ -28,9 +28,6 @@ MIXED = ("mixture of", "value")
 ROLES = ("keep or hide", "value")
 """The same of a mixture of one target to keep and one to hide (`infoplane.TaskJoint`)."""
 
-SAME_MASS = 1e-12
-"""How far p(x) of two joints may differ: the information of the mixture is then off by no more than that."""
-
 
 class Target(NamedTuple):
     """One target of a mixture."""
@@ -83,7 +80,8 @@ def stacked(parts: Iterable[tuple[str, float, Joint]]) -> tuple[Any, list[tuple[
             )
         order = aligned(joint.x_labels, first.x_labels, f"the joint of {listed[0][0]!r}")
         apart = np.abs(joint.p_x[order] - first.p_x)
-        if apart.max() > SAME_MASS:
+        # How far p(x) of two joints may differ: the information of the mixture is then off by no more than that.
+        if apart.max() > 1e-12:
             x = int(apart.argmax())
             raise InvalidJointError(
                 f"all targets must have the same p(x); x = {first.x_labels[x]!r} has {first.p_x[x]:.12g} with {listed[0][0]!r} and "

@@ -27,7 +27,7 @@ PIECE = 1_000_000
 """Terms of the sum that are held at once."""
 
 
-LARGEST_TABLE = 20_000_000
+TABULATED = 20_000_000
 """Records up to which log n! is kept as a table."""
 
 
@@ -69,7 +69,7 @@ def expected_information(rows: IntArray, columns: IntArray) -> float:
 
 def _log_factorials(n: int) -> LogFactorial:
     """From k to log k!, for k up to n."""
-    if n <= LARGEST_TABLE:
+    if n <= TABULATED:
         return np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, n + 1)))]).__getitem__
     from scipy.special import gammaln  # its import takes longer than a small table
 

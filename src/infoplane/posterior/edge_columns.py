@@ -86,6 +86,14 @@ class EdgeColumns:
             lam = lam + hide * (self.log_s @ form.T_s)
         return EdgePoint(found.weights * most, lam, hide)
 
+    def posteriors(self, weights: Array) -> Array:
+        """The columns in use, as posteriors (|X|, k)."""
+        on = np.flatnonzero(weights > 0.0)
+        Q = np.zeros((len(self.form.p_x), len(on)))
+        np.add.at(Q, (self.x[on], np.arange(len(on))), 1.0 - self.t[on])
+        np.add.at(Q, (self.y[on], np.arange(len(on))), self.t[on])
+        return Q
+
     def reduced(self, point: EdgePoint) -> Array:
         """Cost less lambda.q of every column."""
         costs = self.form.keep * entr(self.at(self.form.T_u)).sum(axis=0) - point.hide * entr(

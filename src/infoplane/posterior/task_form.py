@@ -8,6 +8,7 @@ to the bottleneck (`letters`).
 
 from __future__ import annotations
 
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from ..information import Array, IntArray, entr
 from ..joint.mixing import roles
 from ..joint.support import Support
+from ..kernels.task_proof.descents import descend
 from ..task_problem import TaskLagrangian
 from .form import dobrushin
 from .letters import Letters
@@ -43,6 +45,14 @@ class TaskForm:
     def classes(self) -> IntArray:
         """The class of every letter of the support."""
         return np.arange(len(self.whole.p_x)) if self.letters.classes is None else self.letters.classes
+
+    def at(self, hide: float) -> TaskForm:
+        """The same with another weight of I(S;Z); 0 is allowed."""
+        other = copy(self)
+        other.hide = hide
+        for name in ("width", "constant"):
+            other.__dict__.pop(name, None)
+        return other
 
     @cached_property
     def width(self) -> float:
@@ -99,8 +109,11 @@ class TaskForm:
         """Posteriors with lower f(q) - lambda.q, by q <- prop. to q^(1 - gamma/k) exp((lambda - E)/k), which cannot raise it; and the
         values.
 
-        k is the map's width: what is proven of the map holds for one posterior.
+        k is the map's width: what is proven of the map holds for one posterior. At gamma = 0 the map ends, slowly, on few letters:
+        there mass is moved between letters (`kernels/task_proof/descents`).
         """
+        if self.gamma == 0.0:
+            return self.pinned(lam, Q, np.full(Q.shape[1], -1))
         k = self.width
         for _ in range(steps):
             score = (lam[:, None] - self.slopes(Q).T) / k
@@ -113,3 +126,9 @@ class TaskForm:
             if moved < 1e-9:
                 break
         return Q, self.f(Q) - lam @ Q
+
+    def pinned(self, lam: Array, Q: Array, pins: IntArray) -> tuple[Array, Array]:
+        """At gamma = 0: lower posteriors, one letter of which, pins, keeps its mass; and the values."""
+        rows = np.ascontiguousarray(Q.T)
+        descend(self.T_u, self.T_s, self.keep, self.hide, lam, rows, pins)
+        return rows.T, self.f(rows.T) - lam @ rows.T

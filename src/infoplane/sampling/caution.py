@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from ..joint.joint import Joint
 
 
-NOTHING = 1e-9
-"""Nats of which nothing is to be said: a bottleneck that keeps nothing claims nothing, and a constant release leaks nothing."""
-
-
 def chance_of(joint: Joint, hidden_by: Array | None) -> float | None:
     """Nats of I(Y;Z) that chance shows at this point; None unless the joint is a table of records as they are.
 
@@ -43,7 +39,8 @@ def chance_of(joint: Joint, hidden_by: Array | None) -> float | None:
 def caution_of(joint: Joint, iyz: float, hidden_by: Array | None) -> str | None:
     """A sentence, if half of I(Y;Z) or more is what chance shows (bottleneck), or is added to it in the population (funnel); else None."""
     chance = chance_of(joint, hidden_by)
-    if chance is None or chance < MOSTLY_SAMPLING * iyz or max(iyz, 0.0 if hidden_by is None else chance) < NOTHING:
+    # Nats of which nothing is to be said: a bottleneck that keeps nothing claims nothing, and a constant release leaks nothing.
+    if chance is None or chance < MOSTLY_SAMPLING * iyz or max(iyz, 0.0 if hidden_by is None else chance) < 1e-9:
         return None
     n = counted(joint.records or 0, "record")
     if hidden_by is not None:

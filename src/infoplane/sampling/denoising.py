@@ -22,6 +22,7 @@ from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import Array
 from ..joint.joint import Joint
+from ..joint.tables import LARGEST_TABLE
 from ..results import Result
 from .distinct import DistinctRows
 from .mixture import MultinomialMixture, fitted
@@ -40,9 +41,6 @@ best held-out gain on COMPAS' charges 1 keeps 94% and 0.5 keeps 97% (docs/benchm
 
 FEW = 32
 """Letters up to which all are kept: a mixture has nothing to pool there (education x occupation of Adult: docs/benchmarks/sampling.md)."""
-
-LARGEST = 50_000_000
-"""Cells of the denoised table, which is dense: no p~(y|x) is 0 where p(y) is not."""
 
 MIXTURE, SHRINKAGE, CONSTANT = "mixture", "shrinkage", "constant"
 
@@ -167,9 +165,9 @@ class Denoising(Result):
 def denoised(joint: Joint, groups: int | None = None) -> Joint:
     """See `Joint.denoised`."""
     counts = counts_of(joint, "denoising")
-    if math.prod(joint.shape) > LARGEST:
+    if math.prod(joint.shape) > LARGEST_TABLE:
         raise InvalidJointError(
-            f"a denoised joint is a dense table of at most {LARGEST:,} cells; found {joint.shape[0]:,} x {joint.shape[1]:,}. "
+            f"a denoised joint is a dense table of at most {LARGEST_TABLE:,} cells; found {joint.shape[0]:,} x {joint.shape[1]:,}. "
             "Group rare letters first."
         )
     table = counts if isinstance(counts, np.ndarray) else counts.toarray()

@@ -26,11 +26,8 @@ from ..checks import check_one_of
 from ..errors import InvalidJointError
 from ..information import Array, entropy, mutual_information
 from ..joint.joint import Joint
-from ..joint.tables import checked_table, whole_counts
+from ..joint.tables import LARGEST_TABLE, checked_table, whole_counts
 from .denoising import counts_of
-
-MOST_CELLS = 50_000_000
-"""Of a table that shrinkage fills: it has no empty cell."""
 
 
 def estimate_information(counts: Any, method: str = "miller-madow") -> float:
@@ -74,12 +71,12 @@ def checked_counts(counts: Any) -> Any:
 
 
 def filled(table: Any) -> Any:
-    """A dense table; refused beyond `MOST_CELLS`."""
+    """A dense table; refused beyond `LARGEST_TABLE`."""
     if isinstance(table, np.ndarray):
         return table
-    if table.shape[0] * table.shape[1] > MOST_CELLS:
+    if table.shape[0] * table.shape[1] > LARGEST_TABLE:
         raise InvalidJointError(
-            f"this needs every cell of the table, at most {MOST_CELLS:,}; its shape is {table.shape}."
+            f"this needs every cell of the table, at most {LARGEST_TABLE:,}; its shape is {table.shape}."
         )
     return table.toarray()
 

@@ -17,9 +17,6 @@ from scipy import sparse
 from ..information import Array, mutual_information
 from ..joint.sampling import expected_information
 
-BLOCK = 1_000_000
-"""Products of a cell and a cluster that are held at once."""
-
 
 class SampledInformation(NamedTuple):
     """I(Y;Z) as n records show it; nats."""
@@ -52,7 +49,8 @@ def sampled_information(W: Array, counts: Any) -> SampledInformation:
     p_z, p_y = W @ n_x / n, n_y / n
     logs = np.log(np.divide(q, p_z[:, None] * p_y, out=np.ones_like(q), where=q > 0.0))
     value = mutual_information(q)
-    square, step = 0.0, max(BLOCK // len(W), 1)
+    # Products of a cell and a cluster that are held at once.
+    square, step = 0.0, max(1_000_000 // len(W), 1)
     for first in range(0, len(share), step):
         at = slice(first, first + step)
         psi = (W[:, cells.row[at]] * logs[:, cells.col[at]]).sum(axis=0)

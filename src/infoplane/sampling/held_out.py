@@ -17,11 +17,8 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array
 from ..joint.joint import Joint
-from .folds import parts_of
+from .folds import PARTS, parts_of
 from .shrinkage import HALF
-
-PARTS = 5
-"""Of the records; each encoder is made from four fifths of them."""
 
 HOW = f"Held out: {PARTS} parts of the {{records:,}} records in turn, encoders and p(y|z) from the others; bits a record over p(y)."
 """What a sentence about such a choice ends with."""

@@ -29,9 +29,6 @@ RISE = 1e-6
 """Relative rise of the likelihood, over a SQUAREM cycle, below which it has ended: stopping early is a little shrinkage more. On InstEval's
 students 1e-9 raises the likelihood of 8 groups by 8 nats of 115,848."""
 
-LONGEST = 64.0
-"""The longest SQUAREM step, in EM steps."""
-
 FAINT = 1e-12
 """Least p(z) inside EM, so that its logarithm is finite; groups below `DEAD` at the end are left out."""
 
@@ -71,7 +68,8 @@ def _climbed(counts: DistinctRows, weights: Array, centres: Array) -> Multinomia
             break
         last = value
         r, v = once - theta, twice - 2.0 * once + theta
-        length = min(max(float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), 1e-150), 1.0), LONGEST)
+        # The longest SQUAREM step, in EM steps.
+        length = min(max(float(np.linalg.norm(r)) / max(float(np.linalg.norm(v)), 1e-150), 1.0), 64.0)
         far = _normalised(theta + 2.0 * length * r + length**2 * v)
         beyond, ahead = _step(counts, far)
         theta, once = (far, beyond) if ahead >= value else (once, twice)

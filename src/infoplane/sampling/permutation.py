@@ -26,9 +26,6 @@ from .estimators import checked_counts, filled
 PAIRINGS = 999
 """Of a test: the least p-value is then 0.001."""
 
-ROUNDING = 1e-12
-"""Nats by which a pairing may be below the given one and still count as showing as much."""
-
 
 class PermutationTest(NamedTuple):
     """Whether records show information that independence would not; nats.
@@ -101,7 +98,8 @@ def permutation_test(
     for _ in range(pairings):
         at = x * len(n_y) + generator.permutation(y)
         found.append(shown(np.bincount(at, minlength=len(n_x) * len(n_y)).reshape(len(n_x), len(n_y))))
-    as_much = int((np.array(found) >= given - ROUNDING).sum())
+    # Nats by which a pairing may be below the given one and still count as showing as much.
+    as_much = int((np.array(found) >= given - 1e-12).sum())
     return PermutationTest((1 + as_much) / (1 + pairings), given, float(np.mean(found)), pairings, records)
 
 

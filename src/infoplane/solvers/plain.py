@@ -47,6 +47,9 @@ class PlainIteration(Iteration):
     1
     """
 
+    some: IntArray
+    """The runs that are asked for a step."""
+
     def __init__(self, job: Job) -> None:
         super().__init__(job)
         support, runs = job.support, len(job.starts)
@@ -66,7 +69,7 @@ class PlainIteration(Iteration):
         """So many steps of every run; a run ends once it is stationary, or has not moved for long."""
         state = self.state
         for number in range(trace.shape[1]):
-            some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
+            some = self.some = np.flatnonzero((state.outcome == RUNNING) & (number < steps))
             if not some.size or self.job.budget.stopped:
                 return
             old = state.W[some]

@@ -8,6 +8,9 @@ from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
+from .constrained.bregman_projection import BregmanProjection
+from .constrained.em_funnel import EMFunnel
+from .constrained.transport_bottleneck import TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
 from .fixed_point.accelerated import Accelerated
@@ -42,7 +45,10 @@ SOLVERS: dict[str, Solver] = {
         DouglasRachford("ib-1", relaxation=1.0, proximal=1.0),
         ThreeBlockADMM(),
         DifferenceOfConvex(),
+        EMFunnel(),
         BlahutArimoto(),
+        BregmanProjection(),
+        TransportBottleneck(),
         Merging(),
         Submodular(),
         TaskPortfolio(),
@@ -59,7 +65,7 @@ __test__ = {
     --------
     >>> import infoplane as ip
     >>> sorted(ip.SOLVERS)[:3]
-    ['accelerated', 'admm-ib', 'admm-ib-3']
+    ['abp', 'accelerated', 'admm-ib']
     >>> ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.SOLVERS["merging"]).solver
     'merging'
     """

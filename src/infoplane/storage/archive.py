@@ -24,8 +24,8 @@ from ..solution import Solution, Trace
 from ..status import Residuals, Status, proven
 from ..task_problem import problem_of
 from .files import path_of, to_json, write_whole
-from .lazy_solution import LazySolution
 from .npz import Expected, read_npz
+from .record import LazySolution
 
 MEMBERS = {
     "meta": Expected("U", ()),
@@ -46,9 +46,6 @@ MEMBERS = {
 
 UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, AttributeError, RecursionError, MemoryError)
 """What reading a file that was not made by `save` may end in."""
-
-LARGEST_DENSE = 2**28
-"""Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is."""
 
 FORMAT = 1
 """Of what a file holds; others are refused."""
@@ -105,7 +102,8 @@ def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
     shape = tuple(meta["shape"])
     if [len(meta["x_labels"]["tuple"]), len(meta["y_labels"]["tuple"])] != list(shape):
         raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
-    if not meta["sparse"] and math.prod(shape) > LARGEST_DENSE:
+    # Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is.
+    if not meta["sparse"] and math.prod(shape) > 2**28:
         raise ValueError(f"its joint of shape {shape} is too large for a dense table")
     joint = Joint.from_matrix(
         _table("p", arrays, shape, meta["sparse"]),
@@ -156,14 +154,14 @@ def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_spar
     return cells.tocsr() if is_sparse else cells.toarray()
 
 
-def _to_arrays(frontier: Frontier) -> dict[str, Any]:
-    joint, runs = frontier.joint, frontier.runs
-    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
-    meta = {
+def _meta(frontier: Frontier) -> dict[str, Any]:
+    """What the text of a file says: the joint's labels, and of every run what is no number."""
+    runs = frontier.runs
+    return {
         "format": FORMAT,
         "complete": frontier.complete,
         "provenance": frontier.provenance,
-        **joint_meta(joint),
+        **joint_meta(frontier.joint),
         "families": [run.problem.family for run in runs],
         "problem_parameters": [run.problem.parameter for run in runs],
         "solvers": [run.solver for run in runs],
@@ -171,13 +169,18 @@ def _to_arrays(frontier: Frontier) -> dict[str, Any]:
         "lower_bounds": [run.lower_bound for run in runs],
         "cluster_caps": [run.cluster_cap for run in runs],
     }
+
+
+def _to_arrays(frontier: Frontier) -> dict[str, Any]:
+    joint, runs = frontier.joint, frontier.runs
+    kept = [not isinstance(run, LazySolution) or run.has_encoder for run in runs]
     encoders = [run.encoder for run, has in zip(runs, kept, strict=True) if has]
     traces = [run.trace for run in runs]
     # The runs of a parameter share their bound, and so what it follows from.
     multipliers = {run.multipliers.tobytes(): run.multipliers for run in runs if run.multipliers is not None}
     places = {key: place for place, key in enumerate(multipliers)}
     return {
-        "meta": np.array(json.dumps(meta)),
+        "meta": np.array(json.dumps(_meta(frontier))),
         **joint_arrays(joint),
         "rho": np.array([run.problem.rho for run in runs]).reshape(-1, 3),
         "numbers": np.array([(run.parameter, run.seconds, *run.residuals) for run in runs]).reshape(-1, 5),

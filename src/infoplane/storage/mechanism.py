@@ -20,9 +20,11 @@ from typing import Any, NoReturn
 import numpy as np
 import pandas as pd
 
+from ..checks import SUM_TOLERANCE
 from ..errors import InvalidMechanismError
 from ..formatting import shortened
 from ..information import IntArray
+from ..joint.tables import LARGEST_TABLE
 from ..table.letters import CategoryLetters, IntervalLetters, Letters, ProductLetters
 from ..table.mechanism import Mechanism, MechanismFeature
 from .files import check_regular, path_of, to_json, write_whole
@@ -34,12 +36,6 @@ KINDS = ("encoder", "release")
 
 LARGEST = 2**28
 """Bytes of a file that are read: 256 MB, about five million categories."""
-
-MOST_CELLS = 50_000_000
-"""Entries of an encoder that are made from labels."""
-
-SUM_TOL = 1e-9
-"""By how much a p(z|x) may miss 1."""
 
 
 def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
@@ -185,9 +181,11 @@ class _Reader:
         """p(z|x), (|Z|, columns)."""
         if "labels" in record:
             labels = self.whole(record, "labels", clusters, where)
-            if not len(labels) or len(labels) * clusters > MOST_CELLS:
+            if not len(labels) or len(labels) * clusters > LARGEST_TABLE:
                 self.wrong(
-                    f"{where}.labels", f"not empty, and of at most {MOST_CELLS:,} cells with the clusters", len(labels)
+                    f"{where}.labels",
+                    f"not empty, and of at most {LARGEST_TABLE:,} cells with the clusters",
+                    len(labels),
                 )
             W = np.zeros((clusters, len(labels)))
             W[labels, np.arange(len(labels))] = 1.0
@@ -196,7 +194,7 @@ class _Reader:
         for at, row in enumerate(rows):
             if not isinstance(row, list) or len(row) != clusters or not all(_is_number(p) and p >= 0 for p in row):
                 self.wrong(f"{where}.encoder[{at}]", f"{clusters} numbers that are not negative", row)
-            if abs(math.fsum(row) - 1.0) > SUM_TOL:
+            if abs(math.fsum(row) - 1.0) > SUM_TOLERANCE:
                 self.wrong(f"{where}.encoder[{at}]", "numbers that sum to 1", math.fsum(row))
         if not rows:
             self.wrong(f"{where}.encoder", "a list that is not empty", rows)

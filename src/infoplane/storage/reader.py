@@ -14,8 +14,7 @@ from ..joint.joint import Joint
 from ..status import Status
 from .database import is_being_written, read, rows_of
 from .files import path_of
-from .manifest import Manifest, joint_of, manifest_of
-from .rows import frontier_of
+from .rows import Manifest, frontier_of, joint_of, manifest_of
 
 
 def read_store(path: str | os.PathLike[str]) -> Frontier:

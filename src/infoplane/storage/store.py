@@ -29,9 +29,18 @@ from .database import (
     write_errors,
 )
 from .files import path_of
-from .manifest import Manifest, manifest_of, refuse_difference, write_manifest
 from .record import Key, RunRecord
-from .rows import array_bytes, frontier_of, records_of, run_row, trace_bytes
+from .rows import (
+    Manifest,
+    array_bytes,
+    frontier_of,
+    manifest_of,
+    records_of,
+    refuse_difference,
+    run_row,
+    trace_bytes,
+    write_manifest,
+)
 
 
 class Store:

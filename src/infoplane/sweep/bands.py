@@ -43,9 +43,6 @@ GROUPS = 10
 LEAST = 12
 """Records per letter of X below which the coverage falls (docs/benchmarks/coverage.md)."""
 
-LEAST_RATE = 1e-6
-"""Nats of I(X;Z) below which a run is the constant encoder, of which nothing needs to be said."""
-
 
 @dataclass(frozen=True, eq=False)
 class Bands(Result):
@@ -98,7 +95,8 @@ def bands(
     counts = _checked(frontier)
     best = [answer.run for answer in frontier.best_answers()]
     gammas = sorted({float(run.parameter) for run in best})
-    rates = np.unique(np.array([run.ixz for run in best if run.ixz > LEAST_RATE]))
+    # Nats of I(X;Z) below which a run is the constant encoder, of which nothing needs to be said.
+    rates = np.unique(np.array([run.ixz for run in best if run.ixz > 1e-6]))
     if not rates.size:
         raise InvalidOptionError(
             "bands need runs that tell something of X; all of these are constant: add smaller gammas."

@@ -17,7 +17,8 @@ from ..frontier.knee import Suggestion, suggest
 from ..information import bits
 from ..joint.joint import Joint
 from ..problem import Notation, named_family
-from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, without_each_part
+from ..sampling.folds import PARTS
+from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..sampling.intervals import interval_of, relevance
 from .sweep import sweep
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from itertools import islice
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
@@ -17,12 +18,13 @@ from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
 from ..options import RunOptions, Seed, takes
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
-from ..solution import TIE, Solution
+from ..solution import TIE
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover
 from ..solvers.registry import SOLVERS, resolve
+from .grid import natural_range
+from .ledger import best_bounded
 from .progress import ProgressCallback
-from .range import natural_range
 from .sweep import sweep
 
 if TYPE_CHECKING:
@@ -139,24 +141,8 @@ def run_each(
 
 def bounded(found: dict[str, Frontier], gap: float) -> dict[str, Frontier]:
     """The same runs, each with the highest lower bound that was proven for its parameter; CERTIFIED if within ``gap`` of it."""
-    bounds: dict[float, tuple[float, Array | None]] = {}
-    for one in found.values():
-        for run in one.runs:
-            if run.lower_bound is not None:
-                known = bounds.get(run.parameter)
-                if known is None or run.lower_bound > known[0]:
-                    bounds[run.parameter] = run.lower_bound, run.multipliers
-
-    def proven(run: Solution) -> Solution:
-        if run.parameter not in bounds:
-            return run
-        bound, multipliers = bounds[run.parameter]
-        return run.bounded(bound, gap, multipliers)
-
-    return {
-        name: Frontier(one.joint, [proven(run) for run in one.runs], complete=one.complete)
-        for name, one in found.items()
-    }
+    runs = iter(best_bounded([run for one in found.values() for run in one.runs], gap))
+    return {name: Frontier(one.joint, [*islice(runs, len(one))], complete=one.complete) for name, one in found.items()}
 
 
 def compared(found: dict[str, Frontier]) -> list[dict[str, Any]]:

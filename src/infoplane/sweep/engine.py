@@ -6,7 +6,6 @@ together. Its size follows the time that units took so far, and changes no resul
 
 from __future__ import annotations
 
-import importlib
 import math
 import signal
 import time
@@ -27,7 +26,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import InfoplaneError, InvalidOptionError, MissingExtraError, NoWorkerWarning
+from ..checks import extra
+from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..runtime.budget import LOOK, Budget
 from ..runtime.threads import all_cores, cores
 from .plan import Chunk, Plan, Problems, Unit
@@ -251,10 +251,7 @@ def _of_client(name: str, client: Any, pool: Executor) -> Engine:
 @contextmanager
 def _client(address: str) -> Iterator[Any]:
     """A Dask client: of the scheduler at an address, else the one in use, else of a cluster of this machine's cores."""
-    try:
-        distributed: Any = importlib.import_module("distributed")
-    except ImportError as error:
-        raise MissingExtraError('engine="dask" needs dask.distributed: pip install "infoplane[dask]".') from error
+    distributed = extra("distributed", 'engine="dask" needs dask.distributed', "dask")
     if address:
         with _connected(distributed, address) as client:
             yield client

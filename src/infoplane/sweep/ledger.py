@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from abc import ABC, abstractmethod
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from ..frontier.frontier import Frontier
+from ..information import Array
 from ..solution import Solution, Trace, finished
-from ..storage.manifest import Manifest, readable
 from ..storage.record import Key, RunRecord, contending
+from ..storage.rows import Manifest, readable
 from ..storage.store import Store
 from ..version import __version__
 from .plan import ParameterGrid, Plan, Unit
@@ -77,14 +77,27 @@ def manifest_of(plan: Plan, grid: ParameterGrid) -> Manifest:
     }
 
 
-class Ledger(ABC):
-    """Where the runs of a sweep are written down."""
+def best_bounded(runs: Sequence[Solution], gap: float) -> list[Solution]:
+    """The runs, each with the highest lower bound that was proven for its parameter, if one was; CERTIFIED if within ``gap`` of it."""
+    bounds: dict[float, tuple[float, Array | None]] = {}
+    for run in runs:
+        if run.lower_bound is not None and run.lower_bound > bounds.get(run.parameter, (-math.inf, None))[0]:
+            bounds[run.parameter] = run.lower_bound, run.multipliers
+    found = ((run, *bounds.get(run.parameter, (None, None))) for run in runs)
+    return [run if bound is None else run.bounded(bound, gap, multipliers) for run, bound, multipliers in found]
+
+
+class Ledger:
+    """Where the runs of a sweep are written down: every run with its encoder, and the traces of the best, as long as the process lives."""
 
     def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
         self.plan, self.grid = plan, grid
         self.tally = Tally()
         """Of every run recorded, by this call or by an earlier one."""
         self.done: set[Key] = set()
+        self.runs: dict[Key, Solution] = {}
+        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
+        """By the parameter's index, then by run."""
 
     def has(self, unit: Unit) -> bool:
         """Whether the runs of a unit are there."""
@@ -96,34 +109,12 @@ class Ledger(ABC):
             self.tally.add(one)
             self.done.add(one.key)
 
-    @abstractmethod
     def begin(self, units: Sequence[Unit]) -> int:
         """A chunk goes to a worker; the number that it gets."""
-
-    @abstractmethod
-    def record(self, number: int, result: ChunkResult) -> None:
-        """The chunk's runs; when this returns, they are safe."""
-
-    @abstractmethod
-    def frontier(self, complete: bool) -> Frontier:
-        """All runs of the parameters that are finished."""
-
-
-class MemoryLedger(Ledger):
-    """Every run with its encoder, and the traces of the best, for as long as the process lives."""
-
-    def __init__(self, plan: Plan, grid: ParameterGrid) -> None:
-        super().__init__(plan, grid)
-        self.runs: dict[Key, Solution] = {}
-        self.traces: defaultdict[int, dict[Key, Trace]] = defaultdict(dict)
-        """By the parameter's index, then by run."""
-
-    def begin(self, units: Sequence[Unit]) -> int:
-        """Chunks need no numbers."""
         return len(units)
 
     def record(self, _number: int, result: ChunkResult) -> None:
-        """The chunk's runs."""
+        """The chunk's runs; when this returns, they are safe."""
         self.count(result.records)
         for one in result.records:
             if one.trace is not None:
@@ -150,13 +141,8 @@ class MemoryLedger(Ledger):
             if key[0] in found:
                 trace = self.traces[key[0]].get(key)
                 found[key[0]].append(self.runs[key] if trace is None else replace(self.runs[key], trace=trace))
-        gap = self.plan.gap
-        if gap is not None:
-            for index, runs in found.items():
-                bounds = [(run.lower_bound, run.multipliers) for run in runs if run.lower_bound is not None]
-                bound, multipliers = max(bounds, key=lambda one: one[0], default=(None, None))
-                found[index] = [run.bounded(bound, gap, multipliers) for run in runs]
         runs = [run for index in found for run in found[index]]
+        runs = runs if self.plan.gap is None else best_bounded(runs, self.plan.gap)
         provenance = readable(manifest_of(self.plan, self.grid), self.grid.values)
         return Frontier(self.plan.joint, runs, complete=complete, provenance=provenance)
 
@@ -170,7 +156,7 @@ class StoreLedger(Ledger):
         self.count(store.records)
 
     def begin(self, units: Sequence[Unit]) -> int:
-        """A chunk goes to a worker: noted, so that `store_status` can say what is under way."""
+        """As there; noted, so that `store_status` can say what is under way."""
         return self.store.begin(units, self.grid.values, self.grid.problems)
 
     def record(self, number: int, result: ChunkResult) -> None:

@@ -28,7 +28,7 @@ from ..solvers.base import Solver, is_path
 from ..solvers.job import Job
 from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
-from .refine import enclosing, inserted
+from .grid import enclosing, inserted
 
 Problems = Mapping[int, MarkovLagrangian]
 """The problem of each parameter, by its index: those of the grid first, then those that refinement added, in the order in which it did."""

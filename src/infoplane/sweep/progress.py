@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..formatting import counted, shown
@@ -100,28 +101,35 @@ def bar(total: int, title: str = "sweep", lines: bool = False) -> Iterator[Bar]:
     if in_notebook():
         yield Bar(_notebook_bar(title))
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True)
-    if lines and not console.is_terminal:
+    if lines and not _console().is_terminal:
         yield _lines(title)
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("{task.fields[text]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, disable=not console.is_terminal) as drawn:
-        task = drawn.add_task(title, total=total, text="")
+    with drawn(title, total) as update:
 
         def show(one: SweepProgress) -> None:
             share = one.runs / max(one.total_runs, 1)
-            drawn.update(task, completed=share * one.total, total=one.total, text=sentence(one))
+            update(completed=share * one.total, total=one.total, text=sentence(one))
 
         yield Bar(show)
+
+
+def _console() -> Console:
+    from rich.console import Console
+
+    return Console(stderr=True)
+
+
+@contextmanager
+def drawn(title: str, total: float | None) -> Iterator[Callable[..., None]]:
+    """What moves on a terminal: a bar up to ``total``, or a spinner if the end is not known, each with a ``text``; elsewhere nothing."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = _console()
+    how = (SpinnerColumn(),) if total is None else (BarColumn(), MofNCompleteColumn())
+    text = TextColumn("{task.fields[text]}", markup=False)
+    columns = (TextColumn("{task.description}"), *how, text, TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=total is None) as shown:
+        yield partial(shown.update, shown.add_task(title, total=total, text=""))
 
 
 @contextmanager
@@ -129,14 +137,11 @@ def working(title: str, lines: bool = False) -> Iterator[Callable[[SolveProgress
     """A callback of `solve` for work whose end is not known: on a terminal a line on stderr with the time so far, which moves even if
     nothing is reported; elsewhere nothing, or with ``lines`` a line every ten seconds.
     """
-    from rich.console import Console
-
-    console, reported = Console(stderr=True), [""]
-    if console.is_terminal:
-        with _spinner(console, title) as tell:
-            yield tell
+    if _console().is_terminal:
+        with drawn(title, None) as update:
+            yield lambda one: update(text=runs_text(one))
         return
-    ended, began = threading.Event(), time.monotonic()
+    ended, began, reported = threading.Event(), time.monotonic(), [""]
 
     def say() -> None:
         while not ended.wait(LINE_SECONDS):
@@ -155,21 +160,6 @@ def working(title: str, lines: bool = False) -> Iterator[Callable[[SolveProgress
         ended.set()
         if lines:
             speaker.join()
-
-
-@contextmanager
-def _spinner(console: Console, title: str) -> Iterator[Callable[[SolveProgress], None]]:
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}"),
-        TextColumn("{task.fields[text]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=console, transient=True) as drawn:
-        task = drawn.add_task(title, total=None, text="")
-        yield lambda one: drawn.update(task, text=runs_text(one))
 
 
 def runs_text(progress: SolveProgress) -> str:

@@ -29,10 +29,10 @@ from ..storage.reader import read_manifest
 from ..storage.store import Store
 from ..task_problem import TASK_GRID, family_on, is_task
 from .engine import CHUNK_SECONDS, Engine, completed, opened
-from .ledger import Ledger, MemoryLedger, StoreLedger, finished_indices, manifest_of
+from .grid import default_grid
+from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
 from .plan import ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
-from .range import default_grid
 from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
@@ -158,7 +158,7 @@ def sweep(
             warnings.warn(sentence, PenaltyWarning, stacklevel=2)
     with ExitStack() as stack:
         workers = stack.enter_context(opened(executor, engine))
-        ledger: Ledger = MemoryLedger(plan, grid)
+        ledger = Ledger(plan, grid)
         if store is not None:
             opened_store = Store(store, manifest_of(plan, grid), plan.support, workers.name)
             ledger = StoreLedger(stack.enter_context(opened_store), plan, grid)

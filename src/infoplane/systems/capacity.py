@@ -21,7 +21,7 @@ from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array, bits, entr
 from ..joint.labels import aligned
 from ..results import Result
-from .given import one_system
+from .given import read_system
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -94,7 +94,7 @@ def capacity(
     (0.531004, [0.5, 0.5])
     """
     tol, max_iter = positive_number("tol", tol), whole_number("max_iter", max_iter)
-    read = one_system(p_z_given_x, counts, axes)
+    read = read_system(p_z_given_x, None, counts, axes)
     W = read.encoder
     log_p = np.full(W.shape[1], -np.log(W.shape[1]))
     here = _At(W, log_p)

@@ -15,7 +15,7 @@ import numpy as np
 
 from ..information import Array, mutual_information
 from ..joint.joint import Joint, check_joint
-from .given import one_of
+from .given import read_system
 
 
 def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["zx", "xz"] | None = None) -> float:
@@ -39,7 +39,7 @@ def gnid(joint: Joint, W: Any, V: Any, *, counts: bool = False, axes: Literal["z
     0.0
     """
     check_joint(joint)
-    W, V = (one_of(joint, given, name, counts, axes).encoder for given, name in ((W, "W"), (V, "V")))
+    W, V = (read_system(given, joint, counts, axes, name).encoder for given, name in ((W, "W"), (V, "V")))
     own = max(_shared(joint, W, W), _shared(joint, V, V))
     if own <= 1e-12:  # rounding: neither says anything, and two of those are alike
         return 0.0

@@ -24,10 +24,9 @@ import numpy as np
 
 from ..checks import positive_number, whole_number
 from ..errors import FarSideWarning, InvalidOptionError, UnsupportedProblemError
-from ..frontier.curve import EncoderLine, KnownCurve
+from ..frontier.curve import EncoderLine, KnownCurve, optimum
 from ..frontier.frontier import Frontier
 from ..frontier.hull import vertices
-from ..frontier.next_optimum import optimum
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
 from ..options import RunOptions, Seed, takes

@@ -20,7 +20,7 @@ from ..results import Result
 from ..sampling.denoising import counts_of
 from ..sampling.intervals import InformationInterval, complexity, interval_of, relevance
 from ..sampling.leakage import CONFIDENCE, checked_confidence
-from .given import own_system
+from .given import read_system
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -150,7 +150,7 @@ def _columns(encoder: Any, joint: Joint) -> tuple[Array, Any]:
     if isinstance(made, Joint):
         W, labels, p_z = np.asarray(encoder.encoder, dtype=float), made.x_labels, np.asarray(encoder.encoder) @ made.p_x
     else:
-        system = own_system(joint, encoder)
+        system = read_system(encoder, joint, match=False)
         W, labels, p_z = system.encoder, system.x_labels or joint.x_labels, None
     place = {label: x for x, label in enumerate(labels)}
     at = np.array([place.get(label, -1) for label in joint.x_labels])

@@ -59,28 +59,7 @@ def read_systems(joint: Joint, encoders: Any, counts: bool = False, axes: str | 
         named = [(str(number), given) for number, given in enumerate(encoders)]
     if not named:
         raise InvalidEncoderError("expected at least one system; found none.")
-    return [_read(given, joint, counts, axes, name) for name, given in named]
-
-
-def one_of(joint: Joint, given: Any, name: str, counts: bool = False, axes: str | None = None) -> System:
-    """One system as an encoder of the joint's x; ``name`` is what an error calls it."""
-    return _read(given, joint, counts, axes, name)
-
-
-def own_system(joint: Joint, given: Any) -> System:
-    """One system with the labels that it has itself, of which the joint may have others; without labels, in the order of the joint's x."""
-    return _read(given, joint, False, None, "", match=False)
-
-
-def one_system(given: Any, counts: bool = False, axes: str | None = None) -> System:
-    """One system as an encoder, whatever its x are called.
-
-    Examples
-    --------
-    >>> one_system(["red", "red", "green"]).encoder.tolist()
-    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
-    """
-    return _read(given, None, counts, axes, "")
+    return [read_system(given, joint, counts, axes, name) for name, given in named]
 
 
 def systems_from_frame(
@@ -184,7 +163,23 @@ def _is_one_system(given: Any) -> bool:
     return isinstance(given, Sequence) and len(given) > 0 and _is_column(given)
 
 
-def _read(given: Any, joint: Joint | None, counts: bool, axes: str | None, name: str, match: bool = True) -> System:
+def read_system(
+    given: Any,
+    joint: Joint | None = None,
+    counts: bool = False,
+    axes: str | None = None,
+    name: str = "",
+    match: bool = True,
+) -> System:
+    """One system as an encoder of the joint's x, or whatever its x are called if there is no joint; ``name`` is what an error calls it.
+
+    Without ``match`` it keeps the labels that it has itself, of which the joint may have others; if it has none, its x are the joint's.
+
+    Examples
+    --------
+    >>> read_system(["red", "red", "green"]).encoder.tolist()
+    [[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]
+    """
     check_flag("counts", counts)
     where = f"system {name!r}: " if name else ""
     if hasattr(given, "encoder"):  # a solution's, which is known to be (|Z|, |X|)

@@ -22,9 +22,6 @@ from ..runtime.threads import cores
 if TYPE_CHECKING:
     from ..information import Array
 
-MOST_VALUES = 250
-"""Values of a released column that are told apart: scikit-learn's boosting takes 255. Rarer ones are one."""
-
 FEWEST = 20
 """Records that an attack needs: half of fewer teach and show nothing."""
 
@@ -140,4 +137,5 @@ def _feature(column: Any) -> tuple[Array, bool]:
         return column.to_numpy(dtype=float, na_value=np.nan), False
     codes, _ = pd.factorize(column, use_na_sentinel=False)
     rank = np.argsort(np.argsort(-np.bincount(codes), kind="stable"), kind="stable")
-    return np.minimum(rank[codes], MOST_VALUES).astype(float), True
+    # Values of a released column that are told apart: scikit-learn's boosting takes 255. Rarer ones are one.
+    return np.minimum(rank[codes], 250).astype(float), True

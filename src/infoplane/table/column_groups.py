@@ -24,6 +24,7 @@ from ..posterior.merge_path import agglomerative_bottleneck
 from ..problem import bottleneck
 from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.distinct import DistinctRows
+from ..sampling.shrinkage import HALF
 from ..solve import solve
 from ..solvers.shared.intervals import line_cuts, prebins
 from .operating_point import OperatingPoint
@@ -33,14 +34,8 @@ from .partition_curve import partition_curve
 MOST = 32
 """Clusters of a column by default, at most; intervals of a column of numbers, too."""
 
-CLUSTERS_A_GROUP = 2
-"""Clusters for each group of the denoising: a category of few records lies between two of them. MATHS (b)."""
-
 KEPT = 0.999
 """Share of I(Y;Z) that the default's clusters keep when those that are all but equal are joined."""
-
-HALF = 0.5
-"""Records that every y has in every interval beside those that were met."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +99,8 @@ def _encoder(joint: Joint, denoising: Denoising, point: OperatingPoint) -> Array
         return np.ones((1, letters))
     if point.gamma is not None:
         return solve(joint, bottleneck(point.gamma), clusters=min(letters, MOST), rng=0).encoder
-    several = CLUSTERS_A_GROUP * denoising.groups if denoising.how == MIXTURE else letters
+    # Clusters for each group of the denoising: a category of few records lies between two of them. MATHS (b).
+    several = 2 * denoising.groups if denoising.how == MIXTURE else letters
     most = point.most(min(several, MOST))
     if point.max_bits is None and point.min_relevance is None:
         # Restarts would take as long as all the rest, for clusters that no model downstream tells from these.

@@ -17,7 +17,7 @@ from ..errors import InvalidJointError
 from ..formatting import label_text
 from ..information import Array, IntArray, plane_point
 from ..joint.joint import Joint
-from ..sampling.denoising import LARGEST
+from ..joint.tables import LARGEST_TABLE
 from .column_groups import ColumnGroups, cross_counts, grouped_categories, interval_centres
 from .letters import IntervalLetters, Letters, looked_up
 from .operating_point import OperatingPoint
@@ -67,10 +67,10 @@ class EncodedFeature:
         min_count: int,
     ) -> EncodedFeature:
         """The feature whose letters the training rows have as ``codes``, with the classes ``y``."""
-        if letters.size * outcomes > LARGEST:
+        if letters.size * outcomes > LARGEST_TABLE:
             raise InvalidJointError(
-                f"the counts of a feature are a table of at most {LARGEST:,} cells; {name!r} has {letters.size:,} categories, and there "
-                f"are {outcomes:,} classes. Group rare categories first."
+                f"the counts of a feature are a table of at most {LARGEST_TABLE:,} cells; {name!r} has {letters.size:,} categories, and "
+                f"there are {outcomes:,} classes. Group rare categories first."
             )
         N = cross_counts(codes, y, weights, (letters.size, outcomes))
         intervals = isinstance(letters, IntervalLetters)

@@ -16,9 +16,7 @@ import pandas as pd
 from ..information import IntArray
 from ..joint.binning import Cut
 from ..joint.labels import MISSING
-
-UNKNOWN = -1
-"""The code of a value that was not met."""
+from ..joint.lookup import UNSEEN
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +57,7 @@ class CategoryLetters:
 
     @property
     def _missing(self) -> int:
-        return len(self.values) if self.has_missing else UNKNOWN
+        return len(self.values) if self.has_missing else UNSEEN
 
     def _places(self, values: pd.Index[Any]) -> IntArray:
         places = self.values.get_indexer(values).astype(np.int64, copy=False)
@@ -90,7 +88,7 @@ class IntervalLetters:
         """The letters of other numbers."""
         values = column.to_numpy(dtype=float, na_value=np.nan)
         codes = np.searchsorted(np.array(self.edges, dtype=float), values, side="right").astype(np.int64)
-        codes[np.isnan(values)] = len(self.edges) + 1 if self.has_missing else UNKNOWN
+        codes[np.isnan(values)] = len(self.edges) + 1 if self.has_missing else UNSEEN
         return codes
 
 
@@ -127,7 +125,7 @@ class ProductLetters:
         codes = [part.codes(column) for part, column in zip(self.parts, columns, strict=True)]
         unknown = np.any([one < 0 for one in codes], axis=0)
         places = self.keys.get_indexer(pd.Index(_together(self.parts, [np.maximum(one, 0) for one in codes])))
-        return np.where(unknown, UNKNOWN, places).astype(np.int64)
+        return np.where(unknown, UNSEEN, places).astype(np.int64)
 
 
 Letters = CategoryLetters | IntervalLetters | ProductLetters

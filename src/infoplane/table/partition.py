@@ -47,12 +47,6 @@ Trend = Literal["rising", "falling", "either"] | None
 FINEST = 2_000
 """Letters of a row up to which all cuts between them are tried, O(|X|^2): a tenth of a second. Above, as many bins of equal mass."""
 
-PROVEN = 1e-9
-"""Nats between I(Y;Z) and its upper bound that count as none."""
-
-SLACK = 1e-12
-"""Share of a least mass that rounding may take: ten records of thirty are a third."""
-
 
 @dataclass(frozen=True, eq=False)
 class HardPartition(Result, EncoderView):
@@ -86,7 +80,8 @@ class HardPartition(Result, EncoderView):
     @property
     def proven(self) -> bool:
         """Whether no map is better, up to rounding."""
-        return self.gap <= PROVEN
+        # Nats between I(Y;Z) and its upper bound that count as none.
+        return self.gap <= 1e-9
 
     @property
     def edges(self) -> tuple[Any, ...]:
@@ -205,7 +200,8 @@ def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> 
         if count > joint.records:
             raise InvalidOptionError(f"min_count must be at most the {joint.records:,} records; found {count:,}.")
         least = max(least, count / joint.records)
-    return least * (1.0 - SLACK)
+    # Share of a least mass that rounding may take: ten records of thirty are a third.
+    return least * (1.0 - 1e-12)
 
 
 @dataclass(frozen=True)

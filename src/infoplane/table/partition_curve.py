@@ -29,9 +29,6 @@ from .partition import HardPartition, Order, PartitionSearch
 if TYPE_CHECKING:
     import pandas as pd
 
-CLUSTERS = 32
-"""The largest k by default."""
-
 
 class GroupChoice(NamedTuple):
     """The number of clusters that held-out records prefer; ``print`` it to read it."""
@@ -132,7 +129,7 @@ class PartitionCurve(Result):
         return f"PartitionCurve(1 to {counted(int(self.clusters[-1]), 'cluster')}: I(Y;Z) {ends} bits)"
 
 
-def partition_curve(joint: Joint, *, clusters: int = CLUSTERS, order: Order = "free") -> PartitionCurve:
+def partition_curve(joint: Joint, *, clusters: int = 32, order: Order = "free") -> PartitionCurve:
     """The best map to k clusters for each k = 1, ..., ``clusters``: one dynamic programme, or one tree with moves.
 
     Parameters

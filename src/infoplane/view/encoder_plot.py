@@ -21,9 +21,6 @@ if TYPE_CHECKING:
 
     from ..table.encoded_feature import EncodedFeature
 
-CONFIDENCE = 0.95
-"""Of the band."""
-
 
 def plot_feature(feature: EncodedFeature, cross_fitted: Array | None = None, ax: Axes | None = None) -> Axes:
     """Draw it; ``cross_fitted`` are the counts of each group and class with groups that the rows themselves had no part in."""
@@ -38,7 +35,7 @@ def plot_feature(feature: EncodedFeature, cross_fitted: Array | None = None, ax:
     chosen = counted(feature.clusters, "group")
     ax.plot([ixz], [iyz], "D", color=COLOURS[1], label=chosen)
     if cross_fitted is not None and len(cross_fitted) > 1:
-        band = interval_of([relevance(np.eye(len(cross_fitted)), cross_fitted)], CONFIDENCE)
+        band = interval_of([relevance(np.eye(len(cross_fitted)), cross_fitted)], 0.95)
         ends = band.low / NATS_PER_BIT, band.high / NATS_PER_BIT
         ax.plot([ixz, ixz], ends, "-", color=COLOURS[1], linewidth=3, alpha=0.4, label="95%, cross-fitted rows")
     ax.set(xlabel="H(Z), bits", ylabel="I(Y;Z), bits", title=label_text(feature.name, 60))

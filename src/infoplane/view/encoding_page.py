@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from ..table.bottleneck_encoder import BottleneckEncoder
     from ..table.encoded_feature import EncodedFeature
 
-SHOWN = 8
-"""Typical categories of a group that the page lists."""
-
 STYLE = "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
 """Of the page; tables have the style of `markup`."""
 
@@ -45,6 +42,7 @@ def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
     if feature.groups is not None:
         facts.append(("what the records support", str(feature.groups.denoising)))
     header = ("group", "records", "share of each class", "typical")
+    # Typical categories of a group that the page lists.
     rows = [
         (
             f"z{one.z}",
@@ -52,7 +50,7 @@ def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
             predicted(one, classes, 4),
             "; ".join(label_text(feature.labels[x], 40) for x in one.typical),
         )
-        for one in sorted(by_mass(joint, feature.encoder, SHOWN), key=lambda one: one.z)
+        for one in sorted(by_mass(joint, feature.encoder, 8), key=lambda one: one.z)
     ]
     said = markup.note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
     return markup.page(

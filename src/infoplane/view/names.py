@@ -1,4 +1,11 @@
-"""Names beside points that do not overlap each other, the points, or the lines, texts and legend of the picture.
+"""What a picture calls its runs and points.
+
+*Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
+named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
+some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
+that they name.
+
+*Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture.
 
 textalloc places them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
 """
@@ -16,10 +23,9 @@ from ..information import Array
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-INK = "#333333"
+    from ..frontier.frontier import Frontier
 
-REACHES = (0.08, 0.2, 0.35)
-"""Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off."""
+INK = "#333333"
 
 
 def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
@@ -35,7 +41,8 @@ def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
     lines = [*_lines(ax), *_boxes(ax)]
     limits = ax.get_xlim(), ax.get_ylim()
     placed: Any = []
-    for reach in REACHES:
+    # Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off.
+    for reach in (0.08, 0.2, 0.35):
         for made in placed:
             made.remove()
         *_, texts, strokes = textalloc.allocate(
@@ -84,3 +91,31 @@ def _boxes(ax: Axes) -> list[Array]:
         corners = ax.transData.inverted().transform(drawn.get_window_extent().corners())
         found += [corners[[0, 1, 3, 2, 0]], corners[[0, 3]], corners[[1, 2]]]
     return found
+
+
+BEST, GIVEN = "best found", "given"
+"""The runs of a search that has many ways, and systems from elsewhere."""
+
+
+def groups(frontier: Frontier) -> list[str]:
+    """What a legend calls each run, in the order of the runs."""
+    asked = _asked(frontier.provenance)
+    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
+        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
+    return [_group(run.solver, asked) for run in frontier.runs]
+
+
+def _group(solver: str, asked: set[str]) -> str:
+    if solver.startswith(f"{GIVEN}: "):
+        return GIVEN
+    return solver if solver in asked or not asked else BEST
+
+
+def _asked(provenance: dict[str, Any]) -> set[str]:
+    """The solvers that the calls behind a frontier named."""
+    return {
+        str(call["solver"])
+        for part in provenance.get("parts", [provenance])
+        for call in (part, *part.get("solvers", ()))
+        if isinstance(call, dict) and call.get("solver")
+    }

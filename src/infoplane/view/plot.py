@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..checks import positive_number
-from ..errors import InvalidOptionError, MissingExtraError
+from ..checks import extra, positive_number
+from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..frontier.enclosure import Enclosure, is_enclosed
 from ..frontier.frontier import Frontier
@@ -27,8 +27,7 @@ from ..problem import bottleneck, named_family
 from ..sampling.caution import chance_of
 from ..solution import Solution
 from ..storage.files import write_whole
-from .groups import groups
-from .names import name_points
+from .names import groups, name_points
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -357,10 +356,7 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
 
 def require_matplotlib() -> None:
     """Raise `MissingExtraError` unless matplotlib can be imported."""
-    try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError('plots need matplotlib: pip install "infoplane[plot]".') from error
+    extra("matplotlib.figure", "plots need matplotlib", "plot")
 
 
 # -- drawing -----------------------------------------------------------------------------------------------------------
@@ -399,46 +395,33 @@ def _classes() -> tuple[Any, Any]:
     return ShownFigure, ShownAxes
 
 
-def _task_frame(ax: Axes, frontier: Frontier, isz: Array) -> None:
-    """Limits, labels, title and the bound I(U;Z) <= I(U;X)."""
-    bound = bits(TaskJoint.of(frontier.joint).keep.mutual_information)
-    ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-    ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", color=GREY, fontsize="small", va="bottom", clip_on=True)
-    right = max(float(isz.max()), 1e-3) * 1.06
-    ax.set_xlim(-0.02 * right, right)
-    ax.set_ylim(-0.03 * bound, max(bound, 1e-3) * 1.14)
-    ax.set_xlabel("told of what is hidden, I(S;Z)  [bits]")
-    ax.set_ylabel("kept, I(U;Z)  [bits]")
-    ax.set_title(
-        f"Information plane: {', '.join(dict.fromkeys(named_family(run.problem).title for run in frontier.runs))}",
-        **TITLE,
-    )
-    tidy(ax)
-
-
-def _frame(ax: Axes, frontier: Frontier, ixz: Array) -> None:
+def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
     """Limits, labels, title and the bounds I(Y;Z) <= min(I(X;Z), I(X;Y)); of tasks, I(U;Z) <= I(U;X)."""
-    if not frontier.runs[0].problem.single_target:
-        _task_frame(ax, frontier, ixz)
-        return
-    bound = bits(frontier.joint.mutual_information)
+    one_target = frontier.runs[0].problem.single_target
+    told = frontier.joint if one_target else TaskJoint.of(frontier.joint).keep
+    bound = bits(told.mutual_information)
     # A joint of independent X and Y, or one trivial run, still gets axes of positive length.
-    right = max(float(ixz.max()), bound, 1e-3) * 1.06
-    # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
-    left = float(ixz.min()) - 0.3 * float(np.ptp(ixz))
-    if left < 0.4 * right or np.ptp(ixz) < 1e-3 * right:
-        left = 0.0
-    top = max(bound, 1e-3) * 1.14
-    ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
-    # Above the bounds there is nothing to cover.
+    right, left = max(float(x.max()), bound if one_target else 0.0, 1e-3) * 1.06, 0.0
     style: dict[str, Any] = {"color": GREY, "fontsize": "small", "va": "bottom", "clip_on": True}
-    ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
-    along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
-    ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
+    if one_target:
+        # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
+        near = float(x.min()) - 0.3 * float(np.ptp(x))
+        left = near if near >= 0.4 * right and np.ptp(x) >= 1e-3 * right else 0.0
+        ax.plot([0.0, bound, right], [0.0, bound, bound], color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+        # Above the bounds there is nothing to cover.
+        ax.text(max(left, bound) + 0.02 * (right - left), bound * 1.015, "I(Y;Z) = I(X;Y)", ha="left", **style)
+        along: dict[str, Any] = {"rotation": 45, "rotation_mode": "anchor", "transform_rotates_text": True}
+        ax.text(0.48 * bound, 0.5 * bound, "I(Y;Z) = I(X;Z)", ha="center", **along, **style)
+        names = "I(X;Z)  [bits]", "I(Y;Z)  [bits]"
+    else:
+        ax.axhline(bound, color=GREY, linewidth=0.8, zorder=1, label="_bounds")
+        ax.text(0.0, bound * 1.015, "I(U;Z) = I(U;X)", **style)
+        names = "told of what is hidden, I(S;Z)  [bits]", "kept, I(U;Z)  [bits]"
+    top = max(bound, 1e-3) * 1.14
     ax.set_xlim(left - 0.02 * (right - left), right)
     ax.set_ylim(-0.03 * top, top)
-    ax.set_xlabel("I(X;Z)  [bits]")
-    ax.set_ylabel("I(Y;Z)  [bits]")
+    ax.set_xlabel(names[0])
+    ax.set_ylabel(names[1])
     families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
     tidy(ax)

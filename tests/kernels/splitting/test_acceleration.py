@@ -22,7 +22,7 @@ def split():
     return Split(
         support.p_x, support.p_y, support.P, support.T, M, np.ascontiguousarray(M.T / support.p_x),
         np.zeros(1), nothing, np.zeros(2), 1, 0.0, True, 1.0, 0.0, 1.0, False, False,
-        np.zeros(1, dtype=np.int64),
+        np.zeros(1, dtype=np.int64), np.full((3, 1), np.nan),
     )  # fmt: skip
 
 

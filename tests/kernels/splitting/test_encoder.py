@@ -80,12 +80,3 @@ def test_divergence_is_exact_for_small_and_large_steps():
         terms = W * np.where(np.abs(ratio) < 1e-4, ratio**2 / 2 - ratio**3 / 6, (1 + ratio) * np.log1p(ratio) - ratio)
         # Logarithms of W carry a rounding of 1e-16, which is all that limits the smallest steps.
         assert found == pytest.approx(float((terms * split.p_x).sum()), rel=1e-4 + 1e-15 / size**1.5)
-
-
-def test_products_in_pieces_are_the_whole(monkeypatch):
-    psi, stop = np.random.default_rng(0).random((7, 5)), np.zeros(1, dtype=np.int64)
-    monkeypatch.setattr(encoder, "PIECE", 70)  # two rows at a time
-    products = encoder.products
-    np.testing.assert_allclose(products(psi, stop), psi @ psi.T)
-    stop[0] = 1
-    assert not products(psi, stop).any()

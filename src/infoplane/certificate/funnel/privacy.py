@@ -191,6 +191,10 @@ class Polytope:
         first = (self.p_x / self.p_x.sum())[:, None]
         if self.rank == len(self.p_x):
             return _mixture(first, self.p_x, budget)
+        return _generated(first, self.found(budget), self.p_x, budget)
+
+    def found(self, budget: Budget) -> Vertices:
+        """The vertices that are met within the budget."""
         basis = self.left[:, : self.rank].T
         found = list(_vertices(basis @ self.N, basis @ np.ones(len(self.N)), budget))
         empty = np.empty((0, self.rank))
@@ -198,7 +202,7 @@ class Polytope:
         masses = np.vstack([empty, *(some for _, some in found)]) * (self.p_x / self.unit)[letters]
         masses /= masses.sum(axis=1, keepdims=True)
         self.vertices = max(len(letters), 1)
-        return _generated(first, Vertices(letters, masses), self.p_x, budget)
+        return Vertices(letters, masses)
 
 
 class Vertices(NamedTuple):

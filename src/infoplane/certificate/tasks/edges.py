@@ -8,7 +8,6 @@ and hide, if a cap is its price, makes a bound of I(U;Z) under I(S;Z) <= r: keep
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,6 +17,8 @@ from ...kernels.task_proof.pairs import UNIT, price_edges
 from ...posterior.edge_columns import EdgeColumns, EdgePoint
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
+from .boxes import Asked
+from .challenge import TaskOutcome, upheld
 
 MOST_LETTERS = 4_000
 """Classes of letters whose pairs are gone through: eight million, some ten seconds."""
@@ -39,21 +40,6 @@ SEEDS, SEEDS_A_LETTER = 6_000, 13
 
 ROOM = 200_000
 """Violated edges that a round looks at."""
-
-
-@dataclass
-class EdgeOutcome:
-    """Where a generation has ended."""
-
-    point: EdgePoint
-    encoder: Array = field(repr=False)
-    """Of the classes."""
-    lower: float
-    """The best bound of L at ``hide``, proven with ``lam``."""
-    hide: float
-    lam: Array = field(repr=False)
-    rounds: int
-    cells: int
 
 
 def lagrangian_bound(form: TaskForm, hide: float, lam: Array, least: float) -> float:
@@ -82,13 +68,13 @@ def seeded(
     return columns
 
 
-def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, cap: float | None = None) -> EdgeOutcome:
+def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, cap: float | None = None) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given.
 
     Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its price less hide r.
     """
-    finest, floor, rounds, cells = tol / 4.0, 1e-3, 0, 0
-    best: tuple[float, float, Array] | None = None
+    finest, floor, rounds = tol / 4.0, 1e-3, 0
+    best: tuple[float, EdgePoint, float] | None = None
     found: EdgePoint | None = None
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
     T_u, T_s = np.ascontiguousarray(form.T_u), np.ascontiguousarray(form.T_s)
@@ -112,12 +98,12 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
         if math.isfinite(top):
             floor = min(floor, max((value - top) / 50.0, finest))
         least, count, some = price_edges(T_u, T_s, form.keep, found.hide, found.lam, floor, -0.25 * floor, pairs, met)
-        cells += some
         budget.cells_spent += some
-        bound = lagrangian_bound(form, found.hide, found.lam, min(least, 0.0) if count == 0 and least > 0.0 else least)
+        least = min(least, 0.0) if count == 0 and least > 0.0 else least
+        bound = lagrangian_bound(form, found.hide, found.lam, least)
         at_cap = bound - found.hide * (cap or 0.0)
         if at_cap > top:
-            top, best = at_cap, (bound, found.hide, found.lam)
+            top, best = at_cap, (bound, found, least)
         if value - top <= tol or budget.over:
             break
         if count == 0:
@@ -127,13 +113,15 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
             continue
         if len(columns.x) > columns.first + MANY * len(form.p_x) + 500:
             columns.trim(found, KEPT)
-        columns.add(*_chosen(pairs[:count], met[:count], len(form.p_x)))
+        columns.add(*chosen(pairs[:count], met[:count], len(form.p_x)))
     assert found is not None
     assert best is not None
-    return EdgeOutcome(found, encoder, best[0], best[1], best[2], rounds, cells)
+    lower, proof, claim = best
+    said = upheld(Asked(form.at(proof.hide), proof.lam), claim, columns.posteriors(found.weights))
+    return TaskOutcome(encoder, -math.inf if said else lower, proof.hide, proof.lam, rounds, said)
 
 
-def _chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArray, Array]:
+def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArray, Array]:
     """The most violated edges, of each letter a few."""
     seen = np.zeros(letters, dtype=np.int64)
     picked: list[int] = []

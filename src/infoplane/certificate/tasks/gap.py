@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
+import numpy as np
+
 from ...encoder.encoder import check_encoder
 from ...information import Array
 from ...joint.joint import Joint
 from ...joint.support import Support
+from ...posterior.task_columns import TaskColumns
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 from ...task_problem import TaskLagrangian
 from ..certificate import Certificate, Limits
-from .boxes import box_bound, search_boxes
+from .boxes import Asked, box_bound, search_boxes
+from .challenge import upheld
+from .columns import generate_columns
 from .edges import MOST_LETTERS, generate, seeded
 
 
@@ -26,15 +33,21 @@ def certify_task(
     support = Support(joint)
     form = TaskForm(support, problem)
     own, loss = form.condensed(W[:, support.x]), problem.value(joint, W)
-    posterior, left = None, 0
-    if form.gamma == 0.0 and len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
-        outcome = generate(form, seeded(form, posteriors=form.posteriors(own)), 0.9 * limits.tol, budget)
-        lower, lam = outcome.lower, outcome.lam
+    Q, posterior, left = form.posteriors(own), None, 0
+    if form.gamma == 0.0:
+        if len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
+            outcome = generate(form, seeded(form, posteriors=Q), 0.9 * limits.tol, budget)
+        else:
+            columns = TaskColumns(form, np.column_stack([Q, np.eye(len(form.p_x))]))
+            outcome = generate_columns(form, columns, 0.9 * limits.tol, budget)
+        lower, lam, said = outcome.lower, outcome.lam, outcome.contradiction
     else:
-        lam = form.multipliers(own)
-        found = search_boxes(form, lam, 0.4 * limits.tol, budget)
-        lower, left = box_bound(form, lam, found.least), found.left
-        if found.violating:
+        asked = Asked(form, form.multipliers(own))
+        found = search_boxes(asked, 0.4 * limits.tol, budget)
+        said = upheld(asked, found.least, Q)
+        lam, left = asked.lam, found.left
+        lower = -math.inf if said else box_bound(form, lam, found.least)
+        if found.violating and loss - lower > limits.tol:
             posterior = support.spread((found.violating[0] / form.p_x)[form.classes] * support.p_x)
     return Certificate(
         problem=problem,
@@ -45,6 +58,6 @@ def certify_task(
         multipliers=support.spread(form.letters.spread(lam, form.gamma)),
         left=left,
         seconds=budget.seconds_spent,
-        limit="" if loss - lower <= limits.tol else "its limits, or an encoder that is not optimal",
+        limit="" if loss - lower <= limits.tol else said or "its limits, or an encoder that is not optimal",
         posterior=posterior,
     )

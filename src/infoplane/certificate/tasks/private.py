@@ -42,8 +42,11 @@ class PrivateRelease(NamedTuple):
     upper: float
     """Of I(U;Z)."""
     lam: Array
-    edges: tuple[IntArray, IntArray, Array]
-    """Its posteriors (x, y, t), q = (1 - t) e_x + t e_y, before those that say the same were joined: columns for every cap."""
+    edges: tuple[IntArray, IntArray, Array] | None
+    """Of a binary secret its posteriors (x, y, t), q = (1 - t) e_x + t e_y, before those that say the same were joined: columns for
+    every cap."""
+    posteriors: Array | None
+    """Of others posteriors as columns, of which it is a mixture."""
     rounds: int
 
 
@@ -110,7 +113,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
     used = weights > 0.0
     own = columns.x[used], columns.y[used], columns.t[used]
-    return PrivateRelease(columns.encoder(weights), *best, own, rounds)
+    return PrivateRelease(columns.encoder(weights), *best, own, None, rounds)
 
 
 def _upper(form: TaskForm, h_u: float, lam: Array, least: float) -> float:

@@ -9,20 +9,16 @@ import math
 
 from ...information import Array
 from ...runtime.compiling import part
-from .arrays import Integers
 
 
 @part
-def solve_definite(A: Array, b: Array, least: float, stop: Integers | None = None) -> bool:
+def solve_definite(A: Array, b: Array, least: float) -> bool:
     """Solve A u = b by Cholesky for positive definite A of a unit diagonal, about; u goes over b, and A becomes its lower factor.
 
     A pivot that is not above `least`, by rounding or since A is not definite, is replaced by it: False says so, and u is merely damped.
-    Once `stop` is set it ends, with nothing solved: thousands of unknowns take seconds.
     """
     n, definite = b.size, True
     for row in range(n):
-        if stop is not None and stop[0] != 0:
-            return False
         for column in range(row + 1):
             total = A[row, column]
             for l in range(column):

@@ -27,7 +27,7 @@ from .tables import Iterate, Setting, Split, State, Tables, Tail, Weights
 
 
 @part
-def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
+def split_of(tables: Tables, setting: Setting, state: State, r: int, scale: float) -> Split:
     """The data that the steps of run r need."""
     return Split(
         tables.p_x,
@@ -48,6 +48,7 @@ def split_of(tables: Tables, setting: Setting, r: int, scale: float) -> Split:
         setting.gradient,
         setting.encoder_first,
         setting.stop,
+        state.m[r],
     )
 
 
@@ -101,6 +102,7 @@ def _without_dead(split: Split, now: Iterate, keep: Flags, kept: int) -> tuple[I
     W, v = kept_rows(now.W, keep, kept, True), kept_rows(now.v, keep, kept, True)
     nu, c = kept_rows(now.nu, keep, kept, False), kept_rows(now.c, keep, kept, False)
     boost = kept_rows(now.boost, keep, kept, False)
+    split.m[0, 0] = np.nan
     return Iterate(W, v, nu, c, boost, matmul(W, split.M)), Tail(W, W, nu, 0)
 
 
@@ -117,6 +119,7 @@ def _looked_ahead(split: Split, setting: Setting, rho: Weights, now: Iterate, ta
         level = augmented_lagrangian(split.h, loss, now.u, now.v, now.nu, now.c, setting.encoder_first)
         if leaped and lagrangian(split, W, rho) <= level:
             u = matmul(W, split.M)
+            split.m[0, 0] = np.nan
             _follow(split, setting, u, nu)
             now, looks = Iterate(W, u.copy(), nu, now.c, now.boost, u), -1
     return now, Tail(now.W, tail.W_1, now.nu, looks + 1)
@@ -179,7 +182,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
             break
         rho = (setting.rho[r, 0], setting.rho[r, 1], setting.rho[r, 2])
         scale = max(abs(rho[0]), abs(rho[1]), abs(rho[2]))
-        split = split_of(tables, setting, r, scale)
+        split = split_of(tables, setting, state, r, scale)
         now, tail = _fetched(tables, state, r)
         c_before, keep = np.empty_like(now.c), np.empty(now.W.shape[0], dtype=np.bool_)
         for step in range(steps[r]):

@@ -4,7 +4,7 @@
 
 h < 0 is the entropy prox (strictly convex), h > 0 the concave prox (its upper branch), h = 0 a weighted projection.
 With lam the multiplier of sum v = 1, stationarity is c v - h (log v + 1) = c x + s - lam; v_z(lam) decreases, so lam is found by a
-safeguarded one-dimensional Newton search.
+safeguarded one-dimensional Newton search, which begins with Newton's step from the v before.
 """
 
 import math
@@ -14,7 +14,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import inlined, part
 from ..common.arrays import Flags
-from ..common.roots import safe_log, upper_root, wright_omega
+from ..common.roots import TINY, UNIT, safe_log, upper_root, wright_omega
 from .tables import Split
 
 
@@ -30,9 +30,9 @@ def argmin_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> Arr
             for z in range(v.shape[0]):
                 slope[z] += eta * (safe_log(v[z, j]) + 1.0)
         if split.h[j] - eta > 0.0:
-            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], new[:, j], split.adaptive)
+            concave_prox(split.h[j] - eta, x[:, j], slope, c[:, j], v[:, j], new[:, j], split.adaptive)
         else:
-            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], new[:, j])
+            convex_prox(eta - split.h[j], x[:, j], slope, c[:, j], v[:, j], new[:, j])
     return new
 
 
@@ -66,19 +66,42 @@ def _total(h: float, x: Array, s: Array, c: Array, lam: float, emptied: Flags, o
 
 
 @part
-def _search(h: float, x: Array, s: Array, c: Array, low: float, high: float, emptied: Flags, out: Array) -> None:
-    """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket; fills out with v."""
-    lam = 0.5 * (low + high)
+def _first(h: float, x: Array, s: Array, c: Array, v: Array) -> float:
+    """The lam at which sum v + dv = 1, each row linearised at the v before: dv = (c x + s - c v + h (log v + 1) - lam)/(c - h/v).
+
+    NaN where a row is past its edge, c v <= h, or none has mass.
+    """
+    total, width = -1.0, 0.0
+    for i in range(v.shape[0]):
+        if v[i] > TINY:
+            slope = c[i] - h / v[i]
+            if not slope > 0.0:
+                return math.nan
+            total += v[i] + (c[i] * (x[i] - v[i]) + s[i] + h * (math.log(v[i]) + 1.0)) / slope
+            width += 1.0 / slope
+    return total / width
+
+
+@part
+def _search(
+    h: float, x: Array, s: Array, c: Array, lam: float, low: float, high: float, emptied: Flags, out: Array
+) -> None:
+    """The multiplier between low and high at which v sums to one, by Newton kept inside the bracket from lam on; fills out with v."""
+    rounding = 4.0 * UNIT * max(x.shape[0], 2)
+    if not low < lam < high:
+        lam = 0.5 * (low + high)
     for _ in range(200):
         total, slope = _total(h, x, s, c, lam, emptied, out)
         if total > 0.0:
             low = lam
         else:
             high = lam
-        if abs(total) <= 1e-15 or high - low <= 1e-16 * (abs(low) + abs(high)):
+        if abs(total) <= rounding or high - low <= 1e-16 * (abs(lam) + abs(high)):
             break
         lam_new = lam - total / slope if slope < 0.0 else low
-        lam = lam_new if low < lam_new < high else 0.5 * (low + high)
+        if not low < lam_new < high:
+            lam_new = 0.5 * (low + high) if low > -math.inf else high - 1.0 - abs(high)
+        lam = lam_new
     total = 0.0
     for i in range(out.shape[0]):
         total += out[i]
@@ -87,7 +110,7 @@ def _search(h: float, x: Array, s: Array, c: Array, low: float, high: float, emp
 
 
 @inlined
-def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
+def convex_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array) -> None:
     """Minimise k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k >= 0."""
     n = x.shape[0]
     low, high = -math.inf, -math.inf
@@ -95,11 +118,11 @@ def convex_prox(k: float, x: Array, s: Array, c: Array, out: Array) -> None:
         y = c[i] * x[i] + s[i] - k
         low = max(low, y - c[i])  # some v_i = 1 there, so the total is at least one
         high = max(high, y - c[i] / n + k * math.log(n))  # every v_i <= 1/n there
-    _search(-k, x, s, c, low, high, np.zeros(n, dtype=np.bool_), out)
+    _search(-k, x, s, c, _first(-k, x, s, c, v), low, high, np.zeros(n, dtype=np.bool_), out)
 
 
 @inlined
-def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: bool) -> None:
+def concave_prox(k: float, x: Array, s: Array, c: Array, v: Array, out: Array, adaptive: bool) -> None:
     """Minimise -k sum v log v - <s, v> + sum (c/2)(v - x)^2 on the simplex, k > 0, on the branch v_i > k / c_i.
 
     The root v = (k/c) e^t, e^t - t = (c x + s + k - lam)/k + log(k/c), exists while lam <= the smallest `edge`. If even there the
@@ -123,13 +146,6 @@ def concave_prox(k: float, x: Array, s: Array, c: Array, out: Array, adaptive: b
             left -= 1
         else:
             break  # one row is left: on the simplex its v is 1, which normalising gives it
-    # The total grows without bound as lam falls: lower lam until the total is positive, then search the bracket.
-    high, width = edge, k
-    low = edge - width
-    for _ in range(200):
-        if _total(k, x, s, c, low, emptied, out)[0] >= 0.0:
-            break
-        high = low
-        width *= 2.0
-        low -= width
-    _search(k, x, s, c, low, high, emptied, out)
+    # The total is convex and grows without bound as lam falls: a Newton step from below one ends above it, whichever lam it begins with.
+    first = _first(k, x, s, c, v)
+    _search(k, x, s, c, first if first < edge else edge - k, -math.inf, edge, emptied, out)

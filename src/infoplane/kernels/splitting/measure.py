@@ -7,17 +7,18 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import inlined, part
 from ..common.arrays import matmul
+from ..common.fast import exp, floored_log
 from ..common.roots import safe_log
 from .tables import Split, Weights
 
 
 @part
 def log_table(p: Array) -> Array:
-    """Element-wise `safe_log` of a matrix."""
+    """Element-wise `floored_log` of a matrix."""
     out = np.empty_like(p)
     for i in range(p.shape[0]):
         for j in range(p.shape[1]):
-            out[i, j] = safe_log(p[i, j])
+            out[i, j] = floored_log(p[i, j])
     return out
 
 
@@ -59,7 +60,9 @@ def softmax_columns(score: Array, log_total: Array) -> Array:
     total = np.zeros(n_x)
     for z in range(n_z):
         for i in range(n_x):
-            score[z, i] = math.exp(score[z, i] - top[i])
+            score[z, i] = exp(score[z, i] - top[i])
+    for z in range(n_z):
+        for i in range(n_x):
             total[i] += score[z, i]
     for i in range(n_x):
         log_total[i] = top[i] + math.log(total[i])

@@ -64,6 +64,7 @@ class State(NamedTuple):
     nu: Array  # (R, |Z|, m)
     c: Array  # (R, |Z|, m)
     boost: Array  # (R, |Z|, m)  factors by which steps had to raise the automatic penalty
+    m: Array  # (R, |Z|, m)      multipliers of the encoder block where its dual has many unknowns; begins with NaN if not known
     W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `acceleration.leap`
     W_0: Array  # (R, |Z|, |X|)  ... and two strides ago
     nu_1: Array  # (R, |Z|, m)
@@ -116,3 +117,4 @@ class Split(NamedTuple):
     gradient: bool
     encoder_first: bool
     stop: Integers  # (1,)
+    m: Array  # (|Z|, m)     of the run, updated in place; the first row begins with NaN if none is known

@@ -8,8 +8,7 @@ every q with T_u q in the box has f(q) - lambda.q >= B,
 softmin [e] = -gamma log sum_x exp(-e_x / gamma), the least e_x at gamma = 0. *Proof.* H(T_u q) >= sum_x q_x sum_u r_u(T_ux) (Jensen), and
 -H(T_s q) >= sum_s (T_s q)_s log c_s = sum_x q_x (a.T_sx - lse(a)) (Gibbs): only boxes of U are cut, however large S is. r_u = t_u
 (secant) + (1 - t_u) (h between l_u and b_u, its tangents outside), 0 <= t_u <= 1; Newton's method on v = (mu, t, a), with the kinks of
-mu and, at gamma = 0, the least e_x smoothed. Whatever v it ends with is valid: B is computed from it by the formula, less a bound of its
-rounding.
+mu and, at gamma = 0, the least e_x smoothed. Whatever v it ends with is valid: the caller computes B from it by the plain formula.
 """
 
 import math
@@ -312,10 +311,11 @@ def weigh(
 
 
 @entry
-def reduced(T_u: Array, e: Array, least: float, rho: float, low: Array, high: Array) -> None:
+def best_shares(T_u: Array, e: Array, least: float, rho: float, thetas: Array) -> None:
     """Gamma = 0: a q of the box below the target has sum_x q_x (e_x - min e) <= rho, the target less the bound; hence for every theta >= 0
 
-    u <= max_x (T_ux - theta (e_x - min e)) + theta rho, and u >= the same with signs. The ends are rounded outward.
+    u <= max_x (T_ux - theta (e_x - min e)) + theta rho, and u >= the same with signs: for each u the theta of the tightest, by bisection;
+    the caller computes the ends from them.
     """
     n_u, n = T_u.shape
     for u in range(n_u):
@@ -329,13 +329,10 @@ def reduced(T_u: Array, e: Array, least: float, rho: float, low: Array, high: Ar
                     value = sign * T_u[u, x] - theta * (e[x] - least)
                     if value > highest:
                         highest, at = value, x
-                off = 64.0 * UNIT * (1.0 + theta * (abs(e[at]) + abs(least) + rho))
-                best = min(best, highest + theta * rho + off)
+                if highest + theta * rho < best:
+                    best = highest + theta * rho
+                    thetas[side, u] = theta
                 if e[at] - least > rho:
                     bottom = theta
                 else:
                     top = theta
-            if side == 0 and best < high[u]:
-                high[u] = max(best, THIN)
-            if side == 1 and -best > low[u]:
-                low[u] = -best

@@ -20,6 +20,7 @@ from ...information import Array
 from ...joint.support import Support
 from ...posterior.linear import linear_programme
 from ...posterior.programme import encoder_of
+from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
 from ...solution import Run
@@ -31,15 +32,6 @@ from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 
 ROUNDS = 12
 """Times that clusters are added to the best encoder, at most."""
-
-DESCENTS = 640
-"""Posteriors from which descents begin in a round: those of the clusters, and letters."""
-
-MISSING = 1e-9
-"""Nats by which a posterior must violate f(q) >= lambda.q to become a cluster."""
-
-APART = 1e-3
-"""Total variation within which two new posteriors are one."""
 
 NEW = 16
 """Clusters that a round adds, at most, where the map goes on from them."""
@@ -139,24 +131,6 @@ def settled(job: Job, form: TaskForm, W: Array, found_by: str) -> Run:
     return replace(
         run, found_by=f"{found_by}, {run.found_by}", died=max(job.starts.shape[1] - len(run.encoder), 0), trace=None
     )
-
-
-def _starts(form: TaskForm, Q: Array) -> Array:
-    """Where descents begin: the posteriors, and letters by mass, each mixed with a little of p(x)."""
-    letters = np.argsort(-form.p_x, kind="stable")[: max(DESCENTS - Q.shape[1], 32)]
-    return np.asarray(0.98 * np.column_stack([Q, np.eye(len(form.p_x))[:, letters]]) + 0.02 * form.p_x[:, None])
-
-
-def missing(form: TaskForm, lam: Array, Q: Array, most: int) -> Array:
-    """Posteriors with f(q) < lambda.q that descents lead to, lowest first, no two alike."""
-    ends, values = form.descended(lam, _starts(form, Q))
-    found: list[Array] = []
-    for k in np.argsort(values, kind="stable"):
-        if values[k] > -MISSING or len(found) == most:
-            break
-        if all(np.abs(ends[:, k] - one).sum() > 2.0 * APART for one in found):
-            found.append(ends[:, k])
-    return np.column_stack([np.empty((len(lam), 0)), *found])
 
 
 def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:

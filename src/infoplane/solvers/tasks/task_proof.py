@@ -12,19 +12,18 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from ...certificate.certificate import Limits
-from ...certificate.tasks.boxes import box_bound, search_boxes
+from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
+from ...certificate.tasks.challenge import TaskOutcome, upheld
+from ...certificate.tasks.columns import generate_columns
 from ...certificate.tasks.edges import MOST_LETTERS, generate, seeded
 from ...information import Array, entr
-from ...posterior.linear import linear_programme, repaired
-from ...posterior.programme import encoder_of
+from ...posterior.task_columns import TaskColumns, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
 from ...solution import Run
 from ...status import proven
 from ..base import PathSolver
@@ -32,13 +31,10 @@ from ..job import Job
 from ..shared.capping import merged
 from ..shared.starts import make_starts, seed_sequence
 from .task_map import form_of, task_refusal
-from .task_portfolio import TaskPortfolio, missing, settled
+from .task_portfolio import TaskPortfolio, settled
 
 ESCAPES = 40
 """Times that a search may send the encoder back."""
-
-COLUMN_ROUNDS = 200
-"""Programmes over posteriors of one proof at gamma = 0."""
 
 SHARE = 0.01
 """Of all mass that new clusters begin with."""
@@ -48,16 +44,6 @@ STARTS = 2
 
 NEW = 64
 """Columns that a round adds, at most."""
-
-
-class TaskBound(NamedTuple):
-    """A proven bound, the multipliers that it follows from, and the best encoder of the classes on the way."""
-
-    lower: float
-    lam: Array | None
-    encoder: Array
-    cells: int
-    rounds: int
 
 
 @dataclass(frozen=True)
@@ -113,77 +99,47 @@ class TaskProof(PathSolver, Limits):
             W = settled(asked, form, merged(job.support, job.problem, W, most=asked.most), "merging").encoder
         run = job.standing(W, self.name)
         gap = job.loss(W) - found.lower
-        lam = None if found.lam is None else form.letters.spread(found.lam, form.gamma)
         return replace(
             run,
             status=proven(gap, self.tol, run.residuals, run.status),
             iterations=found.rounds,
             died=max(asked.starts.shape[1] - len(W), 0),
             lower_bound=found.lower,
-            multipliers=lam,
-            advice="raise max_cells or max_seconds",
+            multipliers=form.letters.spread(found.lam, form.gamma),
+            advice=found.contradiction or "raise max_cells or max_seconds",
         )
 
 
-def prove(form: TaskForm, job: Job, W: Array, tol: float) -> TaskBound:
+def prove(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
     """The best bound that the budget allows, from an encoder of the letters."""
     # I(U;Z) <= I(U;X) always holds, and needs no search.
     most = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - float(entr(form.T_u).sum(axis=0) @ form.p_x))
     simple = -most * (1.0 + 1e-12) - 1e-15
     if form.gamma == 0.0 and len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
-        outcome = generate(form, seeded(form, posteriors=form.posteriors(form.condensed(W))), 0.9 * tol, job.budget)
-        found = TaskBound(outcome.lower, outcome.lam, outcome.encoder, outcome.cells, outcome.rounds)
+        found = generate(form, seeded(form, posteriors=form.posteriors(form.condensed(W))), 0.9 * tol, job.budget)
     elif form.gamma > 0.0:
         found = _by_escapes(form, job, W, tol)
     else:
-        found = _by_columns(form, form.condensed(W), tol, job.budget)
-    return found if found.lower >= simple else found._replace(lower=simple, lam=None)
+        columns = TaskColumns(form, np.column_stack([form.posteriors(form.condensed(W)), np.eye(len(form.p_x))]))
+        found = generate_columns(form, columns, 0.9 * tol, job.budget)
+    return found if found.lower >= simple else found._replace(lower=simple, lam=np.zeros(len(form.p_x)))
 
 
-def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskBound:
+def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
     """gamma > 0: an encoder, its multipliers, a search, and what violates them as new clusters."""
-    best = TaskBound(-math.inf, None, form.condensed(W), 0, 0)
-    cells = 0
-    for rounds in range(1, ESCAPES + 1):
-        run = settled(job, form, form.expanded(best.encoder), "")
+    W, lower, claim, proof = form.condensed(W), -math.inf, -math.inf, Asked(form, np.zeros(len(form.p_x)))
+    for rounds in range(1, ESCAPES + 1):  # noqa: B007
+        run = settled(job, form, form.expanded(W), "")
         W = form.condensed(run.encoder)
-        lam = form.multipliers(W)
-        found = search_boxes(form, lam, 0.4 * tol, job.budget)
-        cells += found.cells
-        lower = box_bound(form, lam, found.least)
-        best = (
-            TaskBound(lower, lam, W, cells, rounds)
-            if lower > best.lower
-            else best._replace(encoder=W, cells=cells, rounds=rounds)
-        )
-        if job.loss(run.encoder) - best.lower <= tol or not found.violating or job.budget.over:
+        asked = Asked(form, form.multipliers(W))
+        found = search_boxes(asked, 0.4 * tol, job.budget)
+        bound = box_bound(form, asked.lam, found.least)
+        if bound > lower:
+            lower, claim, proof = bound, found.least, asked
+        if job.loss(run.encoder) - lower <= tol or not found.violating or job.budget.over:
             break
-        new = np.column_stack([*found.violating, missing(form, lam, form.posteriors(W), NEW)])
+        new = np.column_stack([*found.violating, missing(form, asked.lam, form.posteriors(W), NEW)])
         W = np.vstack([(1.0 - SHARE) * W, (SHARE / new.shape[1]) * new.T / form.p_x])
-        best = best._replace(encoder=W / W.sum(axis=0))
-    return best
-
-
-def _by_columns(form: TaskForm, W: Array, tol: float, budget: Budget) -> TaskBound:
-    """gamma = 0, any secret: a linear programme over posteriors, priced by descents, and by boxes once these find nothing."""
-    Q = np.column_stack([form.posteriors(W), np.eye(len(form.p_x))])
-    best, cells, floor = TaskBound(-math.inf, None, W, 0, 0), 0, 1e-3
-    for rounds in range(1, COLUMN_ROUNDS + 1):
-        point = linear_programme(Q, form.f(Q), form.p_x)
-        lam = repaired(point.lam, Q, form.f(Q), form.p_x)
-        W = encoder_of(Q, point.weights)
-        value = form.constant + float(point.weights @ form.f(Q))
-        best = best._replace(encoder=W, rounds=rounds)
-        new = missing(form, lam, Q[:, point.weights > 0.0], NEW)
-        if not new.shape[1] or rounds % 4 == 0:
-            found = search_boxes(form, lam, floor, budget)
-            cells += found.cells
-            lower = box_bound(form, lam, found.least)
-            if lower > best.lower:
-                best = TaskBound(lower, lam, W, cells, rounds)
-            new = np.column_stack([new, *found.violating])
-            if value - best.lower <= tol or budget.over or (found.left and not found.violating):
-                break
-            floor = max(min(floor / (1.0 if new.shape[1] else 30.0), (value - best.lower) / 50.0), 0.4 * tol)
-        Q = np.column_stack([Q, new])
-    return best._replace(cells=cells)
+        W = W / W.sum(axis=0)
+    said = upheld(proof, claim, form.posteriors(W)) if lower > -math.inf else ""
+    return TaskOutcome(W, -math.inf if said else lower, form.hide, proof.lam, rounds, said)

@@ -12,7 +12,7 @@ import altair as alt
 
 from ...information import bits
 from ...joint.joint import Joint
-from ..groups import GIVEN
+from ..names import GIVEN
 
 SHAPES = ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right", "triangle-left"]
 

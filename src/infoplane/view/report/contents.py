@@ -24,7 +24,7 @@ from ...problem import FAMILIES, named_family
 from ...solution import Solution, Trace
 from ...status import Status
 from ...storage.files import to_json
-from ..groups import GIVEN, groups
+from ..names import GIVEN, groups
 from .encoders import encoder_columns, largest, typical_rows
 
 

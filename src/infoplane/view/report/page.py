@@ -19,11 +19,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from ...errors import InvalidOptionError, MissingExtraError
+from ...checks import extra
+from ...errors import InvalidOptionError
 from ...frontier.frontier import Frontier
 from ...information import bits
 from ...storage.files import write_whole
-from ..groups import groups
+from ..names import groups
 from .contents import Allowance, contents
 
 LARGEST_PAGE = 1_500_000
@@ -68,11 +69,7 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
 @cache
 def vega_library() -> str:
     """Vega and Vega-Embed as one script, from vl-convert."""
-    try:
-        import altair  # noqa: F401
-        import vl_convert
-    except ImportError as error:
-        raise MissingExtraError('reports need altair and vl-convert: pip install "infoplane[report]".') from error
+    _, vl_convert = (extra(name, "reports need altair and vl-convert", "report") for name in ("altair", "vl_convert"))
     bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle
 

@@ -1,0 +1,172 @@
+"""Nothing of a secret of any size: the largest I(U;Z) with I(S;Z) = 0, over posteriors with T_s q = p_s.
+
+    minimise  sum_k p_k H(T_u q_k)    subject to  sum_k p_k q_k = p_x,  p >= 0,    q_k in {q >= 0, T_s q = p_s}
+
+H(T_u q) is concave, so that vertices of that polytope suffice: all of them if they are few (`certificate/funnel/privacy`), else those that
+linear programmes lead to, since the tangent of H at T_u q lies above it. Any lambda proves, by boxes of u whose multipliers a hold T_s q at
+p_s (`boxes`),
+
+    keep I(U;Z) <= keep H(U) - lambda.p_x - min {keep H(T_u q) - lambda.q : T_s q = p_s}.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from ...errors import InfoplaneError
+from ...information import Array, entr
+from ...joint.joint import Joint
+from ...joint.support import Support
+from ...posterior.linear import linear_programme, repaired
+from ...posterior.programme import encoder_of
+from ...posterior.task_columns import lowest_apart
+from ...posterior.task_form import TaskForm
+from ...runtime.budget import Budget, Stopped
+from ..funnel.privacy import Polytope
+from .boxes import Asked, box_bound, search_boxes
+from .challenge import disproven
+from .private import PrivateRelease
+
+MOST_BASES = 50_000
+"""Candidate bases up to which all vertices are gone through: some seconds."""
+
+ROUNDS = 200
+"""Programmes over the present columns."""
+
+FIRST_FLOOR = 1e-2
+"""Nats to which the first search proves; later ones prove more."""
+
+BEGINNINGS = 60
+"""Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
+
+TAKEN_APART = 2
+"""Times that p_x is taken apart, vertex by vertex, to begin with."""
+
+NEW = 200
+"""Columns that a round adds, at most."""
+
+TANGENTS = 6
+"""Programmes from one beginning, each with the tangent at the answer of the last."""
+
+
+class Silent:
+    """Posteriors that tell nothing of S, and the lowest of them."""
+
+    def __init__(self, form: TaskForm, budget: Budget) -> None:
+        self.form, self.T = form, form.T_u
+        polytope = Polytope(Support(Joint.from_counts((form.T_s * form.p_x).T)))
+        basis = polytope.left[:, : polytope.rank].T
+        # In units of what each letter can have at most, as there.
+        self.unit = polytope.p_x / polytope.unit
+        self.A, self.b = basis @ polytope.N, basis @ np.ones(len(polytope.N))
+        self.vertices: Array | None = None
+        if polytope.bases <= MOST_BASES:
+            found = polytope.found(budget)
+            self.vertices = found.columns(np.arange(len(found.letters)), len(form.p_x))
+        self.rng = np.random.default_rng(0)
+
+    def vertex(self, slope: Array) -> Array | None:
+        """A vertex with the least slope.q."""
+        from scipy.optimize import linprog
+
+        found = linprog(
+            slope * self.unit, A_eq=self.A, b_eq=self.b, method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        ).x  # fmt: skip
+        if found is None:
+            return None
+        on = np.flatnonzero(found > 1e-10)
+        masses = np.linalg.lstsq(self.A[:, on], self.b, rcond=None)[0]  # HiGHS is right to ten digits, this to all
+        if not masses.min() >= 0.0 or np.abs(self.A[:, on] @ masses - self.b).max() > 1e-13:
+            return None
+        q = np.zeros(len(slope))
+        q[on] = masses * self.unit[on]
+        return np.asarray(q / q.sum())
+
+    def lowered(self, lam: Array, u: Array) -> Array | None:
+        """A vertex with low H(T_u q) - lambda.q, from the tangent at u on; None if no programme is solved, or all vertices are known."""
+        best, q = math.inf, None
+        for _ in range(TANGENTS if self.vertices is None else 0):
+            one = self.vertex(-self.form.keep * (np.log(np.maximum(u, 1e-9)) @ self.T) - lam)
+            if one is None:
+                break
+            u = self.T @ one
+            value = self.form.keep * float(entr(u).sum()) - float(lam @ one)
+            if value >= best - 1e-12:
+                break
+            best, q = value, one
+        return q
+
+    def first(self) -> Array:
+        """p_x, and vertices that it is made of: taken off one by one, each of which uses a letter up."""
+        p_x = self.form.p_x / self.form.p_x.sum()
+        found = [p_x]
+        for _ in range(TAKEN_APART if self.vertices is None else 0):
+            rest = p_x.copy()
+            while (rest > 0.0).any():
+                x = self.rng.choice(np.flatnonzero(rest > 0.0))
+                slope = -np.log(np.maximum(self.T[:, x], 1e-3)) @ self.T
+                slope = np.where(rest > 0.0, slope - slope.min(), 1e6)
+                slope[x] -= 20.0
+                q = self.vertex(slope)
+                if q is None or (q[rest == 0.0] > 0.0).any():
+                    break
+                on = q > 0.0
+                found.append(q)
+                rest[on] -= (rest[on] / q[on]).min() * q[on]
+                rest[rest < 1e-13] = 0.0
+        return np.column_stack(found)
+
+    def missing(self, lam: Array, Q: Array, below: float) -> Array:
+        """Vertices with keep H(T_u q) - lambda.q below, lowest first; from the columns of Q, and anywhere, unless all are known."""
+        if self.vertices is not None:
+            V = self.vertices
+            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, NEW, below)
+        chosen = self.rng.permutation(Q.shape[1])[:BEGINNINGS]
+        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), BEGINNINGS // 4)]
+        ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
+        V = np.column_stack([np.empty((len(lam), 0)), *ends])
+        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, NEW, below)
+
+
+def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
+    """The release, and its bound, as far as the budget goes; a constant Z has both at worst."""
+    hidden = form.at(0.0)
+    silent = Silent(hidden, budget)
+    Q = silent.first()
+    h_u = math.fsum(entr(form.T_u @ form.p_x).tolist())
+    centred = Asked(hidden, np.zeros(len(form.p_x)), private=True).secret[0]
+    floor, upper = FIRST_FLOOR if silent.vertices is None else 0.4 * tol, math.inf
+    weights: Array = np.ones(1)
+    best: Array = np.zeros(len(form.p_x))
+    claim = -math.inf
+    for rounds in range(1, ROUNDS + 1):  # noqa: B007
+        costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
+        try:
+            found = linear_programme(Q, costs, form.p_x, budget=budget)
+        except (InfoplaneError, Stopped):
+            break
+        weights = found.weights
+        # lambda is free up to a.(T_s - p_s): the flattest is easiest to prove.
+        root = np.sqrt(form.p_x)
+        lam = found.lam - np.linalg.lstsq((centred * root).T, found.lam * root, rcond=None)[0] @ centred
+        lam = repaired(lam, Q, costs, form.p_x)
+        value = form.keep * h_u - float(weights @ costs)
+        new = silent.missing(lam, Q[:, weights > 0.0], -0.25 * floor)
+        if not new.shape[1] or budget.over:
+            asked = Asked(hidden, lam, private=True)
+            searched = search_boxes(asked, floor, budget, lambda q: silent.lowered(lam, form.T_u @ q))  # noqa: B023
+            bound = -box_bound(hidden, lam, searched.least)
+            if bound < upper:
+                upper, best, claim = bound, lam, searched.least
+            new = np.column_stack([new, *searched.violating])
+            if upper - value <= tol or budget.over or (not new.shape[1] and (searched.left or floor <= 0.4 * tol)):
+                break
+            floor = max(min(floor / (1.0 if new.shape[1] else 30.0), (upper - value) / 50.0), 0.4 * tol)
+        Q, weights = np.column_stack([Q, new]), np.append(weights, np.zeros(new.shape[1]))
+    if upper < math.inf and silent.missing(best, Q, claim - 1e-12 * (1.0 + float(np.abs(best).max()))).shape[1]:
+        disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
+        upper = math.inf
+    return PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, None, Q, rounds)
