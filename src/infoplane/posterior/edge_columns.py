@@ -18,6 +18,9 @@ from ..information import Array, IntArray, entr
 from .linear import LARGEST, LIMITS, solved
 from .task_form import TaskForm
 
+SMALLEST_UNIT = 1e-6
+"""Smaller caps, in nats, are not scaled up to 1: the row would outgrow the others."""
+
 
 class EdgePoint(NamedTuple):
     """What the programme over the present columns says."""
@@ -73,8 +76,7 @@ class EdgeColumns:
             costs = form.keep * h_u - form.hide * h_s
             found = solved(costs * most, A, max(float(np.abs(costs * most).max()), 1e-3))
         else:
-            # Smaller caps, in nats, are not scaled up to 1: the row would outgrow the others.
-            unit = max(cap, 1e-6)
+            unit = max(cap, SMALLEST_UNIT)
             leakage = np.maximum(-h_s - self.log_s @ s, 0.0)
             row = -leakage * most / unit, -cap / unit + min(3.0 * LIMITS.tightest, 0.5 * cap / unit)
             found = solved(form.keep * h_u * most, A, max(float((form.keep * h_u * most).max()), 1e-3), row)
