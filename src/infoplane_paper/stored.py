@@ -18,8 +18,10 @@ FILE = "findings.json"
 
 
 def keep(verdicts: Mapping[str, Iterable[Verdict]], scale: str, out: Path) -> None:
-    """Write the answers to all claims, by figure."""
-    said = {
+    """Write the answers to all claims, by figure; those of other figures that the folder has, at the same scale, stay."""
+    stored = json.loads((out / FILE).read_text()) if (out / FILE).is_file() else {"scale": scale, "figures": {}}
+    others = stored["figures"] if stored["scale"] == scale else {}
+    said = others | {
         figure: {one.claim.key: {"ways": _plain(one.findings), "varied": _plain(one.varied)} for one in found}
         for figure, found in verdicts.items()
     }
