@@ -58,8 +58,9 @@ def draw_multiples(rows: Sequence[Row], planes: Sequence[Any]) -> Drawing:
     handles: dict[str, Any] = {}
     for ax in axes:
         handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    wide = 5 if len(columns) > 2 else 3  # entries side by side that fit below the panels
     figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize="small", frameon=False
+        handles.values(), handles.keys(), loc="outside lower center", ncols=wide, fontsize="small", frameon=False
     )
     return figure
 

@@ -19,10 +19,9 @@ FILE = "findings.json"
 
 def keep(verdicts: Mapping[str, Iterable[Verdict]], scale: str, out: Path) -> None:
     """Write the answers to all claims, by figure; those of other figures that the folder has, at the same scale, stay."""
-    stored: dict[str, Any] = (
-        json.loads((out / FILE).read_text()) if (out / FILE).is_file() else {"scale": scale, "figures": {}}
-    )
-    others = stored["figures"] if stored["scale"] == scale else {}
+    others: dict[str, Any] = {}
+    if (out / FILE).is_file() and scale_of(out) == scale:
+        others = json.loads((out / FILE).read_text())["figures"]
     said = others | {
         figure: {one.claim.key: {"ways": _plain(one.findings), "varied": _plain(one.varied)} for one in found}
         for figure, found in verdicts.items()
@@ -37,7 +36,7 @@ def _plain(findings: Mapping[str, Finding]) -> dict[str, Any]:
 
 def kept(figures: Iterable[Figure], out: Path) -> dict[str, list[Verdict]]:
     """The verdicts of the figures that a folder has answers for; a claim that was not asked then is left out."""
-    stored: dict[str, Any] = json.loads((out / FILE).read_text())["figures"]
+    stored = json.loads((out / FILE).read_text())["figures"]
     return {
         figure.name: [
             _verdict(one, stored[figure.name][one.key]) for one in figure.claims if one.key in stored[figure.name]
