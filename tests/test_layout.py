@@ -319,6 +319,7 @@ TESTED_ELSEWHERE = {
     "view.release_plot": "frontier/test_release_frontier.py, which draws it",
     "table.operating_point": "table/test_bottleneck_encoder.py, every point, and table/test_column_groups.py",
     "table.encoded_feature": "table/test_bottleneck_encoder.py",
+    "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "view.encoder_plot": "table/test_bottleneck_encoder.py, which draws it",
     "view.encoding_page": "cli/test_encode.py",
     "cli.apply": "cli/test_encode.py, on the model of encode",

@@ -218,7 +218,7 @@ __all__ = [
     "verify",
 ]
 
-_EXTRAS = {"BottleneckEncoder": "table.bottleneck_encoder"}
+_EXTRAS = {"BottleneckEncoder": "table.bottleneck_encoder", "PrivacyFunnelRelease": "table.funnel_release"}
 """Public names whose modules need an extra: they are imported when they are asked for."""
 
 
