@@ -1,17 +1,33 @@
-"""A pair of your own: least squares with the minimax-concave penalty, a convex and a weakly convex function, neither bottleneck nor funnel.
+"""
+A pair of your own
+==================
 
-minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q
+The recursion behind the paper's solvers serves any convex and weakly convex function. Here: least squares with the
+minimax-concave penalty, neither bottleneck nor funnel::
 
-The minimax-concave penalty (Zhang 2010) is lam |q| - q^2/(2 w) up to |q| = w lam and constant beyond: 1/w-weakly convex, so the sum is
-not convex. Both blocks have their argmin in closed form; either order of the recursion finds
-the same sparse solution, at a linear rate.
+    minimise |D p - y|^2 / 2 + sum_i mcp(q_i)  subject to p = q.
+
+The minimax-concave penalty (Zhang 2010) is lam abs(q) - q^2/(2 w) up to abs(q) = w lam and constant beyond:
+1/w-weakly convex, so the sum is not convex. Both blocks have their argmin in closed form; either order of the
+recursion finds the same sparse solution, at a linear rate.
+
+*For researchers. You will know at the end*: what a block must bring, which penalty a theorem asks for, and how to
+read a rate off a run.
+
+*Added in 0.1.0.*
 """
 
 from __future__ import annotations
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import infoplane as ip
+
+# %%
+# Two blocks
+# ----------
+# A block has a value and an argmin, of its function plus c/2 times the squared distance to a target.
 
 
 class LeastSquares:
@@ -42,25 +58,55 @@ class MinimaxConcave:
         return np.where(np.abs(target) <= self.width * self.lam, shrunk, target)
 
 
-def main() -> None:
-    rng = np.random.default_rng(0)
-    D = rng.standard_normal((40, 12)) / np.sqrt(40)
-    truth = np.array([2.0, -1.5, 1.0] + [0.0] * 9)
-    F, G = LeastSquares(D, D @ truth + 0.01 * rng.standard_normal(40)), MinimaxConcave(0.1, 4.0)
-    sigma, *_, L = np.linalg.eigvalsh(D.T @ D)  # the curvature of F, which Solver I's dual variable follows
-    proven = ip.theorem_threshold("over-relaxed", sigma=sigma, L=L, relaxation=1.5)
-    print(f"Solver I: L_c falls in every iteration for c > {proven.c:.3f} ({proven.theorem}), whatever G is")
-    for order in ("I", "II"):
-        found = ip.douglas_rachford(
-            F, G, order=order, penalty=1.2 * proven.c, relaxation=1.5, p0=np.zeros(12), q0=np.zeros(12)
-        )
-        rate, exponent = found.rate(), found.exponent()
-        print(f"Solver {order}: {found.status.name}, {found.iterations} iterations, objective {found.objective:.6f},")
-        print(
-            f"  contracts by {rate.factor:.3f} per iteration (r^2 {rate.r_squared:.4f}), exponent {exponent.theta:.3f},"
-        )
-        print(f"  q = {np.round(found.q, 3)}")
+rng = np.random.default_rng(0)
+D = rng.standard_normal((40, 12)) / np.sqrt(40)
+truth = np.array([2.0, -1.5, 1.0] + [0.0] * 9)
+F, G = LeastSquares(D, D @ truth + 0.01 * rng.standard_normal(40)), MinimaxConcave(0.1, 4.0)
 
+# %%
+# The penalty
+# -----------
+# Above this threshold the augmented Lagrangian falls in every iteration, which is a theorem. sigma and L are the
+# curvature of F.
 
-if __name__ == "__main__":
-    main()
+sigma, *_, L = np.linalg.eigvalsh(D.T @ D)
+proven = ip.theorem_threshold("over-relaxed", sigma=sigma, L=L, relaxation=1.5)
+print(f"Solver I: L_c falls in every iteration for c > {proven.c:.3f} ({proven.theorem}), whatever G is")
+
+# %%
+# Both orders
+# -----------
+
+found = {}
+for order in ("I", "II"):
+    one = ip.douglas_rachford(
+        F, G, order=order, penalty=1.2 * proven.c, relaxation=1.5, p0=np.zeros(12), q0=np.zeros(12)
+    )
+    rate = one.rate()
+    print(f"Solver {order}: {one.status.name}, {one.iterations} iterations, objective {one.objective:.6f},")
+    print(
+        f"  contracts by {rate.factor:.3f} per iteration (r^2 {rate.r_squared:.4f}), exponent {one.exponent().theta:.3f}"
+    )
+    found[order] = one
+
+# %%
+# A straight line on a logarithmic scale is a linear rate; beside it, what was found and what is true.
+
+figure = Figure(figsize=(11, 4.2), layout="constrained")
+left, right = figure.subplots(1, 2)
+for (order, one), colour in zip(found.items(), ("#0072B2", "#D55E00"), strict=True):
+    above = np.asarray(one.augmented) - min(one.augmented)
+    left.semilogy(np.where(above > 1e-15, above, np.nan), color=colour, linewidth=2, label=f"Solver {order}")
+left.set(
+    xlabel="iteration",
+    ylabel="augmented Lagrangian above its limit",
+    title="Linear convergence, although the sum is not convex",
+)
+left.legend(frameon=False)
+right.stem(np.arange(12) - 0.12, truth, linefmt="#8a8a8a", markerfmt="o", basefmt=" ", label="truth")
+right.stem(np.arange(12) + 0.12, found["I"].q, linefmt="#0072B2", markerfmt="s", basefmt=" ", label="found")
+right.set(xlabel="coordinate", title="The sparse solution")
+right.legend(frameon=False)
+for ax in (left, right):
+    ax.spines[["top", "right"]].set_visible(False)
+figure.savefig("own_pair.png", dpi=130)

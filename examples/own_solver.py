@@ -1,10 +1,20 @@
-"""A solver of your own, from scratch: projected gradient descent, in one file and one line of registration.
+"""
+A solver of your own
+====================
 
-W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
+From scratch: projected gradient descent, in one file and one line of registration::
 
-A solver is a frozen dataclass with a name. One that iterates writes `begin`, which turns a job (a joint, a problem, starts, a tolerance, a
-budget) into an `Iteration`; `PlainIteration` is one in plain NumPy, for which a step is all there is to write. Starts, limits, traces,
-progress, Ctrl-C, statuses, threads, sweeps, stores, comparison and certificates follow.
+    W <- projection of W - t g onto the encoders,   g = (dL/dW) / p(x),   t halved until L falls
+
+A solver is a frozen dataclass with a name. One that iterates writes ``begin``, which turns a job (a joint, a problem,
+starts, a tolerance, a budget) into an ``Iteration``; ``PlainIteration`` is one in plain NumPy, for which a step is
+all there is to write. Starts, limits, traces, progress, Ctrl-C, statuses, threads, sweeps, stores, comparison and
+certificates follow.
+
+*For researchers. You will know at the end*: how to put a method of yours beside all others, judged by the same
+numbers.
+
+*Added in 0.1.0.*
 """
 
 from __future__ import annotations
@@ -12,8 +22,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from matplotlib.figure import Figure
 
 import infoplane as ip
+
+# %%
+# The step
+# --------
 
 
 def projected(V: np.ndarray) -> np.ndarray:
@@ -45,6 +60,12 @@ class Descent(ip.PlainIteration):
         return best
 
 
+# %%
+# The solver
+# ----------
+# Its fields are its options, also on the command line: ``--halvings 12``.
+
+
 @dataclass(frozen=True)
 class ProjectedGradient(ip.Solver):
     """Projected gradient descent, t the best of so many halvings of 1."""
@@ -60,14 +81,34 @@ class ProjectedGradient(ip.Solver):
 
 ip.register(ProjectedGradient)
 
+# %%
+# Beside the others
+# -----------------
+# ``compare`` runs all from the same starts, and knows yours by its name. The picture shows how far each is above the
+# optimum, which is proven, after so many iterations.
+
 
 def main() -> None:
-    joint = ip.datasets.heart()
-    print(ip.solve(joint, ip.bottleneck(0.2), "projected-gradient", starts=4, rng=0, max_iter=500))
-    frame = ip.compare(
-        joint, ip.bottleneck, [0.1, 0.2], ["projected-gradient", "ib-1", "accelerated"], starts=4, rng=0, max_iter=500
-    )
+    joint, problem = ip.datasets.heart(), ip.bottleneck(0.2)
+    names = ["projected-gradient", "ib-1", "blahut-arimoto", "accelerated"]
+    frame = ip.compare(joint, ip.bottleneck, [0.1, 0.2], names, starts=4, rng=0, max_iter=500)
     print(frame[["solver", "parameter", "loss_nats", "status"]].to_string(index=False))
+
+    lowest = ip.solve(joint, problem, certify=1e-9).lower_bound
+    figure = Figure(figsize=(7.6, 4.4), layout="constrained")
+    ax = figure.subplots()
+    for name, colour in zip(names, ("#D55E00", "#009E73", "#8a8a8a", "#0072B2"), strict=True):
+        run = ip.solve(joint, problem, name, starts=1, rng=0, max_iter=500)
+        at = np.arange(1, len(run.trace) + 1) if run.trace.iteration is None else run.trace.iteration
+        ax.loglog(at, np.maximum(run.trace.loss - lowest, 1e-10), color=colour, linewidth=2, label=name)
+    ax.set(
+        xlabel="iteration",
+        ylabel="loss above the proven optimum  [nats]",
+        title="Heart, γ = 0.2, from one random start",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+    ax.legend(frameon=False)
+    figure.savefig("own_solver.png", dpi=130)
 
 
 if __name__ == "__main__":

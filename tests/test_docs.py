@@ -76,12 +76,13 @@ def test_the_citation_is_of_this_version():
     assert f"\nversion: {infoplane.__version__}\n" in (ROOT / "CITATION.cff").read_text()
 
 
-def test_python_of_the_readme(tmp_path, monkeypatch):
+def test_python_of_the_readme_prints_what_it_shows(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
-    assert blocks
-    for block in blocks:
+    blocks = re.findall(r"```python\n(.*?)```\n\n```text\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+    assert len(blocks) == (ROOT / "README.md").read_text().count("```python") == 3
+    for block, shown in blocks:
         exec(compile(block, "README.md", "exec"), {})
+        assert capsys.readouterr().out == shown
 
 
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

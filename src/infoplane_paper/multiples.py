@@ -58,8 +58,9 @@ def draw_multiples(rows: Sequence[Row], planes: Sequence[Any]) -> Drawing:
     handles: dict[str, Any] = {}
     for ax in axes:
         handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
+    wide = 5 if len(columns) > 2 else 3  # entries side by side that fit below the panels
     figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=5, fontsize="small", frameon=False
+        handles.values(), handles.keys(), loc="outside lower center", ncols=wide, fontsize="small", frameon=False
     )
     return figure
 
@@ -93,7 +94,7 @@ def draw_share_rows(rows: Sequence[Row], enough: float, base: int) -> Drawing:
     """Shares of converged trials against c with their 95% intervals, one panel per solver and way of running; no line joins the points."""
     parts = [str(row["runs"]).split(", ") for row in rows]
     keys = [*dict.fromkeys((part[0], ", ".join(part[2:])) for part in parts)]
-    columns = min(len(keys), 4)
+    columns = min(len(keys), 3)
     figure, axes = panels(columns, -(-len(keys) // columns), width=3.6, height=3.0)
     for ax in axes[len(keys) :]:
         ax.set_visible(False)
@@ -114,7 +115,8 @@ def draw_share_rows(rows: Sequence[Row], enough: float, base: int) -> Drawing:
             ax.errorbar(c, share, errors, fmt="o", markersize=3.5, color=colour, linewidth=1.0, capsize=2, label=alpha)
         ax.axhline(enough, color=INK, linewidth=0.7, linestyle=":")
         ax.set_xscale("log", base=base)
-        if base == 10:
+        penalties = [row["c"] for _, row in here]
+        if base == 10 and max(penalties) < 100.0 * min(penalties):
             plain_numbers(ax.xaxis)
         dress(ax, f"{solver}, {kind}", "penalty c", "share converged (95%)")
         ax.set_ylim(-0.05, 1.05)

@@ -18,8 +18,11 @@ FILE = "findings.json"
 
 
 def keep(verdicts: Mapping[str, Iterable[Verdict]], scale: str, out: Path) -> None:
-    """Write the answers to all claims, by figure."""
-    said = {
+    """Write the answers to all claims, by figure; those of other figures that the folder has, at the same scale, stay."""
+    others: dict[str, Any] = {}
+    if (out / FILE).is_file() and scale_of(out) == scale:
+        others = json.loads((out / FILE).read_text())["figures"]
+    said = others | {
         figure: {one.claim.key: {"ways": _plain(one.findings), "varied": _plain(one.varied)} for one in found}
         for figure, found in verdicts.items()
     }

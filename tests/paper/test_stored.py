@@ -16,6 +16,16 @@ def test_answers_come_back(tmp_path):
     assert scale_of(tmp_path) == "quick"
 
 
+def test_answers_of_other_figures_stay_unless_they_are_of_another_scale(tmp_path):
+    one, two = FIGURES["iterations"], FIGURES["linear-rates"]
+    first, second = (Verdict(figure.claims[0], {"gradient": Finding(True, "so")}) for figure in (one, two))
+    keep({one.name: [first]}, "full", tmp_path)
+    keep({two.name: [second]}, "full", tmp_path)
+    assert [*kept(FIGURES.values(), tmp_path)] == [one.name, two.name]
+    keep({two.name: [second]}, "quick", tmp_path)
+    assert [*kept(FIGURES.values(), tmp_path)] == [two.name]
+
+
 def test_numbers_of_a_table_are_numbers(tmp_path):
     (tmp_path / "one.csv").write_text('runs,c,share\n"ib-1, alpha 1",2,\n')
     (row,) = rows_of("one", tmp_path)

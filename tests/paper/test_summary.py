@@ -1,7 +1,14 @@
 """The three pages have a line for every claim, short enough to be read."""
 
+import re
+from pathlib import Path
+
+import pytest
+
 from infoplane_paper import FIGURES
 from infoplane_paper.blocks import markdown
+from infoplane_paper.outcome import Outcome, counted
+from infoplane_paper.stored import kept
 from infoplane_paper.summary import SAID, count_words, summary
 from infoplane_paper.verdict import Finding, Verdict
 
@@ -17,3 +24,21 @@ def test_a_long_finding_is_cut_at_a_word_and_our_own_claims_are_not_counted(tmp_
     assert "word ..." in line
     assert len(line) < SAID + 300
     assert count_words([one for found in verdicts.values() for one in found]).startswith("1 reproduced")
+
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.mark.parametrize("page", ["README.md", "docs/reference/referees.md", "docs/reproduction/report.md"])
+def test_pages_count_the_claims_as_the_stored_answers_do(page):
+    counts = counted(one for found in kept(FIGURES.values(), ROOT / "docs/reproduction").values() for one in found)
+    text = " ".join((ROOT / page).read_text().split())
+    assert {int(one) for one in re.findall(r"\b[Oo]f (\d+) claims", text)} <= {counts.total()}
+    for outcome in Outcome:
+        words = (
+            outcome.value.replace("reproduced", "(?:are )?reproduced")
+            if outcome is Outcome.REPRODUCED
+            else outcome.value
+        )
+        said = {int(one) for one in re.findall(rf"\b(\d+) {words}", text)}
+        assert said == {counts[outcome]} or (page == "README.md" and not said), outcome.value

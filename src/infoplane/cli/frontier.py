@@ -191,27 +191,38 @@ def frontier(
                 **vars(proof),
             )
     changes = phase_transitions(found.joint, parameters) if transitions and found.complete else []
+    told = record(found, problem, settings.rng) | transition_records(changes, transitions) if as_json else None
+    present(found, source, problem, told, (out, plot, report), changes, notation)
+    if not found.complete:
+        kept = f"All finished runs are in {store}: repeat the same command to continue."
+        printing.note(
+            f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. "
+            f"{'Nothing is kept without --store.' if store is None else kept}"
+        )
+        context.exit(interruption.code)
+    exit_unless_good(context, found, certify)
+
+
+def present(
+    found: Frontier,
+    source: Source,
+    problem: str,
+    told: dict[str, Any] | None,
+    files: tuple[Path | None, Path | None, Path | None],
+    changes: Sequence[Transition] = (),
+    notation: str = NOTATIONS[0],
+) -> None:
+    """Write the files that were asked for, --out, --plot and --report, and print the JSON object, or a table if there is none."""
     if found.runs:
-        write(found, source, out, plot, report, changes, notation)
-    if as_json:
-        printing.print_json(record(found, problem, settings.rng) | transition_records(changes, transitions))
+        write(found, source, *files, changes, notation)
+    if told is not None:
+        printing.print_json(told)
     elif found.runs:
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
         for change in changes:
             printing.say(f"transition: {change}")
         if is_enclosed(found.runs):
             printing.say(f"enclosure: {found.enclosure()}")
-    if not found.complete:
-        how = (
-            "Nothing is kept without --store."
-            if store is None
-            else f"All finished runs are in {store}: repeat the same command to continue."
-        )
-        printing.note(
-            f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. {how}"
-        )
-        context.exit(interruption.code)
-    exit_unless_good(context, found, certify)
 
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:

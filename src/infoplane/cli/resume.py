@@ -12,7 +12,7 @@ from ..sweep.resume import resume as go_on
 from . import options, printing
 from .exit_codes import interruptible
 from .flags import PATH, as_json, option
-from .frontier import exit_unless_good, files, record, resumable, show, write
+from .frontier import exit_unless_good, files, present, record, resumable
 from .inputs import Source
 from .plugins import plugin
 
@@ -55,12 +55,8 @@ def resume(
     ):
         found = go_on(store, engine=engine, progress=tell)
     source = Source(str(store))
-    if found.runs:
-        write(found, source, out, plot, report)
-    if as_json:
-        printing.print_json(record(found, problem, before.manifest["seed"]))
-    elif found.runs:
-        show(found, f"{problem.replace('-', ' ')} frontier of {source.title}")
+    told = record(found, problem, before.manifest["seed"]) if as_json else None
+    present(found, source, problem, told, (out, plot, report))
     if not found.complete:
         printing.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(interruption.code)

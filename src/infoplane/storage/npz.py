@@ -1,13 +1,12 @@
-"""Arrays of .npz and .npy files, read by NumPy once their headers are known to be harmless.
+"""Arrays of .npz and .npy files, read by NumPy, and what it does not look at.
 
-``numpy.load(allow_pickle=False)`` executes nothing, but believes what it reads: it makes room for whatever shape a header says, takes the
-last of two members of one name, and ends in a dozen kinds of errors. Here every header is compared with the size of its data, and with
-what the caller expects, before anything is unpacked; whatever is wrong is a ValueError.
+``numpy.load(allow_pickle=False)`` executes nothing, but it unpacks whatever a file says it holds, takes the last of two members of one
+name, and ends in a dozen kinds of errors. Here the names and sizes of a file's members are looked at before anything is unpacked, kinds and
+shapes of the arrays before anybody uses them; whatever is wrong is a ValueError.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import struct
 import tokenize
@@ -18,13 +17,9 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.lib import format as npy
 
 from ..formatting import shown
 from .files import check_regular
-
-KINDS = "biufU"
-"""Kinds of arrays that are read at all: booleans, whole numbers, numbers and text; no objects, which would be pickles."""
 
 MOST_BYTES = 2**33
 """Of all arrays of a file together, unpacked: a file of 8 MB cannot be packed from more."""
@@ -33,10 +28,10 @@ METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """How NumPy packs; the others fail in ways of their own."""
 
 DAMAGE = (
-    *(OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError),
+    *(OSError, zipfile.BadZipFile, zlib.error, EOFError, RuntimeError, LookupError, MemoryError),
     *(TypeError, SyntaxError, tokenize.TokenError, OverflowError, struct.error),
 )
-"""What zipfile, zlib and NumPy raise for damaged files, beside ValueError."""
+"""What zipfile, zlib and NumPy raise for damaged files, beside ValueError; of a shape that no file can fill MemoryError."""
 
 
 class Expected(NamedTuple):
@@ -45,18 +40,17 @@ class Expected(NamedTuple):
     kind: str
     shape: tuple[int | None, ...]
 
-    def fits(self, shape: tuple[int, ...], dtype: np.dtype[Any]) -> bool:
-        """Whether an array of that shape and type is meant; without values any type will do."""
-        alike = dtype.kind == self.kind and (dtype.kind not in "if" or dtype.itemsize == 8)
-        return (
-            (alike or 0 in shape)
-            and len(shape) == len(self.shape)
-            and all(want in (None, length) for want, length in zip(self.shape, shape, strict=True))
-        )
+    def fits(self, array: Any) -> bool:
+        """Whether such an array is meant; without values any type will do."""
+        if not isinstance(array, np.ndarray) or array.ndim != len(self.shape):
+            return False
+        alike = array.dtype.kind == self.kind and (array.dtype.kind not in "if" or array.dtype.itemsize == 8)
+        lengths = zip(self.shape, array.shape, strict=True)
+        return (alike or 0 in array.shape) and all(want in (None, length) for want, length in lengths)
 
 
 def read_npz(path: str | os.PathLike[str], expected: Mapping[str, Expected]) -> dict[str, Any]:
-    """The arrays of a file, in this machine's byte order; a ValueError, before anything is unpacked, unless all are as expected.
+    """The arrays of a file, in this machine's byte order; a ValueError unless all are as expected.
 
     Examples
     --------
@@ -69,45 +63,31 @@ def read_npz(path: str | os.PathLike[str], expected: Mapping[str, Expected]) -> 
     check_regular(path)
     with open(path, "rb") as file, damage_said():
         with zipfile.ZipFile(file) as packed:
-            members = {one.filename.removesuffix(".npy"): one for one in packed.infolist()}
-            if len(members) < len(packed.infolist()) or any(
-                one.compress_type not in METHODS for one in members.values()
-            ):
-                raise ValueError("an array is there twice, or packed in a way that NumPy does not use")
-            if sum(one.file_size for one in members.values()) > MOST_BYTES:
-                raise ValueError(f"its arrays would take more than {MOST_BYTES:,} bytes")
-            for name, one in members.items():
-                if name not in expected:
-                    raise ValueError(f"it has a member {shown(name)} that is not expected")
-                with packed.open(one) as member:
-                    shape, dtype = _checked_header(member, one.file_size)
-                if not expected[name].fits(shape, dtype):
-                    raise ValueError(f"its {name} have type {dtype} and shape {shape}")
+            members = packed.infolist()
+            names = [one.filename.removesuffix(".npy") for one in members]
+        if len(set(names)) < len(names) or any(one.compress_type not in METHODS for one in members):
+            raise ValueError("an array is there twice, or packed in a way that NumPy does not use")
+        if sum(one.file_size for one in members) > MOST_BYTES:
+            raise ValueError(f"its arrays would take more than {MOST_BYTES:,} bytes")
+        for name in names:
+            if name not in expected:
+                raise ValueError(f"it has a member {shown(name)} that is not expected")
         file.seek(0)
         with np.load(file, allow_pickle=False) as arrays:
-            return {name: _here(arrays[name]) for name in members}
+            found = {name: arrays[name] for name in names}
+    for name, array in found.items():
+        if not expected[name].fits(array):
+            raise ValueError(f"its {name} have type {getattr(array, 'dtype', None)} and shape {np.shape(array)}")
+    return {name: _here(array) for name, array in found.items()}
 
 
 def read_npy(path: str | os.PathLike[str]) -> Any:
-    """The array of a .npy file; a ValueError, before any room is made for it, unless it is one, whole, and holds numbers or text."""
+    """The array of a .npy file; a ValueError unless it is one, whole, and holds numbers or text."""
     with open(path, "rb") as file, damage_said():
-        _checked_header(file, os.fstat(file.fileno()).st_size)
-        file.seek(0)
-        return _here(np.load(file, allow_pickle=False))
-
-
-def _checked_header(file: Any, size: int) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    """Shape and type that the header of an array says; a ValueError unless the rest of so many bytes is what they need."""
-    version = npy.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise ValueError(f"an array is of version {version}, which is not expected")
-    read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    shape, _, dtype = read(file)
-    if dtype.kind not in KINDS or min(shape, default=0) < 0:
-        raise ValueError(f"an array holds {dtype} of shape {shape}, which is not expected")
-    if size - file.tell() != math.prod(shape) * dtype.itemsize:
-        raise ValueError(f"an array does not have the size that its shape {shape} needs")
-    return shape, dtype
+        array = np.load(file, allow_pickle=False)
+    if not isinstance(array, np.ndarray) or array.dtype.kind not in "biufU":
+        raise ValueError("it holds no array of numbers")
+    return _here(array)
 
 
 def _here(array: Any) -> Any:

@@ -18,7 +18,7 @@ import numpy as np
 from ..checks import extra, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
-from ..frontier.enclosure import Enclosure, is_enclosed
+from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
@@ -133,12 +133,8 @@ def plot_plane(
     ixz = np.array([bits(run.plane.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.plane.iyz) for run in frontier.runs])
     _frame(ax, frontier, ixz)
-    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
-        _band(ax, frontier.enclosure(), "the frontier of this table, " if bands is not None else "")
-    if bands is not None:
-        _population(ax, bands)
+    _draw_bands(ax, frontier, enclosure, bands)
     _chance(ax, frontier)
-
     called = dict(labels or {})
     runs_shown = line is False or (line is None and systems is None)
     by_solver = _rows_by_group(frontier) if runs_shown else {}
@@ -158,9 +154,8 @@ def plot_plane(
         _place(ax, systems, scale, reach, colours, own, called.get("systems", "given, with its nearest optimum"))
     _write_around(ax, title, xlabel, ylabel, small=size == "column")
     if legend is not None:
-        inside = "best" if frontier.hides_y else "lower right"
-        heading = "best of each parameter" if len(by_solver) > 1 else None
-        _legend(ax, inside if legend == "inside" else None, heading, small=size == "column")
+        inside = ("best" if frontier.hides_y else "lower right") if legend == "inside" else None
+        _legend(ax, inside, "best of each parameter" if len(by_solver) > 1 else None, small=size == "column")
     if systems is not None:
         _name_systems(ax, systems, 8.0 * math.sqrt(scale))  # last, since where there is room depends on all else
     return ax
@@ -427,13 +422,21 @@ def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
     tidy(ax)
 
 
-def _population(ax: Axes, found: Bands) -> None:
-    """What is known of the population's frontier: another colour than what is proven of the table's."""
-    low, high = (np.concatenate([[0.0], edge]) for edge in (found.low_bits, found.high_bits))
-    ixz = np.concatenate([[0.0], found.ixz_bits])  # a constant tells nothing, in every population
-    label = f"the population's frontier: {100 * found.confidence:g}% at each rate, {found.records:,} records"
-    ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
-    ax.plot(found.ixz_bits, found.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
+def _draw_bands(ax: Axes, frontier: Frontier, enclosure: bool | None, bands: Bands | None) -> None:
+    """Where the table's frontier is proven to lie, and, in another colour, what is known of the population's."""
+    if is_enclosed(frontier.runs) if enclosure is None else enclosure:
+        found, about = frontier.enclosure(), "" if bands is None else "the frontier of this table, "
+        edges = found.low_bits, found.high_bits
+        ax.fill_between(found.ixz_bits, *edges, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5)
+        # The proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel.
+        label = f"{about}proven to {found.gap_bits:.1g} bits"
+        ax.plot(found.ixz_bits, edges[not found.hides_y], color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
+    if bands is not None:
+        # A constant tells nothing, in every population.
+        ixz, low, high = (np.concatenate([[0.0], one]) for one in (bands.ixz_bits, bands.low_bits, bands.high_bits))
+        label = f"the population's frontier: {100 * bands.confidence:g}% at each rate, {bands.records:,} records"
+        ax.fill_between(ixz, low, high, color=COLOURS[4], alpha=0.3, linewidth=0, zorder=1.2, label=label)
+        ax.plot(bands.ixz_bits, bands.centre_bits, color=COLOURS[4], linewidth=1.0, zorder=1.3)
 
 
 def _chance(ax: Axes, frontier: Frontier) -> None:
@@ -451,16 +454,6 @@ def _chance(ax: Axes, frontier: Frontier) -> None:
     added = [run.iyz + (chance_of(frontier.joint, run.encoder) or 0.0) for run in best]
     label = f"about what leaks in the population, {records}"
     ax.plot([bits(run.ixz) for run in best], [bits(one) for one in added], linewidth=1.2, label=label, **style)
-
-
-def _band(ax: Axes, found: Enclosure, about: str) -> None:
-    """The frontier lies in it. Its proven edge is drawn too: a band of a thousandth of a bit is thinner than a pixel."""
-    proven = found.low_bits if found.hides_y else found.high_bits
-    ax.fill_between(
-        found.ixz_bits, found.low_bits, found.high_bits, color=COLOURS[5], alpha=0.45, linewidth=0, zorder=1.5
-    )
-    label = f"{about}proven to {found.gap_bits:.1g} bits"
-    ax.plot(found.ixz_bits, proven, color=COLOURS[5], linewidth=1.0, zorder=1.6, label=label)
 
 
 def tidy(ax: Axes) -> None:

@@ -197,5 +197,6 @@ FIGURE = Figure(
             theorem=NOT_ALWAYS,
         ),
     ),
-    see="The higher, the faster: one minus the worst factor by which the remaining path shrinks in the tail.",
+    see="The higher, the faster: Delta(k) is the length of the path left after iteration k, and what is drawn is one minus the worst "
+    "factor by which it shrinks in the tail. Left of the line at alpha = 1 the paper claims R-linear rates, right of it Q-linear ones.",
 )
