@@ -1,4 +1,8 @@
-"""Release risk factors of heart patients, hide sex and death: caps, their price, rows that are released, and an audit to sign.
+"""
+Release risk factors, hide sex and death
+========================================
+
+Of heart patients: caps, their price, rows that are released, and an audit to sign.
 
 The cap on the average alone lets single released values tell much; a worst case costs little here.
 """

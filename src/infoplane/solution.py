@@ -632,15 +632,12 @@ class Solution(Result, EncoderView):
         return markup.table(header, listed, left=header[2:]) + said
 
 
-ROUNDING = 1e-12
-"""Nats by which a loss may lie below a proven bound because either is rounded; the certificates' own margins are of this size."""
-
-
 def beneath(bound: float | None, loss: float) -> float | None:
     """A lower bound, lowered to the loss where rounding alone put it above; never -0.0."""
     if bound is None:
         return None
-    return (loss if loss < bound <= loss + ROUNDING else bound) + 0.0
+    # A loss may lie 1e-12 nats below a proven bound because either is rounded; the certificates' own margins are of this size.
+    return (loss if loss < bound <= loss + 1e-12 else bound) + 0.0
 
 
 def finished(

@@ -26,9 +26,7 @@ from .solvers.driver import Callback, together
 from .solvers.job import Job
 from .solvers.proving import ProofOptions, runner_and_prover
 from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
-from .solvers.shared.reported import sound
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
-from .task_problem import is_task
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -87,7 +85,8 @@ def solve(
     """
     began = time.perf_counter()
     check_problem(problem)
-    joint = sampled(as_joint(joint, tasks=is_task(problem)), sample)
+    joint = as_joint(joint, tasks=not problem.single_target)
+    joint = joint if sample == "table" else sampled(joint, sample)
     problem = problem.on(joint)
     if callback is not None:
         check_callable("callback", callback)
@@ -140,7 +139,7 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
     found = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
-    runs = sound(job, (run for some in found for run in some))
+    runs = job.sound([run for some in found for run in some])
     if not runs:
         raise KeyboardInterrupt  # nothing had begun
     return best_solution(job, runs, time.perf_counter() - began, cap)

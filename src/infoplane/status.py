@@ -9,9 +9,6 @@ from typing import NamedTuple
 STATIONARY_TOL = 1e-8
 """Residuals that count as stationary, unless the caller says otherwise."""
 
-CONTRADICTION = 1e-9
-"""Nats by which a bound may lie above a loss by rounding, at a beta of a million."""
-
 
 class Status(Enum):
     """How a run ended; the value is the sentence that the user reads.
@@ -78,11 +75,12 @@ def judge(residuals: Residuals, tol: float, otherwise: Status) -> Status:
 def proven(gap: float | None, tol: float, residuals: Residuals, otherwise: Status) -> Status:
     """CERTIFIED if there is a gap and it is at most the tolerance *asked for*; else ``otherwise``.
 
-    A bound above the loss by more than that, or than `CONTRADICTION`, refutes itself and proves nothing.
+    A bound above the loss by more than that, or than 1e-9, refutes itself and proves nothing.
 
     The only rule by which a run becomes CERTIFIED, in `solve`, sweeps, stores and files. A run that its solver called so by a
     wider tolerance is no more than its residuals show.
     """
-    if gap is not None and -max(tol, CONTRADICTION) <= gap <= tol:
+    # Rounding may put a bound 1e-9 nats above a loss, at a beta of a million.
+    if gap is not None and -max(tol, 1e-9) <= gap <= tol:
         return Status.CERTIFIED
     return judge(residuals, STATIONARY_TOL, Status.ITERATION_LIMIT) if otherwise is Status.CERTIFIED else otherwise

@@ -72,32 +72,24 @@ def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[ClaimedRun]]:
         raise UnreadableAnswerError(f"{where!r} is no file of answers that can be verified: {error}.") from error
 
 
-def _need(ok: bool, otherwise: str) -> None:
+def need(ok: bool, otherwise: str) -> None:
     """Refuse the file unless something is so."""
     if not ok:
         raise UnreadableAnswerError(otherwise)
 
 
 def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
-    meta = _meta(archive)
-    shape = meta.get("shape")
-    _need(
-        isinstance(shape, list)
-        and len(shape) == 2
-        and all(type(size) is int and size >= 1 for size in shape)
-        and math.prod(shape) <= LARGEST_TABLE,
-        f"its p(x, y) has shape {str(shape)[:60]}, expected two sizes with at most {LARGEST_TABLE:,} cells",
-    )
-    x, y = meta["shape"]
-    P = _table(archive, x, y)
-    runs = _length(archive, "counts")
-    _need(runs > 0, "it has no runs")
-    rho, plane = _finite(archive, "rho", (runs, 3)), _finite(archive, "plane", (runs, 3))
+    meta = description(archive)
+    P = table_of(archive, meta)
+    x = len(P)
+    runs = length(archive, "counts")
+    need(runs > 0, "it has no runs")
+    rho, plane = finite(archive, "rho", (runs, 3)), finite(archive, "plane", (runs, 3))
     varied = archive.read("numbers", "f", (runs, 5))[:, 0]
     encoders = _encoders(archive, runs, x)
     places = archive.read("multiplier_rows", "i", (runs,))
-    multipliers = _finite(archive, "multipliers", (_length(archive, "multipliers"), x))
-    _need(bool(((places >= -1) & (places < len(multipliers))).all()), "it has runs with multipliers that are not there")
+    multipliers = finite(archive, "multipliers", (length(archive, "multipliers"), x))
+    need(bool(((places >= -1) & (places < len(multipliers))).all()), "it has runs with multipliers that are not there")
     lists = {
         name: _list(meta, name, runs, kinds)
         for name, kinds in {
@@ -128,39 +120,54 @@ def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
     ]
     for run, (claim, cap) in enumerate(zip(claims, lists["cluster_caps"], strict=True)):
         wrong = contradiction(claim.family, claim.parameter, claim.rho)
-        _need(not wrong, f"run {run} is {wrong}")
-        _need(
+        need(not wrong, f"run {run} is {wrong}")
+        need(
             (kept is not None) is (claim.family in TASKS),
             f"run {run} is a {claim.family}, and its joint is of another kind",
         )
-        _need(claim.status in STATUSES, f"run {run} ended as {claim.status!r}, which no run does")
+        need(claim.status in STATUSES, f"run {run} ended as {claim.status!r}, which no run does")
         clusters = 0 if claim.encoder is None else len(claim.encoder)
-        _need(cap is None or clusters <= cap, f"run {run} has {clusters} clusters, and a cap of {cap}")
+        need(cap is None or clusters <= cap, f"run {run} has {clusters} clusters, and a cap of {cap}")
     return P, claims
 
 
-def _meta(archive: NumberArchive) -> dict[str, Any]:
+def table_of(archive: NumberArchive, meta: dict[str, Any]) -> Array:
+    """p(x, y) of the shape that the description says."""
+    shape = meta.get("shape")
+    need(
+        isinstance(shape, list)
+        and len(shape) == 2
+        and all(type(size) is int and size >= 1 for size in shape)
+        and math.prod(shape) <= LARGEST_TABLE,
+        f"its p(x, y) has shape {str(shape)[:60]}, expected two sizes with at most {LARGEST_TABLE:,} cells",
+    )
+    x, y = meta["shape"]
+    return _table(archive, x, y)
+
+
+def description(archive: NumberArchive) -> dict[str, Any]:
+    """The JSON text of a file, of the format that is read."""
     text = archive.members.get("meta")
-    _need(text is not None and text.bytes <= 4 * LONGEST_TEXT, "it has no description, or one that is too long")
+    need(text is not None and text.bytes <= 4 * LONGEST_TEXT, "it has no description, or one that is too long")
     try:
         meta = json.loads(str(archive.read("meta", "U", ())), object_pairs_hook=_once)
     except (ValueError, RecursionError) as error:
         raise UnreadableAnswerError(f"its description is no JSON: {error}") from error
     found = meta.get("format") if isinstance(meta, dict) else None
-    _need(type(found) is int and found == FORMAT, f"its format is {str(found)[:60]}, expected {FORMAT}")
+    need(type(found) is int and found == FORMAT, f"its format is {str(found)[:60]}, expected {FORMAT}")
     return dict(meta)
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """A JSON object, each of whose names is there once: of two, readers would take one or the other."""
     found = dict(pairs)
-    _need(len(found) == len(pairs), "its description says something twice")
+    need(len(found) == len(pairs), "its description says something twice")
     return found
 
 
 def _list(meta: dict[str, Any], name: str, runs: int, kinds: tuple[type, ...]) -> list[Any]:
     found = meta.get(name)
-    _need(
+    need(
         isinstance(found, list) and len(found) == runs and all(type(one) in kinds for one in found),
         f"its {name} are not one for each of its {runs} runs, or of another type than expected",
     )
@@ -171,19 +178,21 @@ def _number(value: Any, what: str) -> float | None:
     """A finite number of the description, not beyond `LARGEST`."""
     if value is None:
         return None
-    _need(-LARGEST <= value <= LARGEST, f"it has {what} that is not finite, or beyond {LARGEST:g}")
+    need(-LARGEST <= value <= LARGEST, f"it has {what} that is not finite, or beyond {LARGEST:g}")
     return float(value)
 
 
-def _length(archive: NumberArchive, name: str) -> int:
+def length(archive: NumberArchive, name: str) -> int:
+    """The first size of an array."""
     member = archive.members.get(name)
-    _need(member is not None and len(member.shape) > 0, f"it has no {name}")
+    need(member is not None and len(member.shape) > 0, f"it has no {name}")
     return member.shape[0] if member is not None else 0
 
 
-def _finite(archive: NumberArchive, name: str, shape: tuple[int, ...]) -> Array:
+def finite(archive: NumberArchive, name: str, shape: tuple[int, ...]) -> Array:
+    """An array of finite numbers, none beyond `LARGEST`."""
     array: Array = archive.read(name, "f", shape)
-    _need(
+    need(
         bool(at_most(np.abs(array), LARGEST).all()),
         f"its {name} hold a number that is not finite, or beyond {LARGEST:g}",
     )
@@ -195,15 +204,15 @@ def _table(archive: NumberArchive, x: int, y: int) -> Array:
 
     A table that infoplane has normalised is right to 8.
     """
-    cells = (_length(archive, "p_value"),)
+    cells = (length(archive, "p_value"),)
     row, column = (archive.read(name, "i", cells) for name in ("p_row", "p_column"))
-    value = _finite(archive, "p_value", cells)
+    value = finite(archive, "p_value", cells)
     inside = (row >= 0) & (row < x) & (column >= 0) & (column < y)
-    _need(bool(inside.all()), "it has cells of p(x, y) outside of its shape")
-    _need(len(np.unique(row * y + column)) == len(row), "it has a cell of p(x, y) twice")
-    _need(bool((value >= 0.0).all()), "it has a cell of p(x, y) below 0")
+    need(bool(inside.all()), "it has cells of p(x, y) outside of its shape")
+    need(len(np.unique(row * y + column)) == len(row), "it has a cell of p(x, y) twice")
+    need(bool((value >= 0.0).all()), "it has a cell of p(x, y) below 0")
     mass = math.fsum(value.tolist())
-    _need(at_most(abs(mass - 1.0), 16.0 * UNIT), f"its p(x, y) sums to {mass:.17g}, not to 1")
+    need(at_most(abs(mass - 1.0), 16.0 * UNIT), f"its p(x, y) sums to {mass:.17g}, not to 1")
     P = np.zeros((x, y))
     P[row, column] = value
     return P
@@ -218,13 +227,13 @@ def _roles(meta: dict[str, Any], P: Array) -> Which | None:
     except (LookupError, TypeError) as error:
         raise UnreadableAnswerError("its columns do not say whether they are kept or hidden") from error
     kinds = list(dict.fromkeys(map(str, names)))
-    _need(
+    need(
         len(names) == P.shape[1] and len(kinds) == 2 and kinds[0].startswith("keep ") and kinds[1].startswith("hide "),
         "its columns are not of one target to keep and one to hide",
     )
     kept = np.array([str(name) == kinds[0] for name in names])
     u, s = P[:, kept].sum(axis=1), P[:, ~kept].sum(axis=1)
-    _need(
+    need(
         bool(at_most(np.abs(u - s), SAME_MASS * UNIT * (u + s)).all()) and bool(((u > 0.0) == (s > 0.0)).all()),
         "what is kept and what is hidden do not have the same p(x)",
     )
@@ -239,17 +248,17 @@ def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:
     """
     clusters = archive.read("counts", "i", (runs, 4))[:, 3].tolist()
     kept = archive.read("kept", "b", (runs,)).tolist()
-    _need(min(clusters) >= 1, "a run has no clusters")
+    need(min(clusters) >= 1, "a run has no clusters")
     ends = [0]
     for count, has in zip(clusters, kept, strict=True):
         ends.append(ends[-1] + (count if has else 0))
-    stacked = _finite(archive, "encoders", (ends[-1], x))
+    stacked = finite(archive, "encoders", (ends[-1], x))
     found: list[Array | None] = []
     for run, (first, last) in enumerate(pairwise(ends)):
         W = stacked[first:last] if kept[run] else None
         if W is not None:
             sums = np.array([math.fsum(column) for column in W.T.tolist()])
             fair = (W >= 0.0).all() and at_most(np.abs(sums - 1.0), (4.0 * len(W) + 16.0) * UNIT).all()
-            _need(bool(fair), f"the encoder of run {run} has columns that are no distributions")
+            need(bool(fair), f"the encoder of run {run} has columns that are no distributions")
         found.append(W)
     return found

@@ -17,18 +17,18 @@ def _h(t: Decimal) -> Decimal:
     return -t * t.ln() if t > 0 else ZERO
 
 
-def _exact(values: Array) -> list[Decimal]:
+def exact(values: Array) -> list[Decimal]:
     """Floating-point numbers as they are, every digit."""
     return [Decimal(value) for value in values.tolist()]
 
 
-def _channel(P: Array) -> list[list[Decimal]]:
+def channel(P: Array) -> list[list[Decimal]]:
     """T_x = p(y|x), a row per x."""
-    rows = [_exact(row) for row in P]
+    rows = [exact(row) for row in P]
     return [[value / sum(row) for value in row] for row in rows]
 
 
-def _offsets(low: list[Decimal], high: list[Decimal], slope: list[Decimal]) -> list[Decimal]:
+def offsets(low: list[Decimal], high: list[Decimal], slope: list[Decimal]) -> list[Decimal]:
     """Of the lines with the slopes given, nowhere above h on the intervals."""
     return [min(_h(l) - s * l, _h(b) - s * b) for l, b, s in zip(low, high, slope, strict=True)]
 
@@ -37,10 +37,10 @@ def bottleneck_bound(P: Array, lam: Array, gamma: float, cell: Closed) -> Decima
     """B of a box of `BottleneckBoxes`; P on its letters of positive mass."""
     with localcontext() as context:
         context.prec = DIGITS
-        T, g, prices = _channel(P), Decimal(gamma), _exact(lam)
-        low, high, slope, v = (_exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
+        T, g, prices = channel(P), Decimal(gamma), exact(lam)
+        low, high, slope, v = (exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
         mu, t = v[: len(low)], v[len(low) :]
-        offset = _offsets(low, high, slope)
+        offset = offsets(low, high, slope)
 
         def r(y: int, s: Decimal) -> Decimal:
             a = min(max(s, low[y]), high[y])
@@ -92,14 +92,14 @@ def funnel_bound(P: Array, lam: Array, beta: float, cell: Closed) -> Decimal:
     """B of a box of `FunnelBoxes`; -infinity unless its v is a distribution or less."""
     with localcontext() as context:
         context.prec = DIGITS
-        T, b, prices = _channel(P), Decimal(beta), _exact(lam)
-        low, high, slope, v = (_exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
-        (nu,) = _exact(cell.by["nu"])
+        T, b, prices = channel(P), Decimal(beta), exact(lam)
+        low, high, slope, v = (exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
+        (nu,) = exact(cell.by["nu"])
         if sum(v) > 1:
             return Decimal("-Infinity")
         logs = [one.ln() for one in v]
         total = nu
-        for x, offset in enumerate(_offsets(low, high, slope)):
+        for x, offset in enumerate(offsets(low, high, slope)):
             d = slope[x] - prices[x] + b * sum(p * log for p, log in zip(T[x], logs, strict=True)) - nu
             total += offset + min(d * low[x], d * high[x])
         return total

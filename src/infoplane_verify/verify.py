@@ -18,6 +18,7 @@ from .bound import Limits, Proof, prove
 from .claims import ClaimedRun, read_claims
 from .families import NAMELESS, TASKS, Rho, is_of
 from .numbers import Array, Recomputed, at_most, recomputed, recomputed_tasks, rounding
+from .release import KIND, ReleaseCheck, check_release, read_release
 
 EQUAL = 1e-9
 """Losses of runs that infoplane takes for equal, in nats: the encoder that a store keeps may be that of any of them."""
@@ -131,13 +132,24 @@ def verify(
     for name, value in (("gap", gap), ("max_cells", max_cells), ("max_seconds", max_seconds)):
         if not value > 0:
             raise ValueError(f"{name} must be above 0; found {value!r}.")
-    P, claims = read_claims(path)
     limits = Limits(max_cells, max_seconds)
+    if (release := read_release(path)) is not None:
+        with np.errstate(all="ignore"):
+            return [_released(check_release(release, gap, max_cells, max_seconds), release.bound)]
+    P, claims = read_claims(path)
     proofs: dict[object, Proof] = {}
     # What overflows becomes infinite or NaN, of which no comparison of a proof is true.
     with np.errstate(all="ignore"):
         checks = [_check(run, P, claim, gap, limits, proofs) for run, claim in enumerate(claims)]
     return [_left_out(one, claim, checks) for one, claim in zip(checks, claims, strict=True)]
+
+
+def _released(found: ReleaseCheck, bound: float) -> RunCheck:
+    """The verdict on a release, as that of a run with the loss -I(X;Z): no release within the caps has a lower one than its bound."""
+    return RunCheck(
+        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.iyz, -found.ixz, found.reason,
+        -bound, None if found.proven is None else -found.proven, found.cells, found.left, found.seconds, found.digits_checked,
+    )  # fmt: skip
 
 
 def _check(run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, proofs: dict[object, Proof]) -> RunCheck:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.frontier.knee import _kinks
 from infoplane.frontier.reuse import BestAnswer
 
 
@@ -23,6 +24,32 @@ def test_the_only_transition_is_bracketed():
     assert found.transitions[0].converged
     assert "Transition between γ = 0.58 and 0.65: from 2 clusters to 1." in str(found)
     assert "total variation" in str(found)
+    (kink,) = found.kinks
+    assert kink.parameters == (0.58, 0.65)
+    assert kink.ixz_bits == pytest.approx((1.0, 0.0), abs=1e-6)
+    assert kink.steeper > 100.0
+    assert "Kink between γ = 0.58 and 0.65: I(X;Z) goes from 1.0000 to 0.0000 bits, while it stays beside it." in str(
+        found
+    )
+
+
+def test_what_changes_evenly_has_no_kink_and_a_jump_needs_no_count():
+    """I(X;Z) of the best runs of made-up sweeps: even steps of the logarithm, then one four times as large, with as many clusters."""
+    joint = ip.Joint.from_matrix(np.diag([0.5, 0.5]))
+    one = ip.solve(joint, ip.bottleneck(0.5), "merging", rng=0)
+
+    def kinks(*told):
+        runs = []
+        for place, share in enumerate(told):
+            W = np.array([[1.0 - share, share], [share, 1.0 - share]])
+            gamma = 0.1 * 1.2**place
+            runs.append(replace(one, problem=ip.bottleneck(gamma), parameter=gamma, encoder=W))
+        return _kinks(runs)
+
+    assert kinks(0.0, 0.01, 0.02, 0.03, 0.04) == ()
+    (jump,) = kinks(0.01, 0.02, 0.03, 0.2, 0.21, 0.22)
+    assert jump.parameters == pytest.approx((0.1 * 1.2**2, 0.1 * 1.2**3))
+    assert kinks(0.01, 0.02, 0.2) == ()
 
 
 def test_a_run_that_did_not_converge_is_said():

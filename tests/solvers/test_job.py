@@ -1,4 +1,9 @@
-"""What a solver is asked for: caps, losses, and how an encoder becomes a run."""
+"""What a solver is asked for: caps, losses, and how an encoder becomes a run.
+
+No run is reported with an encoder that is none, nor as stationary where a letter of next to no mass says otherwise.
+"""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -7,7 +12,9 @@ import infoplane as ip
 import verify
 from batches import job_of, starts_of
 from infoplane.joint.support import Support
+from infoplane.solution import Run
 from infoplane.solvers.job import work_of
+from infoplane.status import Residuals, Status
 
 HEART = ip.datasets.heart()
 
@@ -47,3 +54,65 @@ def test_work_grows_with_letters_clusters_and_outcomes():
     dense = Support(ip.Joint.from_counts(np.ones((10, 5))))
     assert work_of(dense, 2) == 10 * 2 * 25
     assert work_of(dense, 4) == 2 * work_of(dense, 2)
+
+
+ONE_OUTCOME = ip.Joint.from_counts([[1e-12], [1.0], [2.0]])
+"""A funnel of it may keep all of X; the first letter weighs less than a cluster may without being dropped."""
+
+
+@pytest.mark.parametrize("solver", ["pf-2", "pf-2v", "drs"])
+def test_a_letter_that_weighs_next_to_nothing_keeps_its_cluster(solver):
+    found = ip.solve(ONE_OUTCOME, ip.funnel(2.0), solver, init=np.eye(3))
+    verify.check_encoder(ONE_OUTCOME.p_xy, found.encoder)
+    assert found.status is Status.STATIONARY
+    assert found.loss == pytest.approx(-ONE_OUTCOME.entropy_x, abs=1e-12)
+    swept = ip.sweep(ONE_OUTCOME, ip.funnel, [2.0], solver, init=np.eye(3))
+    assert swept.runs[0].loss == found.loss
+
+
+@pytest.mark.parametrize("mass", [1e-30, 1e-300, 5e-324])
+@pytest.mark.parametrize("solver", ["ib-1", "ib-2", "admm-ib", "blahut-arimoto", "accelerated"])
+def test_stationary_runs_are_stationary_for_the_faintest_letters_too(solver, mass):
+    joint = ip.Joint.from_counts([[0.0, mass], [mass, 1.0], [mass, 0.0], [mass, 2.0]])
+    problem = ip.bottleneck(0.12)
+    runs = ip.sweep(joint, lambda _gamma: problem, [0.12], solver, starts=3, rng=0, max_iter=300).runs
+    # ib-2 stalls at the larger two masses, and says so.
+    assert any(run.status is Status.STATIONARY for run in runs) or (solver == "ib-2" and mass > 1e-320)
+    for run in runs:
+        verify.check_encoder(joint.p_xy, run.encoder)
+        assert run.status is not Status.STATIONARY or problem.stationarity(joint, run.encoder) <= 1e-8
+
+
+def test_the_default_solves_funnels_whose_letters_cannot_be_inverted():
+    """1 / 1e-308 is infinite."""
+    joint = ip.Joint.from_counts([[1e-308], [1.0], [2.0]])
+    assert ip.solve(joint, ip.funnel(2.0), rng=0).loss == pytest.approx(-joint.entropy_x, abs=1e-12)
+
+
+@dataclass(frozen=True)
+class Overflowing(ip.Solver):
+    """Of its runs the second ends with NaN."""
+
+    name = "overflowing"
+
+    def run(self, job):
+        count, letters = len(job.starts), job.letters
+        broken = [np.full((2, letters), np.nan), np.zeros((2, letters)), np.empty((0, letters))]
+        sound = [np.eye(letters)]
+        encoders = (sound + broken)[:count] if count > 1 else broken[:1]
+        return [Run(W, Status.STATIONARY, 1, Residuals(0.0, 0.0, 0.0), lower_bound=0.5) for W in encoders]
+
+
+def test_a_run_that_left_the_range_of_floating_point_is_said_to_have_failed(tmp_path, with_cores):
+    with_cores(1)
+    joint = ip.datasets.paper_uniform()
+    stored = ip.sweep(joint, ip.bottleneck, [0.2], Overflowing(), starts=4, rng=0, store=tmp_path / "runs.db")
+    for found in (stored, ip.sweep(joint, ip.bottleneck, [0.2], Overflowing(), starts=4, rng=0)):
+        assert not np.isnan(found.to_frame().loss_nats).any()
+    best = ip.solve(joint, ip.bottleneck(0.2), Overflowing(), starts=4)
+    assert [one.status for one in best.starts] == [Status.STATIONARY, *[Status.STALLED] * 3]
+    alone = ip.solve(joint, ip.bottleneck(0.2), Overflowing(), starts=1)
+    assert alone.status is Status.STALLED
+    assert "range of floating point" in alone.message
+    assert alone.lower_bound is None
+    np.testing.assert_array_equal(alone.encoder, np.ones((1, 3)))

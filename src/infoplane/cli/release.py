@@ -96,6 +96,11 @@ keyed = several(
     "p(x|z), a row for each x, .csv or .parquet: what a released value stands for. It says what shares of the table x has.",
 )
 @written("--report", PAGES, "A page for a reviewer to sign, .html.")
+@written(
+    "--proof",
+    (".npz",),
+    "Table, release, caps, bound and multipliers as .npz, for infoplane verify; not for publication.",
+)
 @option("--seed", Whole(min=0), "Of the search; draws do not follow from it.", default=0)
 @option("--max-seconds", Number(), "Of each search.", default=60.0)
 @output.escape_formulas
@@ -122,6 +127,7 @@ def release(
     mechanism: Path | None,
     decoder: Path | None,
     report: Path | None,
+    proof: Path | None,
     seed: int,
     max_seconds: float,
     as_json: bool,
@@ -178,6 +184,9 @@ def release(
         printing.note(f"wrote {mechanism}")
     if decoder is not None:
         output.write_table(decoded(kept).reset_index(), decoder)
+    if proof is not None and isinstance(kept, Release):
+        kept.save(proof)
+        printing.note(f"wrote {proof}")
     found = audit(joint, kept, max_seconds=0.0)
     if report is not None:
         page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])

@@ -7,7 +7,9 @@ which is, up to a factor sqrt(2), the distance to the chord between the two ends
 Clusters count if p(z) is above `SMALLEST_MASS`, those whose p(x|z) agree to `SAME_POSTERIOR` in total variation once. A phase is a number
 of them that holds for two neighbouring parameters at least, or at an end of the grid, and a transition is a gap between two phases. Where
 the number changes with every step the grid is too coarse to tell transitions apart: such a stretch is said as one, and none of its gaps is
-called a transition.
+called a transition. Beside the number of clusters there is the **kink**, which needs no count: I(X;Z) is the slope of the optimal loss in
+gamma (or of its multiple), and where that has a kink I(X;Z) jumps. A gap has one if I(X;Z) changes by `STEEPER` times as much per step of
+log gamma as in the gaps on both sides.
 
 A curve has the same shape whether it shows information or noise. Of a joint made of records, no knee is suggested if the records support no
 difference between letters; which parameter held-out records prefer is found in `sweep/choosing.py`.
@@ -32,8 +34,17 @@ from .transitions import Transition
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
+    from ..solution import Solution
     from .frontier import Frontier
     from .reuse import BestAnswer
+
+
+STEEPER = 3.0
+"""Times the change of I(X;Z) beside it that makes a jump: with 30 parameters no bottleneck of heart or of the paper's second joint has one,
+and their funnels, which go over from one set of posteriors to another, have two and four."""
+
+JUMP = 1e-3
+"""Share of the range of I(X;Z) below which a change is none."""
 
 
 @dataclass(frozen=True)
@@ -62,13 +73,25 @@ class ClusterChange:
 
 
 @dataclass(frozen=True)
+class Kink:
+    """Two neighbouring parameters between which I(X;Z) jumps, as far as the grid tells."""
+
+    parameters: tuple[float, float]
+    ixz_bits: tuple[float, float]
+    steeper: float
+    """Times the change per step of the logarithm in the steeper of the gaps beside it; infinite where nothing changes there."""
+
+
+@dataclass(frozen=True)
 class Suggestion:
-    """The knee and the transitions of a frontier; ``print`` it to read them."""
+    """The knee, the transitions and the kinks of a frontier; ``print`` it to read them."""
 
     knee: Knee | None
     transitions: tuple[ClusterChange, ...]
     sentences: tuple[str, ...]
     """What was found, and how."""
+    kinks: tuple[Kink, ...] = ()
+    """Where I(X;Z) jumps, whatever the number of clusters does."""
     noise: bool = False
     """Whether the records support no difference between letters of X (`Joint.denoised`): there is no knee then, whatever the curve."""
 
@@ -99,9 +122,15 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
         f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
         for first, last in _stretches(counts)
     ]
+    kinks = _kinks([answer.run for answer in best])
     cautions = [] if frontier.caution is None else [f"Caution: {frontier.caution}"]
-    sentences = (about_knee, *cautions, *_about(transitions, stretches, len(best), written))
-    return Suggestion(knee, transitions, sentences, noise)
+    sentences = (
+        about_knee,
+        *cautions,
+        *_about(transitions, stretches, len(best), written),
+        *_about_kinks(kinks, written),
+    )
+    return Suggestion(knee, transitions, sentences, kinks, noise)
 
 
 def _is_noise(joint: Joint) -> bool:
@@ -147,6 +176,33 @@ def _transitions(best: list[BestAnswer], counts: list[int]) -> tuple[ClusterChan
             parameters, numbers = (one.parameter, two.parameter), (counts[i], counts[i + 1])
             found.append(ClusterChange(parameters, numbers, (best[i].row, best[i + 1].row), both))
     return tuple(found)
+
+
+def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
+    """Gaps in which I(X;Z) changes much faster than in those beside them."""
+    runs = [run for run in best if 0.0 < run.parameter < math.inf]
+    if len(runs) < 4:  # a gap, and one on each side
+        return ()
+    u, at = np.array([run.ixz for run in runs]), np.log([run.parameter for run in runs])
+    if np.ptp(u) < 1e-9:  # constant, but for rounding
+        return ()
+    pace = np.abs(np.diff(u)) / np.diff(at)
+    beside = np.concatenate([[np.inf], np.maximum(pace[2:], pace[:-2]), [np.inf]])
+    found = []
+    for gap in np.flatnonzero((pace > STEEPER * beside) & (np.abs(np.diff(u)) > JUMP * np.ptp(u))):
+        one, two = runs[gap], runs[gap + 1]
+        times = float(pace[gap] / beside[gap]) if beside[gap] > 0.0 else math.inf
+        found.append(Kink((one.parameter, two.parameter), (bits(one.ixz), bits(two.ixz)), times))
+    return tuple(found)
+
+
+def _about_kinks(kinks: tuple[Kink, ...], written: Notation) -> list[str]:
+    return [
+        f"Kink between {written.symbol} = {written.of(one.parameters[0]):.4g} and {written.of(one.parameters[1]):.4g}: I(X;Z) goes from "
+        f"{one.ixz_bits[0]:.4f} to {one.ixz_bits[1]:.4f} bits, "
+        + ("while it stays beside it." if one.steeper > 1e3 else f"{one.steeper:.2g} times as fast as beside it.")
+        for one in kinks
+    ]
 
 
 def _stretches(counts: list[int]) -> list[tuple[int, int]]:

@@ -8,6 +8,7 @@ a proven bound, see `certificate/funnel/release.py`. S is the joint's Y, or what
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -136,6 +137,15 @@ class Release(ConstrainedFunnel):
     def smallest_group(self) -> float | None:
         """The expected number of records with the rarest released value; None if the joint is no table of records."""
         return None if self.joint.records is None else float(self.p_z.min()) * self.joint.records
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write p(x, s), the encoder, the caps, the bound and its multipliers to an .npz that ``infoplane verify`` proves again.
+
+        It holds the shares of the table: for a reviewer, not for publication.
+        """
+        from ..storage.release_file import save_release
+
+        save_release(self, path)
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"

@@ -15,8 +15,6 @@ from ..runtime.compiling import entry, part
 from .common.arrays import Integers
 from .common.fast import log, regrouped
 
-ROUNDING = 1e-14  # nats that a move must gain
-
 
 class HardClusters(NamedTuple):
     """A map x -> z with its tables; updated in place."""
@@ -82,7 +80,8 @@ def move_letters(
             add_gains(there.q[y], there.h_q[y], letters.masses[i], rho_zy, gain)
         best = home
         for z in range(clusters):
-            if gain[z] < gain[best] - (ROUNDING if best == home else 0.0):
+            # A move must gain more than rounding.
+            if gain[z] < gain[best] - (1e-14 if best == home else 0.0):
                 best = z
         fall += gain[home] - gain[best]
         moved += best != home

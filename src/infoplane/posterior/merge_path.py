@@ -303,16 +303,13 @@ def merge_two(
     return merge_path(joint, iyz_weight=weights[0], ixz_weight=weights[1], memory_limit=memory_limit, callback=callback)
 
 
-MERGED = 2000
-"""Letters up to which the clusters of Merge-Two's path are among the first columns."""
-
-
 def first_columns(support: Support, callback: Callback | None = None) -> Array:
     """The posteriors of all clusters on Merge-Two's path, a column each; none if there are many letters."""
     n = len(support.p_x)
     clusters = dict(zip(np.flatnonzero(support.x), np.eye(n), strict=True))
     columns = []
-    if n <= MERGED:
+    # Up to 2,000 letters the clusters of Merge-Two's path are among them.
+    if n <= 2000:
         for i, j in merge_two(support.joint, callback=callback).merges:
             clusters[i] = clusters[i] + clusters.pop(j)
             columns.append(clusters[i] * support.p_x)

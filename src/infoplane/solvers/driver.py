@@ -31,14 +31,9 @@ from .job import Job
 PAUSE = 0.25
 """Seconds of work between two pauses, about: an end that the user asks for is heard at the next one, unless kernels look themselves."""
 
-GROWTH = 4.0
-"""Most times as many steps as before, up to the next pause: the first step of a run may take longer than the others."""
 
 LONGEST_BLOCK = 200
 """Most steps between two pauses, and so between two calls of the user's callback."""
-
-FIRST_BLOCK = 2e6
-"""Operations of the first block, about, all runs together: milliseconds, or a tenth of a second where a step solves equations."""
 
 
 class IterationState(Protocol):
@@ -141,12 +136,14 @@ class BlockPace:
 
     def __init__(self, job: Job) -> None:
         watched = job.budget.watch is not None  # whoever watches hears of the first step
-        affordable = 1.0 if watched else FIRST_BLOCK / (job.work * max(len(job.starts), 1))
+        # The first block takes about 2e6 operations, all runs together: milliseconds, or a tenth of a second where a step solves equations.
+        affordable = 1.0 if watched else 2e6 / (job.work * max(len(job.starts), 1))
         self.steps = int(min(max(affordable, 1.0), LONGEST_BLOCK))
 
     def learn(self, seconds: float) -> None:
         """Take note of how long the last block took."""
-        faster = min(PAUSE / max(seconds, 1e-9), GROWTH)
+        # No more than 4 times as many steps as before: the first step of a run may take longer than the others.
+        faster = min(PAUSE / max(seconds, 1e-9), 4.0)
         self.steps = int(min(max(self.steps * faster, 1.0), LONGEST_BLOCK))
 
 

@@ -37,12 +37,6 @@ POLISH: Solver = Accelerated()
 POLISH_WORK = 5_000_000_000
 """Operations for that where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330 letters."""
 
-POLISH_SECONDS = 0.5
-"""And time for that, unless a tenth of the limit is more."""
-
-MERGE_SHARE = 0.01
-"""Share of the tolerance that joining all but equal clusters may cost."""
-
 
 @dataclass(frozen=True)
 class Envelope(PathSolver, Limits):
@@ -122,8 +116,10 @@ class Envelope(PathSolver, Limits):
         if job.budget.stopped:
             found = [W for W in (*job.starts, proof.mixture.encoder(support, proof.gamma)) if len(W) <= job.most]
             return replace(job.standing(found[job.best(found)], self.name), status=Status.INTERRUPTED)
-        W = merged(support, below, proof.mixture.encoder(support, proof.gamma), MERGE_SHARE * self.tol)
-        hurry = {"work": POLISH_WORK, "seconds": max(POLISH_SECONDS, LEAST * self.max_seconds)}
+        # Joining all but equal clusters may cost a hundredth of the tolerance.
+        W = merged(support, below, proof.mixture.encoder(support, proof.gamma), 0.01 * self.tol)
+        # Half a second for the polish, unless a tenth of the limit is more.
+        hurry = {"work": POLISH_WORK, "seconds": max(0.5, LEAST * self.max_seconds)}
         patient = job if proof.complete else job.within(**hurry)
         run = POLISH.run(patient.but(starts=W[None], record=False))[0]
         if len(run.encoder) > job.most:

@@ -1,4 +1,9 @@
-"""What a solver is asked for: one problem on one joint, from some starts, within a budget."""
+"""What a solver is asked for: one problem on one joint, from some starts, within a budget; and what is reported of its runs.
+
+Kernels work in floating point. An iterate that has left its range is no answer, and is said to have failed. Where a letter of X or Y weighs
+less than 1e-290, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
+that is not: there it is taken again from its definition, `MarkovLagrangian.stationarity`.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +17,7 @@ from ..information import Array
 from ..joint.support import Support
 from ..runtime.budget import Budget
 from ..solution import Run
-from ..status import STATIONARY_TOL, Residuals, Status, judge
+from ..status import STATIONARY_TOL, Residuals, Status, judge, proven
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
@@ -98,6 +103,32 @@ class Job:
         """An encoder as a run that ended here; STATIONARY if it is."""
         residuals = Residuals(0.0, 0.0, self.problem.stationarity(self.support.joint, self.support.lift(W)))
         return Run(W, self.judge(residuals, Status.STALLED), iterations=0, residuals=residuals, found_by=found_by)
+
+    def sound(self, runs: Sequence[Run]) -> list[Run]:
+        """The runs as they are reported; those that have failed with the trivial encoder in place of theirs, and the status STALLED."""
+        # A mass so small that, times a probability of 1e-18, it has no longer all its digits (they end at 2.2e-308).
+        faint = bool(min(self.support.p_x.min(), self.support.p_y.min()) < 1e-290)
+        return [self._remeasured(one) if faint else one for one in map(_encoding, runs)]
+
+    def _remeasured(self, run: Run) -> Run:
+        if run.status not in (Status.STATIONARY, Status.ALMOST):
+            return run
+        stationarity = self.problem.stationarity(self.support.joint, self.support.lift(run.encoder))
+        residuals = run.residuals._replace(stationarity=stationarity)
+        return replace(run, residuals=residuals, status=self.judge(residuals, Status.STALLED))
+
+
+FAILED = "begin elsewhere: its iterates left the range of floating point, and the encoder is the trivial one"
+
+
+def _encoding(run: Run) -> Run:
+    """The run, if its encoder's columns can be scaled to distributions; CERTIFIED only with a bound."""
+    totals = run.encoder.sum(axis=0)
+    if len(run.encoder) > 0 and (totals > 0.0).all() and (totals < np.inf).all():
+        unproven = run.status is Status.CERTIFIED and run.lower_bound is None
+        return replace(run, status=proven(None, 0.0, run.residuals, run.status)) if unproven else run
+    trivial = np.ones((1, run.encoder.shape[1]))
+    return replace(run, encoder=trivial, status=Status.STALLED, trace=None, lower_bound=None, advice=FAILED)
 
 
 def work_of(support: Support, clusters: int) -> int:

@@ -34,12 +34,6 @@ from .shared.partitions import encoder_of
 ROUNDING = 1e-13
 """Nats by which L must fall for a set to count as better."""
 
-PASSES = 50
-"""Most times that a set is improved; it rarely takes ten."""
-
-PAIR_BLOCK = 4_000_000
-"""Entries of the table of all pairs that is made at once."""
-
 
 @dataclass(frozen=True)
 class Submodular(Solver):
@@ -89,7 +83,8 @@ class Merger:
         """The pair whose merge has the least D, and that D."""
         n, alone = len(self.masses), entr(self.masses) @ self.weights
         best = (np.inf, 0, 0)
-        block = max(1, PAIR_BLOCK // self.masses.size)
+        # 4 million entries of the table of all pairs are made at once.
+        block = max(1, 4_000_000 // self.masses.size)
         for first in range(0, n - 1, block):
             rows = np.arange(first, min(first + block, n - 1))
             together = (
@@ -106,7 +101,8 @@ class Merger:
         value = self.change(chosen)
         alone = self.weights * entr(self.masses)
         up, down = self.weights > 0.0, self.weights < 0.0
-        for _ in range(PASSES):
+        # It rarely takes ten.
+        for _ in range(50):
             total = self.masses[chosen].sum(axis=0)
             with np.errstate(divide="ignore", invalid="ignore"):
                 slope = np.where(total > 0.0, -np.log(total) - 1.0, 0.0)

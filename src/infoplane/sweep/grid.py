@@ -150,7 +150,7 @@ def natural_range(joint: Joint, family: ProblemFamily, callback: Callback | None
 
 
 def default_grid(joint: Joint, family: ProblemFamily, points: int, callback: Callback | None = None) -> Array:
-    """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; `refine` places the others."""
+    """A quarter of ``points`` parameters, at least three, spaced geometrically over the natural range; refinement places the others."""
     return np.geomspace(*natural_range(joint, family, callback), min(points, max(3, points // 4)))
 
 

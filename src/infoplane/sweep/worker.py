@@ -27,7 +27,6 @@ from ..runtime.threads import one_blas_thread, usual_floats
 from ..solution import TIE, Run, Trace
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
-from ..solvers.shared.reported import sound
 from ..storage.record import RunRecord, contending
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
@@ -116,7 +115,7 @@ def _ended(solver: Solver, job: Job) -> list[Run]:
     """Every run from the job's starts, at its end; `Stopped` if the sweep was stopped before."""
     runs = solver.run(job)
     job.budget.look()
-    return sound(job, runs)
+    return job.sound(runs)
 
 
 def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budget: Budget) -> Iterator[RunRecord]:
@@ -132,7 +131,7 @@ def _follow(solver: PathSolver, plan: Plan, problems: Problems, unit: Unit, budg
     for problem, run in zip(of_unit, solver.follow(job, of_unit), strict=False):
         budget.look()
         ended = own_clock()
-        found += sound(job.but(problem=problem), [run])
+        found += job.but(problem=problem).sound([run])
         seconds.append(ended - began if run.seconds is None else run.seconds)
         began = ended
     budget.look()

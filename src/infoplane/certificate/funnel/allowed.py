@@ -26,11 +26,6 @@ SMOOTH = 0.8
 """Share of the former prices in those that local searches look at: between two programmes the prices themselves jump about
 (halves the rounds on Adult 225 x 10)."""
 
-NOISE, FAVOUR = 1.5, 3.0
-"""Random slopes of a local search: their largest standard deviation, and what a letter in favour gets besides, in nats."""
-
-FEWEST_STARTS = 100
-"""Local searches of a round, at least; else two for each letter."""
 
 PIECE = 64
 """Local searches between two looks at the budget."""
@@ -38,8 +33,6 @@ PIECE = 64
 PEELS = 3
 """Times that p_x is taken apart for columns to begin with: without them the programme stays at a release that says nothing."""
 
-QUICK_SIZE = 300
-"""Up to this |X| |S| large stages do."""
 
 DECIMALS = 9
 """Posteriors that agree so far are one."""
@@ -73,7 +66,8 @@ class AllowedPosteriors:
         # T is within |S| + 1 roundings of p(s|x), and the caps within a few: what is proven is proven of a little more than they allow.
         wider = 4.0 * (len(caps.U) + 8) * EPS
         self.L, self.U = caps.L * (1.0 - wider), np.minimum(caps.U * (1.0 + wider), 1.0 + wider)
-        self.few = self.channel.T.size <= QUICK_SIZE
+        # Up to |X| |S| = 300 large stages do.
+        self.few = self.channel.T.size <= 300
         self.centre: Array | None = None
 
     def error(self, aim: Point) -> float:
@@ -133,9 +127,11 @@ class AllowedPosteriors:
 
     def _random(self, prices: Array) -> Array:
         """Random slopes; each letter is in favour once."""
-        count = max(2 * len(prices), FEWEST_STARTS)
-        slopes = -prices + NOISE * self.rng.random((count, 1)) * self.rng.standard_normal((count, len(prices)))
-        slopes[np.arange(len(prices)), np.arange(len(prices))] -= FAVOUR
+        # Local searches of a round, at least; else two for each letter.
+        count = max(2 * len(prices), 100)
+        # Random slopes of a local search: their largest standard deviation, and what a letter in favour gets besides, in nats.
+        slopes = -prices + 1.5 * self.rng.random((count, 1)) * self.rng.standard_normal((count, len(prices)))
+        slopes[np.arange(len(prices)), np.arange(len(prices))] -= 3.0
         return slopes
 
     # -- the proof --------------------------------------------------------------------------------------------------------

@@ -14,15 +14,6 @@ from .challenge import challenge
 from .generation import GIVEN
 from .pricing import Pricing
 
-FEW = 10
-"""Where local descent brings fewer than one column for so many letters, posteriors are grown as well."""
-
-QUICK_SIZE = 300
-"""Up to this |X| rank(T) large stages do (docs/benchmarks/slots.md)."""
-
-TRACE = 1e-9
-"""A mass below this does not count as a letter in use."""
-
 GROWN = 64
 """Posteriors that are grown between two looks at the caller."""
 
@@ -32,7 +23,8 @@ class FreePosteriors:
 
     def __init__(self, programme: Programme) -> None:
         self.programme, self.channel = programme, programme.channel
-        self.few = len(self.channel.T) * self.channel.rank <= QUICK_SIZE
+        # Up to |X| rank(T) = 300 large stages do (docs/benchmarks/slots.md).
+        self.few = len(self.channel.T) * self.channel.rank <= 300
 
     def error(self, aim: Point) -> float:
         """Rounding of a bound."""
@@ -45,7 +37,8 @@ class FreePosteriors:
         used = without_traces(used, self.channel.rank + 1)
         Q, values = self.channel.descend(aim.lam, aim.beta, used)
         new = Q[:, values < below]
-        if FEW * new.shape[1] < len(self.programme.p_x):
+        # Where local descent brings fewer than one column for ten letters, posteriors are grown as well.
+        if 10 * new.shape[1] < len(self.programme.p_x):
             new = np.hstack([new, self._grown(aim, used, below, budget)])
         return new
 
@@ -81,6 +74,7 @@ class FreePosteriors:
 def without_traces(Q: Array, most: int) -> Array:
     """The columns on their largest letters only, at most so many: an encoder's clusters hold traces of all, and Newton's step is cubic."""
     smallest = np.partition(Q, -most, axis=0)[-most] if len(Q) > most else np.zeros(Q.shape[1])
-    kept: Array = np.where((smallest <= Q) & (Q > TRACE), Q, 0.0)
+    # A mass below this does not count as a letter in use.
+    kept: Array = np.where((smallest <= Q) & (Q > 1e-9), Q, 0.0)
     kept /= kept.sum(axis=0)
     return kept

@@ -25,21 +25,10 @@ from ...status import Status
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
 
-FIRST_FLOOR = 0.1
-"""Pricing is done to this tolerance first,"""
-
-STAGE, QUICK_STAGE, QUICK_FLOOR = 30.0, 1000.0, 1e-3
-"""then to one so many times finer, and so on: an early bound, and early columns, cost little. Larger stages do where posteriors are few,
-and once a tolerance of 1e-3 has been proven."""
-
-RESOLVED = 16.0
-"""Tolerances are not made finer than so many times the rounding of a bound, which matters for a beta of 1e6 and more."""
 
 GIVEN = 3.0
 """What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
 
-FIRST_BLOCK = 64
-"""Cells before the first look."""
 
 NO_PROOF = (
     "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
@@ -152,7 +141,8 @@ def generate(
 
     Whatever ends it, Ctrl-C included, the bound holds and the point is the best mixture of all columns met.
     """
-    floor, lower, left, done = max(FIRST_FLOOR, tol / 4.0), -math.inf, 1, math.inf
+    # Pricing is done to a tolerance of 0.1 first.
+    floor, lower, left, done = max(0.1, tol / 4.0), -math.inf, 1, math.inf
     claim, mistakes = -math.inf, 0
     proof = point = master()
     while not budget.spent:
@@ -164,7 +154,8 @@ def generate(
         # Half of what the bound may lose is spent on lambda, letter by letter, the other half on g.
         aim, low = point.lowered(programme.p_x, floor / 2.0), -floor / 2.0
         # Below the rounding of a bound nothing can be proven, whatever the search.
-        finest = max(tol / 4.0, RESOLVED * finder.error(aim))
+        # Sixteen times that rounding is where tolerances end, which matters for a beta of 1e6 and more.
+        finest = max(tol / 4.0, 16.0 * finder.error(aim))
         new = finder.columns(aim, point.used, WORTH * low, budget)
         last = False
         if not new.shape[1]:
@@ -175,7 +166,9 @@ def generate(
                 proof, lower, claim = aim, bound, least
             if not left:
                 last = floor <= 1.5 * finest
-                stage = QUICK_STAGE if finder.few or floor <= QUICK_FLOOR else STAGE
+                # Then to one 30 times finer, and so on: an early bound, and early columns, cost little. Larger stages do where
+                # posteriors are few, and once a tolerance of 1e-3 has been proven.
+                stage = 1000.0 if finder.few or floor <= 1e-3 else 30.0
                 done, floor = floor, max(floor / stage, finest)
             if last or not new.shape[1]:
                 if last or left:
@@ -207,7 +200,8 @@ def _priced(programme: Programme, finder: Finder, aim: Point, floor: float, budg
     if budget.spent:
         return Priced(aim, -math.inf, 1, none, 0)
     search = finder.search(aim, floor)
-    on, before, block = search.left > 0, budget.cells_spent, FIRST_BLOCK
+    # Cells before the first look.
+    on, before, block = search.left > 0, budget.cells_spent, 64
     budget.cells_spent = before + search.cells
     while on and not budget.spent and (room := budget.cells - budget.cells_spent) > 1:
         began = time.perf_counter()

@@ -33,10 +33,6 @@ from .free import FreePosteriors
 from .gap import simple_bound
 from .generation import Outcome, cut_short, generate
 
-ATTEMPTS = 8
-"""Corrections of a share of time: the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what
-I(Y;Z) can be computed to, about 1e-30 nats."""
-
 
 @dataclass(frozen=True, eq=False)
 class CappedFunnel(ConstrainedFunnel):
@@ -249,7 +245,9 @@ def _shared(support: Support, W: Array, other: Array, eps: float) -> Array:
     I(Y;Z) = w I_W(Y;Z) + (1 - w) I_other(Y;Z).
     """
     share, mixed = 1.0, W
-    for _ in range(ATTEMPTS):
+    # Of eight corrections the first meets the cap, a second makes up for rounding, and a cap that they all miss is below what I(Y;Z) can be
+    # computed to, about 1e-30 nats.
+    for _ in range(8):
         iyz = plane_point(support.joint, support.lift(mixed)).iyz
         if iyz <= eps:
             return mixed

@@ -1,7 +1,8 @@
 """The best multipliers v = (mu, t) of a box's bound B: Newton's method with active sets.
 
 B is concave, with kinks at mu_y = 0 and limits 0 <= t_y <= 1. Its slopes are E_w F, less b_y where mu_y > 0 and l_y where mu_y < 0, and its
-curvature is -Cov_w(F) / gamma.
+curvature is -Cov_w(F) / gamma. Numba counts references to arrays when they are passed on, or fetched from `Work`: what active sets repeat
+is inlined, and fetches them once.
 """
 
 import math
@@ -9,9 +10,10 @@ import math
 import numpy as np
 
 from ...information import Array
-from ...runtime.compiling import part
+from ...runtime.compiling import inlined, part
 from ..common.fast import regrouped
-from .cell_bound import MANY, Dual, Work, mean
+from ..common.rows import copy_row
+from .cell_bound import MANY, Dual, Work, means
 
 SEEN = 1e-13  # letters with less mass than this under w do not count for the curvature
 STRIDE = 8  # and of the others, every so many-th
@@ -20,8 +22,7 @@ STRIDE = 8  # and of the others, every so many-th
 @part
 def locate(work: Work) -> None:
     """E_w F."""
-    for j in range(work.F.shape[0]):
-        work.mean[j] = mean(work.w, work.F[j])
+    means(work.w, work.F, work.mean)
 
 
 @regrouped
@@ -31,6 +32,18 @@ def product(s: Array, t: Array, count: int) -> float:
     for x in range(count):
         total += s[x] * t[x]
     return total
+
+
+@regrouped
+def products(rows: Array, count: int, gamma: float, Q: Array) -> None:
+    """Q = R R' / gamma, of the first so many columns."""
+    for j in range(rows.shape[0]):
+        for k in range(j + 1):
+            total = 0.0
+            for x in range(count):
+                total += rows[j, x] * rows[k, x]
+            Q[j, k] = total / gamma
+            Q[k, j] = Q[j, k]
 
 
 @regrouped
@@ -95,21 +108,15 @@ def some_rows(work: Work) -> int:
 @part
 def curvature(dual: Dual, work: Work) -> None:
     """Q = Cov_w(F) / gamma, on letters that w sees; centred first, so that nothing cancels."""
-    n, n_x = work.F.shape
-    count = some_rows(work) if n_x >= MANY else few_rows(work)
-    for j in range(n):
-        for k in range(j + 1):
-            work.Q[j, k] = product(work.rows[j], work.rows[k], count) / dual.gamma
-            work.Q[k, j] = work.Q[j, k]
+    count = some_rows(work) if work.F.shape[1] >= MANY else few_rows(work)
+    products(work.rows, count, dual.gamma, work.Q)
 
 
 @part
-def slope_of(work: Work, j: int, values: Array, at: float) -> float:
-    """The bound's slope in v_j where it is `at`, from E_w F = values; 0 where a kink or a limit holds it."""
-    n_y = work.low.shape[0]
-    slope = float(values[j])
-    if j < n_y:
-        over, under = slope - float(work.high[j]), slope - float(work.low[j])
+def slope_of(low: Array, high: Array, j: int, slope: float, at: float) -> float:
+    """The bound's slope in v_j where it is `at`, from (E_w F)_j; 0 where a kink or a limit holds it."""
+    if j < low.shape[0]:
+        over, under = slope - float(high[j]), slope - float(low[j])
         if at > 0.0:
             return over
         if at < 0.0:
@@ -123,84 +130,96 @@ def slope_of(work: Work, j: int, values: Array, at: float) -> float:
 
 
 @part
-def solve_free(work: Work, count: int) -> None:
-    """Newton's step on the first `count` free coordinates, by Cholesky; a ridge makes flat directions long, not infinite."""
-    L, free = work.L, work.free
-    largest = 0.0
-    for k in range(count):
-        largest = max(largest, work.Q[free[k], free[k]])
-    for k in range(count):
+def solve_free(work: Work, count: int, known: int, ridge: float) -> None:
+    """Newton's step on the first `count` free coordinates, by Cholesky; a ridge makes flat directions long, not infinite.
+
+    The first `known` rows of the factor stand: active sets change by one coordinate, and all before it stay where they are.
+    """
+    Q, L, free, piece = work.Q, work.L, work.free, work.piece
+    for k in range(known, count):
         for m in range(k + 1):
-            total = work.Q[free[k], free[m]]
+            total = Q[free[k], free[m]]
             if m < 16:  # from here on a sum is worth vector registers
                 for l in range(m):
                     total -= L[k, l] * L[m, l]
             else:
                 total -= product(L[k], L[m], m)
-            L[k, m] = total / L[m, m] if m < k else math.sqrt(max(total, 0.0) + 1e-11 * largest + 1e-14)
+            L[k, m] = total / L[m, m] if m < k else math.sqrt(max(total, 0.0) + ridge)
     for k in range(count):
-        total = work.piece[k]
+        total = piece[k]
         for m in range(k):
-            total -= L[k, m] * work.piece[m]
-        work.piece[k] = total / L[k, k]
+            total -= L[k, m] * piece[m]
+        piece[k] = total / L[k, k]
     for k in range(count - 1, -1, -1):
-        total = work.piece[k]
+        total = piece[k]
         for m in range(k + 1, count):
-            total -= L[m, k] * work.piece[m]
-        work.piece[k] = total / L[k, k]
+            total -= L[m, k] * piece[m]
+        piece[k] = total / L[k, k]
 
 
 @part
-def edge(work: Work, y: int, side: float) -> float:
+def edge(low: float, high: float, side: float) -> float:
     """What the slope in mu_y loses on one side of its kink: b_y above, l_y below."""
-    return float(work.high[y] if side > 0.0 else work.low[y])
+    return high if side > 0.0 else low
 
 
-@part
+@inlined
 def begin(work: Work) -> tuple[int, float]:
     """Where active sets begin: every coordinate inside its limits, or driven from its kink, is free. Their number, the steepest slope."""
-    n_y, n = work.low.shape[0], work.v.shape[0]
+    low, high, v, mean, held, reached, model, free = (
+        work.low,
+        work.high,
+        work.v,
+        work.mean,
+        work.held,
+        work.reached,
+        work.model,
+        work.free,
+    )
+    n_y, n = low.shape[0], v.shape[0]
     steepest, count = 0.0, 0
     for j in range(n):
-        slope = slope_of(work, j, work.mean, work.v[j])
+        slope = slope_of(low, high, j, mean[j], v[j])
         steepest = max(steepest, abs(slope))
-        inside = work.v[j] != 0.0 and (j < n_y or work.v[j] < 1.0)
-        work.held[j] = not (inside or slope != 0.0)
-        work.reached[j] = work.v[j]
-        work.model[j] = work.mean[j]
-        if not work.held[j]:
-            work.free[count] = j
+        inside = v[j] != 0.0 and (j < n_y or v[j] < 1.0)
+        held[j] = not (inside or slope != 0.0)
+        reached[j] = v[j]
+        model[j] = mean[j]
+        if not held[j]:
+            free[count] = j
             count += 1
     return count, steepest
 
 
-@part
+@inlined
 def fill_slopes(work: Work, count: int) -> None:
     """The model's slopes in the free coordinates, to be solved for."""
-    n_y = work.low.shape[0]
+    low, high, free, piece, reached, model = work.low, work.high, work.free, work.piece, work.reached, work.model
+    n_y = low.shape[0]
     for k in range(count):
-        j = work.free[k]
-        at, slope = work.reached[j], work.model[j]
+        j = free[k]
+        at, slope = reached[j], model[j]
         if j >= n_y:
-            work.piece[k] = slope
+            piece[k] = slope
         elif at == 0.0:  # released from its kink, to the side to which it was driven
-            over, under = slope - work.high[j], slope - work.low[j]
-            work.piece[k] = over if over > 0.0 else min(under, 0.0)
+            over, under = slope - high[j], slope - low[j]
+            piece[k] = over if over > 0.0 else min(under, 0.0)
         else:
-            work.piece[k] = slope - edge(work, j, at)
+            piece[k] = slope - edge(low[j], high[j], at)
 
 
-@part
+@inlined
 def first_end(work: Work, count: int) -> tuple[float, int, float]:
     """How far the step in work.piece leads before a free coordinate crosses its kink or limit, which one, and that end; 1, -1 if none."""
-    n_y = work.low.shape[0]
+    low, high, free, piece, reached, model = work.low, work.high, work.free, work.piece, work.reached, work.model
+    n_y = low.shape[0]
     reach, stop, limit = 1.0, -1, 0.0
     for k in range(count):
-        j, step = work.free[k], work.piece[k]
-        at, end = work.reached[j], 0.0
+        j, step = free[k], piece[k]
+        at, end = reached[j], 0.0
         if j < n_y and at == 0.0:
             # At the kink, with the side chosen by the sign of the slope that released it.
-            if (step if work.model[j] > work.high[j] else -step) < 0.0:
+            if (step if model[j] > high[j] else -step) < 0.0:
                 reach, stop, limit = 0.0, k, 0.0
             continue
         if j < n_y:
@@ -214,38 +233,53 @@ def first_end(work: Work, count: int) -> tuple[float, int, float]:
     return reach, stop, limit
 
 
-@part
-def advance(work: Work, count: int) -> int:
-    """The step of the free coordinates, as far as none crosses its end; the first to reach it is held there. How many stay free."""
-    n = work.v.shape[0]
+@inlined
+def advance(work: Work, count: int, known: int, ridge: float) -> tuple[int, int]:
+    """The step of the free coordinates, as far as none crosses its end; the first to reach it is held there.
+
+    How many stay free, and how many rows of their factor stand.
+    """
+    free, piece, reached, mean, model, held, Q, v = (
+        work.free,
+        work.piece,
+        work.reached,
+        work.mean,
+        work.model,
+        work.held,
+        work.Q,
+        work.v,
+    )
+    n = v.shape[0]
     fill_slopes(work, count)
-    solve_free(work, count)
+    solve_free(work, count, known, ridge)
     reach, stop, limit = first_end(work, count)
     for k in range(count):
-        work.reached[work.free[k]] += reach * work.piece[k]
+        reached[free[k]] += reach * piece[k]
     if stop >= 0:
-        work.reached[work.free[stop]] = limit
+        reached[free[stop]] = limit
     if reach > 0.0:
-        for j in range(n):
-            total = work.mean[j]
-            for k in range(n):
-                total -= work.Q[j, k] * (work.reached[k] - work.v[k])
-            work.model[j] = total
+        copy_row(mean, model)
+        for k in range(n):
+            moved = reached[k] - v[k]
+            if moved != 0.0:
+                for j in range(n):
+                    model[j] -= Q[k, j] * moved
     if stop >= 0:
-        work.held[work.free[stop]] = True
+        held[free[stop]] = True
         count -= 1
         for k in range(stop, count):
-            work.free[k] = work.free[k + 1]
-    return count
+            free[k] = free[k + 1]
+    return count, stop if stop >= 0 else count
 
 
-@part
+@inlined
 def steepest_held(work: Work) -> int:
     """The held coordinate in which the model is steepest; -1 if it is flat in all of them."""
+    low, high, held, model, reached = work.low, work.high, work.held, work.model, work.reached
     chosen, rate = -1, 1e-9
     for j in range(work.v.shape[0]):
-        if work.held[j]:
-            slope = abs(slope_of(work, j, work.model, work.reached[j]))
+        if held[j]:
+            slope = abs(slope_of(low, high, j, model[j], reached[j]))
             if slope > rate:
                 chosen, rate = j, slope
     return chosen
@@ -259,9 +293,12 @@ def newton_step(dual: Dual, work: Work) -> float:
     if not steepest > 1e-14:  # flat to rounding
         return 0.0
     curvature(dual, work)
+    known, ridge = 0, 1e-14
+    for j in range(n):
+        ridge = max(ridge, 1e-11 * work.Q[j, j] + 1e-14)
     for _ in range(3 * n):
         if count > 0:
-            left = advance(work, count)
+            left, known = advance(work, count, known, ridge)
             if left < count:
                 count = left
                 continue
@@ -276,6 +313,6 @@ def newton_step(dual: Dual, work: Work) -> float:
         work.step[j] = work.reached[j] - work.v[j]
         slope = work.mean[j]
         if j < n_y:
-            slope -= edge(work, j, work.v[j] if work.v[j] != 0.0 else work.step[j])
+            slope -= edge(work.low[j], work.high[j], work.v[j] if work.v[j] != 0.0 else work.step[j])
         rise += work.step[j] * slope
     return rise

@@ -107,20 +107,33 @@ def mean(w: Array, t: Array) -> float:
 
 
 @regrouped
-def minorant(
-    T: Array, h: Array, low: float, high: float, slope: float, offset: float, base: Array, difference: Array
+def means(w: Array, rows: Array, found: Array) -> None:
+    """The same for every row."""
+    for j in range(rows.shape[0]):
+        total = 0.0
+        for x in range(w.shape[0]):
+            total += w[x] * rows[j, x]
+        found[j] = total
+
+
+@regrouped
+def minorants(
+    T: Array, h: Array, lows: Array, highs: Array, slopes: Array, offsets: Array, base: Array, differences: Array
 ) -> None:
-    """Take the tangent part of one r_y from the base; what its secant has over that becomes the difference."""
-    at_low, at_high = 0.0, -1.0 - math.log(high)
-    if low > 0.0:
-        at_low = -1.0 - math.log(low)
-    for x in range(T.shape[0]):
-        s = T[x]
-        tangent = h[x]
-        tangent = low + at_low * s if s < low else tangent
-        tangent = high + at_high * s if s > high else tangent
-        base[x] -= tangent
-        difference[x] = offset + slope * s - tangent
+    """Take the tangent part of every r_y from the base; what its secant has over that becomes a row of the differences."""
+    n_y = T.shape[0]
+    for y in range(n_y):
+        low, high, slope, offset = lows[y], highs[y], slopes[y], offsets[y]
+        at_low, at_high = 0.0, -1.0 - math.log(high)
+        if low > 0.0:
+            at_low = -1.0 - math.log(low)
+        for x in range(T.shape[1]):
+            s = T[y, x]
+            tangent = h[y, x]
+            tangent = low + at_low * s if s < low else tangent
+            tangent = high + at_high * s if s > high else tangent
+            base[x] -= tangent
+            differences[n_y + y, x] = offset + slope * s - tangent
 
 
 @part
@@ -137,12 +150,10 @@ def secant(low: float, high: float) -> tuple[float, float]:
 @part
 def prepare(dual: Dual, work: Work) -> None:
     """The minorants of a box, from work.low and work.high."""
-    n_y = dual.T.shape[0]
     copy_row(dual.lam, work.base)
-    for y in range(n_y):
-        low, high = work.low[y], work.high[y]
-        work.slope[y], work.offset[y] = secant(low, high)
-        minorant(dual.T[y], dual.h[y], low, high, work.slope[y], work.offset[y], work.base, work.F[n_y + y])
+    for y in range(work.low.shape[0]):
+        work.slope[y], work.offset[y] = secant(work.low[y], work.high[y])
+    minorants(dual.T, dual.h, work.low, work.high, work.slope, work.offset, work.base, work.F)
 
 
 @part
@@ -162,10 +173,13 @@ def slack(dual: Dual, work: Work, v: Array) -> float:
 
 
 @regrouped
-def subtract(w: Array, factor: float, row: Array) -> None:
-    """W -= factor row."""
-    for x in range(w.shape[0]):
-        w[x] -= factor * row[x]
+def subtract(w: Array, factors: Array, rows: Array) -> None:
+    """W -= factors.rows; all rows in one call, which takes longer than a row of some hundred letters."""
+    for j in range(factors.shape[0]):
+        factor = factors[j]
+        if factor != 0.0:
+            for x in range(w.shape[0]):
+                w[x] -= factor * rows[j, x]
 
 
 @regrouped
@@ -186,8 +200,7 @@ def softmax(w: Array, gamma: float) -> tuple[float, float]:
 def log_partition(dual: Dual, a: Array, w: Array) -> float:
     """Log sum_x exp((lambda_x - a.T_x) / gamma); w becomes the softmax."""
     copy_row(dual.lam, w)
-    for y in range(a.shape[0]):
-        subtract(w, a[y], dual.T[y])
+    subtract(w, a, dual.T)
     top, total = softmax(w, dual.gamma)
     scale(w, 1.0 / total)
     return float(top / dual.gamma + math.log(total))
@@ -208,9 +221,7 @@ def bound_with(dual: Dual, work: Work, v: Array) -> tuple[float, float]:
     copy_row(work.base, work.w)
     for y in range(n_y):
         edges += max(v[y] * work.low[y], v[y] * work.high[y])
-    for j in range(2 * n_y):
-        if v[j] != 0.0:
-            subtract(work.w, v[j], work.F[j])
+    subtract(work.w, v, work.F)
     top, total = softmax(work.w, dual.gamma)
     scale(work.w, 1.0 / total)
     potential = top + dual.gamma * math.log(total)

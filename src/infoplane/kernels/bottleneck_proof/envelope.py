@@ -14,7 +14,7 @@ from ..common.roots import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step
 from .boxes import CLOSED, CUTS, LOWEST, OPEN, PLACES, Boxes, dispute, entropy_of, halved, push, release
-from .cell_bound import Dual, Work, bound_with, log_partition, mean, prepare, room
+from .cell_bound import Dual, Work, bound_with, log_partition, mean, means, prepare, room
 from .ranges import propagate, reduce
 from .recheck import Second, bound_agrees, chosen, empty, keep_box, ranges_agree, second_room, sums_agree
 
@@ -204,9 +204,9 @@ def climb(dual: Dual, decoders: Array, heights: Array, steps: int) -> None:
             for y in range(n_y):
                 a[y] = -safe_log(decoders[z, y])
             heights[z] = dual.gamma * log_partition(dual, a, w)
+            means(w, dual.T, a)
             for y in range(n_y):
-                after = mean(w, dual.T[y])
-                moved = max(moved, abs(after - decoders[z, y]))
-                decoders[z, y] = after
+                moved = max(moved, abs(a[y] - decoders[z, y]))
+                decoders[z, y] = a[y]
             if moved <= 1e-11:  # its height is then off by no more than rounding
                 break

@@ -80,25 +80,25 @@ def sums_agree(second: Second, work: Work) -> bool:
 
 
 @regrouped
-def lessen(
-    to: Array,
-    T: Array,
-    h: Array,
-    low: float,
-    high: float,
-    at_low: float,
-    at_high: float,
-    at_zero: float,
-    rate: float,
-    share: float,
-) -> None:
-    """Take t (the secant) + mu T = at_zero + rate T, and that share of h with its tangents outside the box, off the exponents."""
-    for x in range(to.shape[0]):
-        s = T[x]
-        tangent = h[x]
-        tangent = low + at_low * s if s < low else tangent
-        tangent = high + at_high * s if s > high else tangent
-        to[x] -= at_zero + rate * s + share * tangent
+def lessen(to: Array, T: Array, h: Array, lows: Array, highs: Array, slopes: Array, v: Array) -> float:
+    """Take t (the secant) + mu T, and 1 - t of h with its tangents outside the box, off the exponents; sum_y max(mu_y l_y, mu_y b_y).
+
+    The secants have the given slopes, and are nowhere above h between the ends of the box.
+    """
+    n_y, edges = lows.shape[0], 0.0
+    for y in range(n_y):
+        low, high, slope, mu, t = lows[y], highs[y], slopes[y], v[y], v[n_y + y]
+        log_low, log_high = math.log(low) if low > 0.0 else 0.0, math.log(high)
+        offset = min(-low * log_low - slope * low, -high * log_high - slope * high)
+        edges += max(mu * low, mu * high)
+        at_low, at_high, rate = -1.0 - log_low, -1.0 - log_high, mu + t * slope
+        for x in range(to.shape[0]):
+            s = T[y, x]
+            tangent = h[y, x]
+            tangent = low + at_low * s if s < low else tangent
+            tangent = high + at_high * s if s > high else tangent
+            to[x] -= t * offset + rate * s + (1.0 - t) * tangent
+    return edges
 
 
 @regrouped
@@ -119,20 +119,11 @@ def scale_down(values: Array, top: float, gamma: float) -> None:
 
 @part
 def fill(dual: Dual, second: Second, slope: Array, v: Array) -> None:
-    """The exponents of the box that was kept, with multipliers v and secants of these slopes, nowhere above h between its ends."""
-    n_y = second.low.shape[0]
+    """The exponents of the box that was kept, with multipliers v and secants of these slopes."""
     copy_row(dual.lam, second.scaled)
-    edges = 0.0
-    for y in range(n_y):
-        low, high, mu, t = second.low[y], second.high[y], v[y], v[n_y + y]
-        log_low, log_high = math.log(low) if low > 0.0 else 0.0, math.log(high)
-        offset = min(-low * log_low - slope[y] * low, -high * log_high - slope[y] * high)
-        edges += max(mu * low, mu * high)
-        at_low, at_high, rate = -1.0 - log_low, -1.0 - log_high, mu + t * slope[y]
-        lessen(second.scaled, dual.T[y], second.h[y], low, high, at_low, at_high, t * offset, rate, 1.0 - t)
-    top = largest(second.scaled)
-    scale_down(second.scaled, top, dual.gamma)
-    second.terms[0], second.terms[1] = edges, top
+    second.terms[0] = lessen(second.scaled, dual.T, second.h, second.low, second.high, slope, v)
+    second.terms[1] = largest(second.scaled)
+    scale_down(second.scaled, second.terms[1], dual.gamma)
 
 
 @regrouped

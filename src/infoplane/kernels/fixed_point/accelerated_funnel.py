@@ -47,9 +47,6 @@ from .selfmap import (
 from .stopping import COMPARING, FAR, ended, record_iteration
 
 FIRST, SECOND, LEAPED = range(3)
-NEAR = 0.01
-"""Leaps begin once the map moves no entry of W farther than this: before, they decide too early which letters share a cluster, and more
-runs end worse than without them (tests/kernels/fixed_point/test_accelerated_funnel.py, docs/benchmarks/accelerated.md)."""
 
 
 class CycleState(NamedTuple):
@@ -129,7 +126,9 @@ def _what_follows(
     last = (base + 2) % 3
     if stage == FIRST:
         return SECOND, base, cap
-    if stage == SECOND and (check == COMPARING or far > NEAR):
+    # Leaps begin once the map moves no entry of W farther than 0.01: before, they decide too early which letters share a cluster, and more
+    # runs end worse than without them (tests/kernels/fixed_point/test_accelerated_funnel.py, docs/benchmarks/accelerated.md).
+    if stage == SECOND and (check == COMPARING or far > 0.01):
         return FIRST, last, cap
     if stage == SECOND:
         reached = leap_ahead(L[base], L[(base + 1) % 3], L[last], W, p_x, n, cap)

@@ -13,9 +13,6 @@ from ..common.linear import solve
 from .extrapolation import LONGEST
 from .selfmap import ChannelBlocks
 
-LARGEST = 40
-"""Most unknowns: the step costs |X| LARGEST^2 / 2 + LARGEST^3 / 3 products."""
-
 
 @regrouped
 def _slopes(channel: ChannelBlocks, n_y: int, W: Array, B: Array) -> None:
@@ -50,7 +47,8 @@ def _slopes(channel: ChannelBlocks, n_y: int, W: Array, B: Array) -> None:
 def newton_cost(channel: ChannelBlocks, clusters: int) -> int:
     """What the step costs, in evaluations of the map; a huge number beyond its largest size, so that it is never tried."""
     d, n_x = clusters * channel.n_y, channel.p_x.size
-    if d > LARGEST:
+    # The step costs |X| d^2 / 2 + d^3 / 3 products: beyond 40 unknowns it does not pay.
+    if d > 40:
         return 1 << 40
     return 1 + int(2.0 * (n_x * d * d + d * d * d / 3.0) / (n_x * clusters * (2.0 * channel.n_y + 20.0)))
 

@@ -23,9 +23,6 @@ FEASIBLE = 1e-10
 REFRESH = 40
 """Steps after which the inverse is computed anew: each adds a few roundings."""
 
-DEGENERATE = 60
-"""Steps without progress after which the first variable that helps enters, not the best one: no cycle has that many."""
-
 
 class Tableau(NamedTuple):
     """Variables q (n) and u (m), rows Tq - u = 0 and sum q = 1; arrays, updated in place."""
@@ -249,7 +246,8 @@ def minimise(lp: Tableau, cost: Array, steps: int) -> int:
         if step % REFRESH == REFRESH - 1 and not refresh(lp):
             return UNFINISHED
         infeasible = priced(lp, cost)
-        j = entering(lp, cost, infeasible, 1e-11 if infeasible else 1e-11 * largest, still > DEGENERATE)
+        # After 60 steps without progress the first variable that helps enters, not the best one: no cycle is as long.
+        j = entering(lp, cost, infeasible, 1e-11 if infeasible else 1e-11 * largest, still > 60)
         if j < 0:
             return EMPTY if infeasible else SOLVED
         column(lp, j, w)

@@ -43,9 +43,6 @@ from .search import (
     seen,
 )
 
-SMALL = 1e-9
-"""A mass above this counts as a letter in use."""
-
 
 class CappedBoxes(NamedTuple):
     """A search under way; arrays, updated in place. heap[:WAITING] are the cells that wait, lowest bound first, the rest are free."""
@@ -174,7 +171,8 @@ def explore(search: CappedBoxes, work: CappedRoom, lp: Tableau, whole: Tableau, 
     """Look for a violation near the relaxation's minimiser in an open cell, with all that the cap allows as its range."""
     beta, floor = search.number[BETA], search.number[FLOOR]
     posterior_at(lp.point, work.q)
-    letters = in_use(work.q, SMALL, work.q.size)
+    # A mass above this counts as a letter in use.
+    letters = in_use(work.q, 1e-9, work.q.size)
     if search.tally[FOUND] >= search.found.shape[0]:
         return
     if seen(search.table, letters) and not value_of(search.T, search.lam, beta, work.q) < floor:

@@ -15,14 +15,9 @@ from .capped_cell import Prices
 from .capped_relaxation import relaxed
 from .ranges import entropy
 
-TANGENTS = 25
-"""Tangents of one descent, at most."""
-
 FLOORS = (0.03, 1e-10)
 """Masses below which the tangent of H no longer grows steeper: at first, and in the end; a tenth from one tangent to the next."""
 
-NEIGHBOURS = 60
-"""Moves to a neighbouring vertex, at most."""
 
 TRACE = 1e-12
 """A mass below this is none."""
@@ -85,7 +80,8 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q:
     n, m = lp.T.shape
     slopes, trial, best = c.copy(), np.empty(n), np.inf
     floor = FLOORS[0]
-    for _ in range(TANGENTS):
+    # Tangents of one descent, at most.
+    for _ in range(25):
         if relaxed(lp, slopes, beta, prices, 0.0, np.nan, m) != SOLVED:
             begin(lp, 0)
             break
@@ -102,7 +98,8 @@ def descended(lp: Tableau, lam: Array, beta: float, c: Array, prices: Prices, q:
         floor = max(0.1 * floor, FLOORS[1])
     if not beta > 0.0 and best < np.inf and refresh(lp):
         w = np.empty(m + 1)
-        for _ in range(NEIGHBOURS):
+        # Moves to a neighbouring vertex, at most.
+        for _ in range(60):
             posterior_at(lp.point, trial)
             j, _ = best_neighbour(lp, lam, w, value_of(lp.T, lam, beta, trial))
             if j < 0:

@@ -17,14 +17,8 @@ from .capped_cell import Prices, filling_multiplier, target_multiplier
 from .ranges import entropy
 from .relaxation import smoothed_logs, step_length
 
-PROGRAMMES = 15
-"""Linear programmes for one relaxation, at most."""
-
 PIVOTS = 400
 """Steps of one programme, at most: children of a cell need a few."""
-
-MOVES = 40
-"""Moves between two vertices after each programme, at most."""
 
 
 @part
@@ -32,7 +26,8 @@ def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: flo
     """Minimise weight.cost - beta H(u), u the mixture of the vertices' columns behind the n first, by moves between two of them."""
     m = u.size
     w, D = np.empty(m), np.empty(m)
-    for _ in range(MOVES):
+    # Moves between two vertices after each programme, at most.
+    for _ in range(40):
         smoothed_logs(u, w)
         up = down = -1
         rise = fall = 0.0
@@ -74,7 +69,8 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
     u, w, tilted = np.empty(hidden), np.empty(hidden), np.empty(n)
     for s in range(hidden):
         u[s] = 0.5 * (lp.lower[n + s] + lp.upper[n + s])
-    for _ in range(PROGRAMMES):
+    # Linear programmes for one relaxation, at most.
+    for _ in range(15):
         smoothed_logs(u, w)
         for x in range(n):
             tilted[x] = c[x]

@@ -18,9 +18,6 @@ from ...runtime.compiling import entry, inlined, part
 from ..common.arrays import Integers
 from ..common.linear import solve_definite
 
-GONE = 1e-13
-"""A letter with less mass has left the face: the slope of H there is infinite, so it never comes back."""
-
 
 @part
 def xlogx(p: float) -> float:
@@ -115,10 +112,11 @@ def _majorised_trial(beta: float, q: Array, slope: Array, trial: Array) -> None:
 
 @inlined
 def _move(trial: Array, q: Array) -> float:
-    """Put the trial over q, without letters that are `GONE`; returns the largest change of an entry."""
+    """Put the trial over q, without letters of less than 1e-13; returns the largest change of an entry."""
     move, total = 0.0, 0.0
     for i in range(q.size):
-        if trial[i] < GONE:
+        # A letter with less mass has left the face: the slope of H there is infinite, so it never comes back.
+        if trial[i] < 1e-13:
             trial[i] = 0.0
         total += trial[i]
     for i in range(q.size):

@@ -19,10 +19,6 @@ from ..common.arrays import Integers
 
 UNIT = 2.0**-53  # the unit roundoff
 LEAST = 1e-30  # c is no smaller: its logarithm stays moderate
-DEPTH = 200  # intervals of one edge that wait
-THIN = 1e-9  # an interval that is thinner is not cut: its bound stands
-BISECTIONS = 14  # for the lowest point of the relaxation: any is valid
-RELATIVE = 0.1  # a violated edge is known well enough if its bound is that near to what was met
 
 
 @part
@@ -65,7 +61,8 @@ def lowest_of_relaxation(T_s: Array, hide: float, slope: float, x: int, y: int, 
     if slope + hide * slope_of_secret(T_s, x, y, b) <= 0.0:
         return b
     low, high = a, b
-    for _ in range(BISECTIONS):
+    # Bisections for the lowest point of the relaxation: any is valid.
+    for _ in range(14):
         middle = 0.5 * (low + high)
         if slope + hide * slope_of_secret(T_s, x, y, middle) > 0.0:
             high = middle
@@ -105,8 +102,10 @@ def price_edge(
         value = keep * h_c - lam[x] - c * rise + hide * gibbs(T_s, x, y, c, c)
         if value < best:
             best, where = value, c
-        goal = min(-floor, (1.0 + RELATIVE) * best) if best < 0.0 else -floor
-        if bound >= goal or not b - a > THIN or top + 2 > stack.shape[0]:
+        # A violated edge is known well enough if its bound is within a tenth of what was met.
+        goal = min(-floor, 1.1 * best) if best < 0.0 else -floor
+        # An interval thinner than 1e-9 is not cut: its bound stands.
+        if bound >= goal or not b - a > 1e-9 or top + 2 > stack.shape[0]:
             least = min(least, bound)
             continue
         inside = c - a > 0.2 * (b - a) and b - c > 0.2 * (b - a)
@@ -139,7 +138,8 @@ def price_edges(
     Of every such edge pairs has its letters and found the value and t; once they are full, others are not written.
     """
     n = T_u.shape[1]
-    stack = np.empty((DEPTH, 4))
+    # At most 200 intervals of one edge wait.
+    stack = np.empty((200, 4))
     largest = 0.0
     for x in range(n):
         largest = max(largest, abs(lam[x]))

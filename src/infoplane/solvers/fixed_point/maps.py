@@ -20,9 +20,6 @@ from ...problem import MarkovLagrangian
 from ..driver import Iteration
 from ..job import Job
 
-SMALLEST_PRODUCT = 64
-"""|Y| from which matrix products go to BLAS; below that, loops are at least as fast."""
-
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 
 
@@ -56,7 +53,8 @@ def channel_of(support: Support) -> ChannelBlocks:
 def _channel(support: Support) -> ChannelBlocks:
     letters, n_y = len(support.p_x), len(support.p_y)
     padded = -(-n_y // 4) * 4
-    blas = n_y >= SMALLEST_PRODUCT and letters >= BLOCK
+    # |Y| from which matrix products go to BLAS; below that, loops are at least as fast.
+    blas = n_y >= 64 and letters >= BLOCK
     blocks = -(-letters // (BLAS_BLOCK if blas else BLOCK))
     width = -(-letters // (8 * blocks)) * 8 if letters > 8 else -(-letters // 4) * 4
     p_x = np.ascontiguousarray(blocks_of(support.p_x[None], width)[:, 0])

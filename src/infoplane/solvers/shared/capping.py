@@ -22,9 +22,6 @@ from ..job import Job
 PAIR_WORK = 100_000_000
 """Logarithms that the first table of costs may take; the lightest of more clusters are dissolved before."""
 
-ENTRIES = 100_000
-"""Entries of an encoder that are added up at a time."""
-
 
 class _Rows:
     """Clusters as rows of p(z|x) and of p(z, y), with g of each."""
@@ -46,7 +43,8 @@ class _Rows:
 
     def costs(self, i: int, others: IntArray) -> Array:
         """What joining cluster i with each of the others adds to the Lagrangian."""
-        few = max(1, ENTRIES // self.W.shape[1])
+        # 100,000 entries of an encoder are added up at a time.
+        few = max(1, 100_000 // self.W.shape[1])
         parts = [others[first : first + few] for first in range(0, len(others), few)]
         joined = [self.values(self.W[i] + self.W[part], self.q[i] + self.q[part]) for part in parts]
         return np.asarray(np.concatenate([*joined, np.empty(0)]) - self.g[i] - self.g[others])

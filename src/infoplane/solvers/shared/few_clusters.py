@@ -34,13 +34,6 @@ from .starts import seed_sequence
 KEEP_Y = MarkovLagrangian(-1.0, 0.0, 1.0)
 """-I(Y;Z) of a map x -> z."""
 
-FEW_GROUPS, MANY_LETTERS = 2, 5_000
-"""Groups for each cluster asked for, as long as X has no more letters; else those of `partitions`, 5: moves take most of the time then.
-Words into 20: of 2,000 x 20 they keep .39915 bits with 2 and .39916 with 5, in 1.4 times the time; of 11,541 x 20 .37037 and .37055."""
-
-RESTART_WORK, MOST_RESTARTS = 3_000_000, 100
-"""Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most."""
-
 
 def best_map(
     support: Support, most: int, *, least: float = 0.0, starts: int | None = None, rng: Seed = None
@@ -96,9 +89,12 @@ def tree(support: Support, labels: IntArray) -> MergePath:
 
 
 def _groups_a_cluster(job: Job) -> int:
-    return FEW_GROUPS if job.letters <= MANY_LETTERS else MERGING.groups_a_cluster
+    # Two groups a cluster, unless X has more than 5,000 letters; else those of `partitions`, 5: moves take most of the time then.
+    # Words into 20: of 2,000 x 20 they keep .39915 bits with 2 and .39916 with 5, in 1.4 times the time; of 11,541 x 20 .37037 and .37055.
+    return 2 if job.letters <= 5_000 else MERGING.groups_a_cluster
 
 
 def _restarts(support: Support, clusters: int) -> int:
     cells = support.rows.nnz if support.sparse else int(np.count_nonzero(support.P))
-    return min(MOST_RESTARTS, RESTART_WORK // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))
+    # Logarithms that the restarts of one map may take by default, some hundredths of a second, and how many there are at most.
+    return min(100, 3_000_000 // (MERGING.brief_sweeps * clusters * (cells + len(support.p_x))))

@@ -24,12 +24,6 @@ from ...errors import InvalidOptionError
 from ...information import Array
 from .sets import Place, minimise, projected
 
-PROBES = 3
-"""Random directions in which a block's own argmin is tried: that all three show less than a tenth of a gradient has a chance of 0.05%."""
-
-NEARBY = 1e-5
-"""How far targets nearby are, against the largest entry of Lu or 1: h(w+) - h(w-) of order 1 then has a slope that is right to 1e-11."""
-
 ROUNDING = 32 * np.finfo(float).eps
 """What sums of ``value`` are taken to be wrong by, against their terms."""
 
@@ -143,8 +137,12 @@ class BoundBlock:
             return sum(terms), sum(map(abs, terms))
 
         rng, here, found = np.random.default_rng(0), h(u), []
-        far = NEARBY * max(1.0, float(np.abs(Lu).max(initial=0.0)))
-        for _ in range(PROBES):
+        # How far targets nearby are, against the largest entry of Lu or 1: h(w+) - h(w-) of order 1 then has a slope that is right to
+        # 1e-11.
+        far = 1e-5 * max(1.0, float(np.abs(Lu).max(initial=0.0)))
+        # Random directions in which a block's own argmin is tried: that all three show less than a tenth of a gradient has a chance of
+        # 0.05%.
+        for _ in range(3):
             shift = far * rng.standard_normal(Lu.shape)
             ahead, behind = (self.argmin(None, Lu + side, s, c, u) for side in (shift, -shift))
             above, below = h(ahead), h(behind)

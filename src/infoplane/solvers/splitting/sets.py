@@ -20,14 +20,9 @@ Place = Literal["simplex"] | tuple[float, float] | None
 
 Objective = Callable[[Array], tuple[float, Array]]
 
-STEPS = 2_000
-"""Most steps on the simplex; those of smooth blocks take tens."""
 
 MEMORY = 10
 """Values above whose largest a step may not go: the M of Birgin, Martinez, Raydan."""
-
-TOLERANCE = 1e-13
-"""A move this small, times the step length if that is below 1, is rounding: it ends the steps."""
 
 
 def checked_place(name: str, place: Place) -> Place:
@@ -82,9 +77,11 @@ def _spectral(objective: Objective, u: Array) -> Array:
     """Spectral projected gradients from a point of the simplex; what is not finite ends them."""
     value, gradient = objective(u)
     lately, xi = [value], 1.0
-    for _ in range(STEPS if np.isfinite(value) and np.isfinite(gradient).all() else 0):
+    # Most steps on the simplex; those of smooth blocks take tens.
+    for _ in range(2_000 if np.isfinite(value) and np.isfinite(gradient).all() else 0):
         direction = on_simplex(u - xi * gradient) - u
-        if np.abs(direction).max() <= TOLERANCE * min(xi, 1.0):
+        # A move this small, times the step length if that is below 1, is rounding: it ends the steps.
+        if np.abs(direction).max() <= 1e-13 * min(xi, 1.0):
             break
         slope, t = float((gradient * direction).sum()), 1.0
         while True:

@@ -29,18 +29,6 @@ from .task_map import form_of, task_refusal
 PENALTY_FACTOR = 1.6
 """Of a row's curvature: above sqrt(2), from which on every iteration provably lowers L_c at relaxation 1."""
 
-STALE = 1.3
-"""A row's penalty is raised once its curvature has grown by this factor; it never falls."""
-
-LEAST = 1e-9
-"""The least p(z|s) that a curvature is taken at."""
-
-INNER = 10
-"""Mirror steps on W in an iteration, each with a line search."""
-
-HALVINGS = 60
-"""Bisections for the multiplier of sum_z p = 1: to rounding."""
-
 
 class SplitTasks(Iteration):
     """Runs of the splitting, one after another, on classes of letters."""
@@ -67,7 +55,8 @@ class SplitTasks(Iteration):
 
     def curvature(self, p: Array) -> Array:
         """The penalty of every row: `PENALTY_FACTOR` hide p(s) / p(z|s)."""
-        return np.asarray(PENALTY_FACTOR * self.form.hide * self.p_s / np.maximum(p, LEAST))
+        # The least p(z|s) that a curvature is taken at.
+        return np.asarray(PENALTY_FACTOR * self.form.hide * self.p_s / np.maximum(p, 1e-9))
 
     def augmented(self, p: Array, W: Array, nu: Array, c: Array) -> float:
         """L_c = F(p) + G(W) + <nu, p - W K> + 1/2 sum c (p - W K)^2."""
@@ -82,7 +71,8 @@ class SplitTasks(Iteration):
         """One iteration of Solver I at relaxation 1: p, nu, W. The primal and the dual residual."""
         W, p, nu, c = self.state.W[run], self.p[run], self.nu[run], self.c[run]
         wanted = self.curvature(np.minimum(p, W @ self.K_s))
-        c = self.c[run] = np.where(wanted > STALE * c, wanted, c)
+        # A row's penalty is raised once its curvature has grown by 1.3; it never falls.
+        c = self.c[run] = np.where(wanted > 1.3 * c, wanted, c)
         before = self.augmented(p, W, nu, c)
         v = W @ self.K_s
         p = entropy_prox(self.form.hide * self.p_s, c, c * v - nu)
@@ -96,7 +86,8 @@ class SplitTasks(Iteration):
     def _encoder_step(self, W: Array, p: Array, nu: Array, c: Array) -> Array:
         """Mirror steps on G and the penalty, none of which raises L_c."""
         form = self.form
-        for _ in range(INNER):
+        # Mirror steps on W in an iteration, each with a line search.
+        for _ in range(10):
             value = self.augmented(p, W, nu, c)
             pull = (nu + c * (p - W @ self.K_s)) / self.p_s
             slope = -self.rho_z * np.log(np.maximum(W @ form.p_x, TINY))[:, None]
@@ -161,7 +152,8 @@ def entropy_prox(kappa: Array, c: Array, t: Array) -> Array:
 
     low, high = (t - c - 60.0 * kappa).min(axis=0), t.max(axis=0) + 60.0 * kappa
     shift = np.log(c / kappa) - 1.0
-    for _ in range(HALVINGS + 20):
+    # Bisections for the multiplier of sum_z p = 1: to rounding.
+    for _ in range(80):
         middle = 0.5 * (low + high)
         over = (kappa / c * wrightomega((t - middle) / kappa + shift)).sum(axis=0) > 1.0
         low, high = np.where(over, middle, low), np.where(over, high, middle)

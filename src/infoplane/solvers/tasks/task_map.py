@@ -26,21 +26,6 @@ from ..driver import Iteration
 from ..job import Job, work_of
 from ..plain import STILL, PlainState
 
-NARROWER, WIDER = 0.93, 2.5
-"""Factors of the width after a step that did not raise L, and after one that did: 3 to 5 times fewer steps on Adult than the full width."""
-
-LONGEST = 64.0
-"""Most that SQUAREM extrapolates by."""
-
-LEAST = -690.0
-"""The least log p(z|x)."""
-
-ROUNDED = 1e-14
-"""A rise of L by less is rounding."""
-
-STARTS_WORK = 10_000_000
-"""Operations of an iteration of all starts together, about: some tenths of a second."""
-
 
 def task_refusal(problem: MarkovLagrangian) -> str | None:
     """Why a problem is none of tasks, or None."""
@@ -100,7 +85,8 @@ class TaskIteration(Iteration):
     def look(self, A: Array) -> Seen:
         """L, and what the map is made of."""
         form = self.form
-        A = np.maximum(A, LEAST)
+        # The least log p(z|x).
+        A = np.maximum(A, -690.0)
         W = np.exp(A)
         J = W * form.p_x
         p_z = np.maximum(J.sum(axis=2), TINY)
@@ -127,12 +113,15 @@ class TaskIteration(Iteration):
         """One step of the map that does not raise L: with the width that has worked, or a wider one."""
         new = self.look(self.mapped(seen, self.k[runs]))
         while True:
-            rises = (new.loss > seen.loss + ROUNDED) & (self.k[runs] < self.form.width)
+            # A rise of L by less than 1e-14 is rounding.
+            rises = (new.loss > seen.loss + 1e-14) & (self.k[runs] < self.form.width)
             if not rises.any():
                 break
-            self.k[runs[rises]] = np.minimum(WIDER * self.k[runs[rises]], self.form.width)
+            # Factors of the width after a step that did not raise L, and after one that did: 3 to 5 times fewer steps on Adult than the
+            # full width.
+            self.k[runs[rises]] = np.minimum(2.5 * self.k[runs[rises]], self.form.width)
             new = self.look(self.mapped(seen, self.k[runs]))
-        self.k[runs] = np.maximum(NARROWER * self.k[runs], self.least)
+        self.k[runs] = np.maximum(0.93 * self.k[runs], self.least)
         return new
 
     def accelerated(self, seen: Seen, runs: IntArray) -> Seen:
@@ -142,7 +131,8 @@ class TaskIteration(Iteration):
         first, second = one.A - seen.A, two.A - 2.0 * one.A + seen.A
         weight = np.exp(two.A) * self.form.p_x
         sizes = [np.sqrt((weight * part**2).sum(axis=(1, 2))) for part in (first, second)]
-        reach = np.clip(sizes[0] / np.maximum(sizes[1], TINY), 1.0, LONGEST)[:, None, None]
+        # Most that SQUAREM extrapolates by.
+        reach = np.clip(sizes[0] / np.maximum(sizes[1], TINY), 1.0, 64.0)[:, None, None]
         beyond = self.look(normalised(np.clip(seen.A + 2.0 * reach * first + reach**2 * second, -1e6, 1e6)))
         return beyond.where(beyond.loss < two.loss, two)
 
@@ -213,7 +203,8 @@ class TaskMap(Solver):
 
     def useful_starts(self, support: Support, problem: MarkovLagrangian, clusters: int, starts: int) -> int:  # noqa: ARG002
         """As many as the budget holds, at least two."""
-        return max(min(2, starts), min(starts, STARTS_WORK // max(3 * work_of(support, clusters), 1)))
+        # An iteration of all starts together takes 1e7 operations, about: some tenths of a second.
+        return max(min(2, starts), min(starts, 10_000_000 // max(3 * work_of(support, clusters), 1)))
 
     def begin(self, job: Job) -> TaskIteration:
         """The runs of a job, before their first iteration."""

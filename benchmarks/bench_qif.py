@@ -1,0 +1,60 @@
+"""Every measure of leakage that `qif` has too, on random channels: the largest difference (needs the extra [bench]).
+
+    python benchmarks/bench_qif.py --channels 1000
+
+qif (Chatzikokolakis, libqif) is another implementation by other people; it is an oracle here, never a dependency.
+"""
+
+from __future__ import annotations
+
+import argparse
+
+import numpy as np
+import qif
+
+from infoplane.table import measures
+
+
+def differences(rng: np.random.Generator) -> dict[str, float]:
+    """Of one random prior, channel and gain: |ours - qif's| by measure."""
+    n_s, n_z, n_w = (int(k) for k in rng.integers(2, 9, size=3))
+    prior = rng.dirichlet(np.full(n_s, rng.choice([0.5, 1.0, 5.0])))
+    C = rng.dirichlet(np.full(n_z, rng.choice([0.5, 1.0, 5.0])), size=n_s)
+    gain = rng.random((n_w, n_s))
+    J = np.ascontiguousarray((prior[:, None] * C).T)
+    guess, g = measures.bayes_vulnerability(J), measures.gain_vulnerability(J, gain)
+    pairs = {
+        "mutual information, bits": (
+            measures.mutual_information(J) / np.log(2.0),
+            qif.measure.shannon.add_leakage(prior, C),
+        ),
+        "best guess, before": (guess.before, qif.measure.bayes_vuln.prior(prior)),
+        "best guess, after": (guess.after, qif.measure.bayes_vuln.posterior(prior, C)),
+        "min-entropy leakage, bits": (
+            guess.leakage / np.log(2.0),
+            qif.measure.bayes_vuln.min_entropy_leakage(prior, C),
+        ),
+        "maximal leakage, as a factor": (np.exp(measures.maximal_leakage(J)), qif.measure.bayes_vuln.mult_capacity(C)),
+        "Bayes security": (measures.bayes_security(J), 1.0 / qif.measure.bayes_risk.mult_leakage(prior, C)),
+        "g-vulnerability, before": (g.before, qif.measure.g_vuln.prior(gain, prior)),
+        "g-vulnerability, after": (g.after, qif.measure.g_vuln.posterior(gain, prior, C)),
+    }
+    return {name: abs(float(ours) - float(theirs)) for name, (ours, theirs) in pairs.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--channels", type=int, default=1000)
+    rng = np.random.default_rng(0)
+    found = [differences(rng) for _ in range(parser.parse_args().channels)]
+    print(f"| measure | largest difference on {len(found):,} random channels |")
+    print("|---|---|")
+    for name in found[0]:
+        print(f"| {name} | {max(one[name] for one in found):.1e} |")
+    worst = max(max(one.values()) for one in found)
+    if not worst <= 1e-9:
+        raise SystemExit(f"differences of up to {worst:.1e}: one of the two is wrong")
+
+
+if __name__ == "__main__":
+    main()

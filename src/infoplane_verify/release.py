@@ -1,0 +1,408 @@
+"""Is a release what it claims: caps kept, utility right, and no release within the caps better than its bound?
+
+A release p(z|x) of X hides S. Its caps: I(S;Z) <= r; L_s <= p(s|z) <= U_s for every z (L = e^-eps p_s or 0, U = e^eps p_s of the values
+that are capped); p(z) n >= N. For any lambda and beta >= 0 every release within them has
+
+    I(X;Z) <= H(X) - lambda.p_x - beta (H(S) - r) - min over Q of g(q),    g(q) = H(q) - beta H(Tq) - lambda.q,
+
+Q = {q : L <= Tq <= U, q <= most}, most = p_x n / N (1 without a smallest group): p(x|z) of every z is in Q, and they mix to p_x. So the
+file's bound is right if g >= m on Q, m = H(X) - lambda.p_x - beta (H(S) - r) - bound. Boxes l <= q <= b prove it: with lines a_x + s_x t
+below h(t) = -t log t, a distribution v, numbers nu, tau and any y in R^S, d_x = s_x - lambda_x + sum_s T_sx (beta log v_s - y_s) - nu and
+m_x = min(d_x l_x, d_x b_x), every q of Q in the box has exactly
+
+    g(q) = B + sum_x e_x(q_x) + beta KL(Tq || v) + (y.Tq - Psi),    B = nu + sum_x (a_x + m_x) + Psi,
+
+Psi = -tau + sum_s min((y_s + tau) L_s, (y_s + tau) U_s) <= y.Tq, as sum_s (Tq)_s = 1: every term after B is at least 0. Of q with the same
+Tq one on at most |S| letters is least, as the rest of g is concave (not if a smallest group caps q). A linear programme over the box
+proposes y and nu (`programme`); whatever it proposes, B is computed by this formula.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from decimal import Decimal, localcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .archive import NumberArchive, UnreadableAnswerError
+from .claims import description, finite, length, need, table_of
+from .exact import DIGITS, channel, exact, offsets
+from .funnel import Bound, FunnelBoxes
+from .line import below
+from .numbers import UNIT, Array, above, at_most, entropy, h, recomputed, rounding
+from .search import Cells, Closed, search
+
+KIND = "release"
+"""What the description of such a file says that it is."""
+
+PIVOTS = 200
+"""Steps of one linear programme, at most."""
+
+TANGENTS = 8
+"""Linear programmes for one box, at most, each at another v."""
+
+SLACK = 1e-9
+"""What p(s|z) may exceed its cap by, relatively: a share of a cap that no rounding of sums over x reaches."""
+
+
+class Caps(NamedTuple):
+    """What a release promises."""
+
+    leakage: float | None
+    """r, nats."""
+    L: Array
+    U: Array
+    smallest: float
+    """The least p(z)."""
+
+
+class ClaimedRelease(NamedTuple):
+    """What a file says."""
+
+    P: Array
+    W: Array
+    caps: Caps
+    lam: Array
+    beta: float
+    utility: float
+    leakage: float
+    bound: float
+    certified: bool
+
+
+def read_release(path: str | os.PathLike[str]) -> ClaimedRelease | None:
+    """The claims of a file of a release, None if it is one of another kind; an `UnreadableAnswerError` unless it makes sense."""
+    try:
+        with NumberArchive(path) as archive:
+            meta = description(archive)
+            return _read(archive, meta) if meta.get("kind") == KIND else None
+    except OSError as error:
+        raise UnreadableAnswerError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}.") from error
+    except UnreadableAnswerError as error:
+        raise UnreadableAnswerError(f"{os.fspath(path)!r} is no file that can be verified: {error}.") from error
+
+
+def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
+    P = table_of(archive, meta)
+    x, s = P.shape
+    W = finite(archive, "encoder", (length(archive, "encoder"), x))
+    sums = np.array([math.fsum(column) for column in W.T.tolist()])
+    need(
+        bool((W >= 0.0).all() and at_most(np.abs(sums - 1.0), (4.0 * len(W) + 16.0) * UNIT).all()),
+        "its encoder is none",
+    )
+    lam = finite(archive, "multipliers", (x,))
+    beta, utility, leakage, bound = finite(archive, "numbers", (4,)).tolist()
+    need(beta >= 0.0, f"its beta is {beta}, expected 0 or more")
+    said = meta.get("caps")
+    need(isinstance(said, dict), "it has no caps")
+    said = dict(said or {})
+    need(
+        sorted(said) == ["capped", "max_leakage", "max_lift", "min_group", "records", "two_sided"],
+        "its caps are not those of a release",
+    )
+    for name in ("max_leakage", "max_lift", "min_group", "records"):
+        value = said[name]
+        need(
+            value is None or (type(value) in (int, float) and 0.0 <= value <= 1e15), f"its {name} is {str(value)[:40]}"
+        )
+    capped = said["capped"]
+    need(
+        isinstance(capped, list)
+        and len(capped) == s
+        and all(type(one) is bool for one in capped)
+        and type(said["two_sided"]) is bool,
+        "its capped values are not one for each value of the secret",
+    )
+    need(type(meta.get("certified")) is bool, "it does not say whether it is certified")
+    r, eps, group, records = (said[name] for name in ("max_leakage", "max_lift", "min_group", "records"))
+    need(r is not None or eps is not None or group is not None, "it has no cap")
+    need(
+        group is None or (records is not None and 0.0 < group <= records),
+        "its smallest group is of no number of records",
+    )
+    need(r is not None or beta == 0.0, "it has a beta, and no cap on the average")
+    p_s, chosen = P.sum(axis=0), np.array(capped) & (eps is not None)
+    L = np.where(chosen, math.exp(-min(eps or 0.0, 700.0)) * p_s, 0.0) if said["two_sided"] else np.zeros(s)
+    U = np.where(chosen, np.minimum(math.exp(min(eps or 0.0, 700.0)) * p_s, 1.0), 1.0)
+    caps = Caps(None if r is None else float(r), L, U, 0.0 if group is None else group / records)
+    return ClaimedRelease(P, W, caps, lam, beta, utility, leakage, bound, meta["certified"])
+
+
+class ReleaseCheck(NamedTuple):
+    """What became of the claims; the verdict is the name of a `CheckVerdict`."""
+
+    verdict: str
+    reason: str
+    ixz: float
+    iyz: float
+    proven: float | None
+    """No release within the caps has a larger I(X;Z): proven here."""
+    cells: int = 0
+    left: int = 0
+    seconds: float = 0.0
+    digits_checked: int = 0
+
+
+def check_release(claim: ClaimedRelease, gap: float, max_cells: int, max_seconds: float) -> ReleaseCheck:
+    """Numbers, caps, bound, and how near the one is to the other."""
+    right = recomputed(claim.P, claim.W, (-1.0, 1.0, 0.0))
+    off = rounding(claim.P.shape[0], claim.P.shape[1], len(claim.W))
+    if reason := _wrong(claim, right.ixz, right.iyz, off):
+        return ReleaseCheck("REFUTED", reason, right.ixz, right.iyz, None)
+    found = _proven(claim, max_cells, max_seconds)._replace(ixz=right.ixz, iyz=right.iyz)
+    if found.verdict == "VERIFIED" and claim.certified and not at_most(claim.bound - right.ixz, gap + off):
+        reason = f"it is called certified, and is {claim.bound - right.ixz:.1e} nats below its bound, more than {gap:g}"
+        return found._replace(verdict="REFUTED", reason=reason)
+    return found
+
+
+def _wrong(claim: ClaimedRelease, ixz: float, isz: float, off: float) -> str:
+    """What is not as the file says, or not within its caps; "" if all is."""
+    caps = claim.caps
+    for name, theirs, ours in (("I(X;Z)", claim.utility, ixz), ("I(S;Z)", claim.leakage, isz)):
+        if not at_most(abs(theirs - ours), off):
+            return f"the file's {name} is {theirs:.12g} nats, that of its encoder {ours:.12g}"
+    if caps.leakage is not None and not at_most(isz, caps.leakage + off):
+        return f"I(S;Z) is {isz:.12g} nats, above its cap {caps.leakage:.12g}"
+    J = claim.W @ claim.P
+    p_z = J.sum(axis=1)
+    J, p_z = J[p_z > 0.0], p_z[p_z > 0.0]
+    u = J / p_z[:, None]
+    if not (at_most(u, caps.U * (1.0 + SLACK)) & at_most(caps.L * (1.0 - SLACK), u)).all():
+        z, s = np.argwhere(~(at_most(u, caps.U * (1.0 + SLACK)) & at_most(caps.L * (1.0 - SLACK), u)))[0]
+        return f"p(s|z) of released value {z} and secret {s} is {u[z, s]:.9g}, expected from {caps.L[s]:.9g} to {caps.U[s]:.9g}"
+    if not at_most(caps.smallest * (1.0 - SLACK), p_z).all():
+        return f"the rarest released value has a share of {p_z.min():.9g}, expected {caps.smallest:.9g} at least"
+    if not at_most(ixz, claim.bound + off):
+        return f"its own I(X;Z), {ixz:.12g} nats, is above the bound {claim.bound:.12g}"
+    return ""
+
+
+def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> ReleaseCheck:
+    """Whether the bound holds: without a search, or from the multipliers."""
+    nan, caps = math.nan, claim.caps
+    seen = claim.P.sum(axis=0) > 0.0
+    on = claim.P.sum(axis=1) > 0.0
+    P, lam = claim.P[on][:, seen], claim.lam[on]
+    L, U = caps.L[seen], caps.U[seen]
+    p_x, p_s = P.sum(axis=1), P.sum(axis=0)
+    h_x, h_s = entropy(p_x), entropy(p_s)
+    off = 4.0 * (sum(P.shape) + 32.0) * UNIT * (2.0 + h_x + (1.0 + claim.beta) * h_s + math.fsum(np.abs(lam) * p_x))
+    known = [math.inf if caps.leakage is None else caps.leakage]
+    # sum_s p(s|z) log p(s|z)/p(s) <= log max_s U_s/p_s = eps, and <= eps tanh(eps/2) if every value is capped on both sides.
+    eps = float(np.log((U / p_s).max()))
+    known.append(eps)
+    if (L > 0.0).all():
+        both = max(eps, -float(np.log((L / p_s).min())))
+        known.append(both * math.tanh(both / 2.0))
+    simple = min(h_x, entropy(P) - h_s + min(known)) + off
+    if at_most(simple, claim.bound + 2.0 * off):
+        return ReleaseCheck("VERIFIED", "", nan, nan, claim.bound)
+    value = math.fsum([h_x, *(-lam * p_x).tolist(), -claim.beta * (h_s - (caps.leakage or 0.0)) if claim.beta else 0.0])
+    target = value - claim.bound + off
+    most = np.minimum(p_x / caps.smallest * (1.0 + 8.0 * UNIT), 1.0) if caps.smallest > 0.0 else np.ones(len(p_x))
+    wider = 8.0 * (len(U) + 8.0) * UNIT
+    boxes = ReleaseBoxes(
+        P / p_x[:, None], lam, claim.beta, L * (1.0 - wider), np.minimum(U * (1.0 + wider), 1.0 + wider), most
+    )
+    mass = claim.W[:, on] * p_x
+    seeds = np.vstack(
+        [p_x[None] / p_x.sum(), mass[mass.sum(axis=1) > 0.0] / mass[mass.sum(axis=1) > 0.0].sum(axis=1, keepdims=True)]
+    )
+    searched = search(boxes, target, seeds, max_cells=max_cells, max_seconds=max_seconds, firm=True)
+    spent: dict[str, Any] = {"cells": searched.cells, "left": searched.left, "seconds": searched.seconds}
+    if above(target - searched.rounding - 2.0 * off, searched.lowest):
+        reason = f"the bound needs g(q) >= {target:.6e} for every posterior q that the caps allow; at one it is {searched.lowest:.6e}"
+        return ReleaseCheck("REFUTED", reason, nan, nan, simple, **spent)
+    exact = [release_bound(P, boxes, cell) for cell in searched.closed]
+    failed = sum(not one >= Decimal(searched.proven) for one in exact)
+    spent["digits_checked"] = len(exact)
+    if not failed and not searched.left and at_most(target, searched.proven):
+        return ReleaseCheck("VERIFIED", "", nan, nan, claim.bound, **spent)
+    how = f"{searched.left:,} cells were open at the limit"
+    if failed:
+        return ReleaseCheck(
+            "PROVEN_TO",
+            f"{failed} of {len(exact)} cells fail with 50 digits",
+            nan,
+            nan,
+            simple,
+            **spent,
+        )
+    return ReleaseCheck("PROVEN_TO", how, nan, nan, min(simple, value - searched.proven + off), **spent)
+
+
+class ReleaseBoxes(FunnelBoxes):
+    """The boxes of one lambda within caps; T has a row per letter x."""
+
+    def __init__(self, T: Array, lam: Array, beta: float, L: Array, U: Array, upper: Array) -> None:
+        super().__init__(T, lam, beta)
+        self.L, self.U, self.upper = L, U, upper
+        self.most = min(T.shape) if (upper >= 1.0).all() else len(T)
+        self.batch = 16
+
+    def root(self) -> Cells:
+        """All posteriors that a smallest group leaves."""
+        n = self.letters
+        return Cells(np.zeros((1, n)), self.upper[None].copy(), np.full((1, n), 1.0 / n))
+
+    def values(self, Q: Array) -> tuple[Array, float]:
+        """g(q) of those rows that are within the caps, infinite for the others."""
+        found, off = super().values(Q)
+        u = Q @ self.T
+        inside = ((u >= self.L) & (u <= self.U)).all(axis=1) & (self.upper >= Q).all(axis=1)
+        return np.where(inside, found, np.inf), off
+
+    def descended(self, Q: Array) -> Array:
+        """A step of a local search would leave the caps."""
+        return Q
+
+    def bounded(self, cells: Cells) -> tuple[Cells, Bound]:
+        """The cells with the posteriors of their programmes, and what those prove."""
+        found = [self._one(cells.low[i], cells.high[i]) for i in range(len(cells.low))]
+        bound = Bound(*(np.array([one[1][place] for one in found]) for place in range(8)))
+        return cells._replace(hint=np.array([one[0] for one in found])), bound
+
+    def _one(self, low: Array, high: Array) -> tuple[Array, Bound]:
+        """The best of a few programmes of one box; v and y stand side by side in the bound's v, and tau is the last of it."""
+        slope, offset = below(low, high)
+        n, m = self.T.shape
+        q = np.clip(np.full(n, 1.0 / n), low, high)
+        u, best, where = np.clip(q @ self.T, 1e-9, 1.0), None, q
+        basis = None
+        for tangent in range(TANGENTS if self.beta > 0.0 else 1):
+            v = u + 1e-12
+            v = v / v.sum() * (1.0 - 8.0 * (m + 4.0) * UNIT)
+            c = slope - self.lam + self.beta * (self.T @ np.log(v))
+            q, y, basis = programme(self.T, c, low, high, self.L, self.U, basis)
+            made = self._bound(low, high, slope, offset, v, y)
+            if best is None or made.safe > best.safe + 1e-12:
+                best, where = made, q
+            elif tangent > 2:
+                break
+            step = 2.0 / (tangent + 2.0)
+            u = np.maximum((1.0 - step) * u + step * (q @ self.T), 1e-12)
+        assert best is not None
+        return np.clip(where, low, high), best
+
+    def _bound(self, low: Array, high: Array, slope: Array, offset: Array, v: Array, y: Array) -> Bound:
+        """B of the formula, and what rounding may have done to it."""
+        m = len(v)
+        prices = self.beta * np.log(v) - y
+        c = slope - self.lam + self.T @ prices
+        nu = float(self._price(Cells(low[None], high[None], low[None]), c[None])[0])
+        # The tau that fills the cheapest of y_s + tau up to sum u = 1.
+        order = np.argsort(y)
+        filled = np.cumsum((self.U - self.L)[order])
+        tau = -float(y[order[min(int((filled < 1.0 - self.L.sum()).sum()), m - 1)]])
+        psi = -tau + float(np.minimum((y + tau) * self.L, (y + tau) * self.U).sum())
+        d = c - nu
+        least = np.minimum(d * low, d * high)
+        terms = np.abs(slope[high > 0.0]).max(initial=0.0) + np.abs(self.lam).max() + np.abs(prices).max() + abs(nu)
+        sums = (
+            float((np.abs(least) + h(low) + h(high) + 2.0 * np.abs(slope) * high).sum())
+            + abs(nu)
+            + 4.0 * (abs(tau) + np.abs(y).sum())
+        )
+        margin = 4.0 * UNIT * ((2.0 * m + 40.0) * terms + (self.letters + m + 40.0) * sums)
+        B = nu + float((offset + least).sum()) + psi
+        return Bound(
+            np.asarray(B - margin),
+            np.asarray(margin),
+            slope,
+            offset,
+            d,
+            least,
+            np.concatenate([v, y, [tau]]),
+            np.asarray(nu),
+        )
+
+
+def programme(T: Array, c: Array, low: Array, high: Array, L: Array, U: Array, basis: Any) -> tuple[Array, Array, Any]:
+    """Minimise c.q over {low <= q <= high, sum q = 1, L <= Tq <= U}: q, and multipliers y of the rows Tq = u with B's sign.
+
+    The simplex method with bounded variables, q and u, rows T'q - u = 0 and sum q = 1, from the basis of u and one letter. Variables of the
+    basis that are out of their ranges are driven back by a cost of their own, larger than the others. Nothing here is proven.
+    """
+    n, m = T.shape
+    A = np.zeros((m + 1, n + m))
+    A[:m, :n], A[m, :n] = T.T, 1.0
+    A[:m, n:] = -np.eye(m)
+    lower, upper = np.concatenate([low, L]), np.concatenate([high, U])
+    cost = np.concatenate([c, np.zeros(m)])
+    b = np.append(np.zeros(m), 1.0)
+    if basis is None:
+        wide = int(np.argmax(high - low))
+        basis = ([*range(n, n + m), wide], np.zeros(n + m, dtype=bool))
+    members, at_upper = [*basis[0]], basis[1].copy()
+    heavy = 1e3 * (1.0 + float(np.abs(c).max()))
+    y: Any = np.zeros(m + 1)
+    point: Array = lower.copy()
+    for pivot in range(PIVOTS):
+        point = np.where(at_upper, upper, lower)
+        point[members] = 0.0
+        B = A[:, members]
+        try:
+            values = np.linalg.solve(B, b - A @ point)
+            short, long = values < lower[members] - 1e-10, values > upper[members] + 1e-10
+            bad = short | long
+            y = np.linalg.solve(
+                B.T, np.where(bad, 0.0, cost[members]) * (not bad.any()) + heavy * (long * 1.0 - short * 1.0)
+            )
+        except np.linalg.LinAlgError:
+            break
+        point[members] = values
+        reduced = (cost if not bad.any() else 0.0) - y @ A
+        reduced[members] = 0.0
+        free = upper > lower
+        gain = np.where(free, np.where(at_upper, reduced, -reduced), 0.0)
+        enter = int(gain.argmax()) if pivot < PIVOTS // 2 else int(np.argmax(gain > 1e-9))
+        if gain[enter] <= 1e-11 * (1.0 + float(np.abs(y).max())):
+            break
+        sign = -1.0 if at_upper[enter] else 1.0
+        w = sign * np.linalg.solve(B, A[:, enter])
+        limit, leave, end = upper[enter] - lower[enter], -1, False
+        for i, place in enumerate(members):
+            if abs(w[i]) < 1e-11:
+                continue
+            falls = w[i] > 0.0
+            # Out of its range, a variable stops where it comes back into it.
+            stop = (upper if (long[i] and falls) else lower)[place] if falls else (lower if short[i] else upper)[place]
+            if (short[i] and falls) or (long[i] and not falls):
+                continue
+            t = max((values[i] - stop) / w[i], 0.0)
+            if t < limit - 1e-13:
+                limit, leave, end = t, i, bool(stop == upper[place])
+        if leave < 0:
+            at_upper[enter] = not at_upper[enter]
+            continue
+        at_upper[members[leave]] = end
+        members[leave] = enter
+    q = np.maximum(point[:n], 0.0)
+    total = q.sum()
+    return (q / total if total > 0.0 else q), y[:m], (members, at_upper)
+
+
+def release_bound(P: Array, boxes: ReleaseBoxes, cell: Closed) -> Decimal:
+    """B of a box of `ReleaseBoxes` with many digits; -infinity unless its v is a distribution or less."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        T, beta, prices = channel(P), Decimal(boxes.beta), exact(boxes.lam)
+        low, high, slope = (exact(one) for one in (cell.low, cell.high, cell.by["slope"]))
+        (nu,) = exact(cell.by["nu"])
+        m = P.shape[1]
+        held = exact(cell.by["v"])
+        v, y, tau = held[:m], held[m : 2 * m], held[2 * m]
+        if sum(v) > 1:
+            return Decimal("-Infinity")
+        rows = [beta * one.ln() - other for one, other in zip(v, y, strict=True)]
+        total = nu - tau
+        for L, U, one in zip(exact(boxes.L), exact(boxes.U), y, strict=True):
+            total += min((one + tau) * L, (one + tau) * U)
+        for x, offset in enumerate(offsets(low, high, slope)):
+            d = slope[x] - prices[x] + sum(p * row for p, row in zip(T[x], rows, strict=True)) - nu
+            total += offset + min(d * low[x], d * high[x])
+        return total
