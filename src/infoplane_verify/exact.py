@@ -60,12 +60,12 @@ def task_bound(U: Array, S: Array, lam: Array, weights: tuple[float, float, floa
     """B of a box of `TaskBoxes`; U and S are p(x, u) and p(x, s), weights keep, hide and gamma."""
     with localcontext() as context:
         context.prec = DIGITS
-        T_u, T_s, prices = _channel(U), _channel(S), _exact(lam)
+        T_u, T_s, prices = channel(U), channel(S), exact(lam)
         keep, hide, gamma = (Decimal(one) for one in weights)
-        low, high, slope, v = (_exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
+        low, high, slope, v = (exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
         n = len(low)
         mu, t, a = v[:n], v[n : 2 * n], v[2 * n :]
-        offset = _offsets(low, high, slope)
+        offset = offsets(low, high, slope)
 
         def r(u: int, s: Decimal) -> Decimal:
             near = min(max(s, low[u]), high[u])
