@@ -3,8 +3,8 @@
     python benchmarks/bench_attacker.py --draws 20
 
 Each draw is a table of records from a random p(x, s), released at a cap on the lift; the attacker learns from half of the released rows
-(`held_out_attack`) and guesses the secrets of the others. The bound is sum_z max_s p(s, z) of the p(x, s) that the rows came from, about which he
-knows less; his interval is that of Clopper and Pearson at 95%, of which one in twenty may lie beyond by chance alone.
+(`held_out_attack`) and guesses the secrets of the others. The bound is sum_z max_s p(s, z) of the p(x, s) that the rows came from, of
+which he knows less; his interval is that of Clopper and Pearson at 95%, of which one in twenty may lie beyond by chance alone.
 """
 
 from __future__ import annotations

