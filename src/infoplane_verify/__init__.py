@@ -4,7 +4,7 @@
 
 `verify(path)` returns a `RunCheck` for each run of the file, `passed` says whether all that is claimed was verified, and `sentence` says a
 finding in words. docs/howto/verify.md has the mathematics. Read it in this order: archive (bytes to arrays), claims and families (arrays to
-claims), numbers, verify, bound, bounds, search, line, bottleneck, funnel, exact, release.
+claims), numbers, verify, bound, bounds, search, line, bottleneck, funnel, tasks, exact, release.
 """
 
 from .archive import UnreadableAnswerError

@@ -19,11 +19,12 @@ import numpy as np
 from .bottleneck import BottleneckBoxes
 from .bounds import at_most_all, bottleneck_multipliers, contraction, funnel_multipliers
 from .claims import ClaimedRun
-from .exact import bottleneck_bound, funnel_bound
+from .exact import bottleneck_bound, funnel_bound, task_bound
 from .families import CONSTRAINED, Rho
 from .funnel import FunnelBoxes
 from .numbers import UNIT, Array, above, at_most, entropy
-from .search import Searched, search
+from .search import Closed, Relaxation, Searched, search
+from .tasks import TaskBoxes
 
 BALANCED = 1e-14
 """rho_z + rho_zx + rho_zy, relative to the largest, that counts as 0; what it can do to a loss is part of the bound."""
@@ -57,6 +58,8 @@ class Proof:
 
 def prove(P: Array, claim: ClaimedRun, limits: Limits) -> Proof:
     """Whether the claimed bound holds: without a search, with the file's multipliers, or with those of its encoder."""
+    if claim.kept is not None:
+        return _TaskClaim(P, claim).proof(limits)
     if claim.family == CONSTRAINED:
         return Proof("UNCHECKED", "its bound holds under I(Y;Z) = 0, which this checker knows nothing of")
     rho_z, rho_zx, rho_zy = rho = _balanced(claim.rho)
@@ -93,7 +96,7 @@ class _Claim:
 
     def proof(self, limits: Limits) -> Proof:
         """The proof, or how far it came."""
-        simple = contraction(self.P, self.parameter) if self.is_bottleneck else at_most_all(self.P, self.parameter)
+        simple = self._simple()
         simple = self.scale * simple * (1.0 + math.copysign(4.0 * UNIT, -simple)) - self.imbalance
         if at_most(self.bound, simple):
             return Proof("VERIFIED", bound=self.bound)
@@ -128,6 +131,10 @@ class _Claim:
         )
         return Proof("PROVEN_TO", how, reached if above(reached, simple) else simple, searched, checked)
 
+    def _simple(self) -> float:
+        """A bound that needs no search."""
+        return contraction(self.P, self.parameter) if self.is_bottleneck else at_most_all(self.P, self.parameter)
+
     def _multipliers(self) -> Array | None:
         """lambda on the letters of positive mass: the file's, else those that its encoder implies."""
         if self.multipliers is not None:
@@ -158,14 +165,68 @@ class _Claim:
             mass = self.W * p_x
             mass = mass[mass.sum(axis=1) > 0.0]
             seeds.append(mass / mass.sum(axis=1, keepdims=True))
-        boxes = (BottleneckBoxes if self.is_bottleneck else FunnelBoxes)(self.P / p_x[:, None], lam, self.parameter)
         return search(
-            boxes, target, np.vstack(seeds), max_cells=limits.max_cells, max_seconds=limits.max_seconds, firm=firm
+            self._boxes(lam),
+            target,
+            np.vstack(seeds),
+            max_cells=limits.max_cells,
+            max_seconds=limits.max_seconds,
+            firm=firm,
         )
+
+    def _boxes(self, lam: Array) -> Relaxation:
+        p_x = self.P.sum(axis=1)
+        return (BottleneckBoxes if self.is_bottleneck else FunnelBoxes)(self.P / p_x[:, None], lam, self.parameter)
 
     def _digits(self, lam: Array, searched: Searched) -> tuple[int, int]:
         """How many closed cells were computed with many digits, and how many of them are not closed then."""
-        again = bottleneck_bound if self.is_bottleneck else funnel_bound
         floor = Decimal(searched.proven)
-        exact = [again(self.P, lam, self.parameter, cell) for cell in searched.closed]
+        exact = [self._again(lam, cell) for cell in searched.closed]
         return len(exact), sum(not one >= floor for one in exact)
+
+    def _again(self, lam: Array, cell: Closed) -> Decimal:
+        return (bottleneck_bound if self.is_bottleneck else funnel_bound)(self.P, lam, self.parameter, cell)
+
+
+class _TaskClaim(_Claim):
+    """A bound of gamma I(X;Z) - keep I(U;Z) + hide I(S;Z) >= gamma H(X) - keep H(U) + hide H(S) + lambda.p_x + min_q (f(q) - lambda.q)."""
+
+    def __init__(self, P: Array, claim: ClaimedRun) -> None:
+        assert claim.lower_bound is not None
+        assert claim.kept is not None
+        self.bound, self.multipliers = claim.lower_bound, claim.multipliers
+        self.gamma, self.keep, self.hide = -claim.rho[0], claim.rho[1], -claim.rho[2]
+        self.scale, self.imbalance = 1.0, 0.0
+        self.x = P.sum(axis=1) > 0.0
+        self.P = P[self.x]
+        self.W = None if claim.encoder is None else claim.encoder[:, self.x]
+        self.U, self.S = (
+            2.0 * part[:, part.sum(axis=0) > 0.0] for part in (self.P[:, claim.kept], self.P[:, ~claim.kept])
+        )
+
+    def _simple(self) -> float:
+        """-keep I(U;X)."""
+        U = self.U
+        information = entropy(U.sum(axis=1)) + entropy(U.sum(axis=0)) - entropy(U)
+        return -self.keep * float(max(information, 0.0) + 4.0 * (sum(U.shape) + 32.0) * UNIT * (1.0 + math.log(U.size)))
+
+    def _multipliers(self) -> Array | None:
+        return None if self.multipliers is None else self.multipliers[self.x]
+
+    def _value(self, lam: Array) -> tuple[float, float]:
+        p_x = self.P.sum(axis=1)
+        each = [p_x, self.U.sum(axis=0), self.S.sum(axis=0)]
+        weights = (self.gamma, -self.keep, self.hide)
+        parts = [a * entropy(p) for a, p in zip(weights, each, strict=True)]
+        products = (lam * p_x).tolist()
+        # p(x) of the two is the same to 64 units: so are p(u), p(s) and the posteriors.
+        off = (sum(map(len, each)) + 224.0) * (sum(map(abs, parts)) + sum(map(abs, weights)) * math.log(len(p_x) + 2.0))
+        off += (self.P.shape[1] + 224.0) * math.fsum(map(abs, products)) + abs(self.bound)
+        return math.fsum([*parts, *products]), 4.0 * UNIT * off
+
+    def _boxes(self, lam: Array) -> Relaxation:
+        T_u, T_s = (part / part.sum(axis=1, keepdims=True) for part in (self.U, self.S))
+        return TaskBoxes(T_u, T_s, lam, self.keep, self.hide, self.gamma)
+
+    def _again(self, lam: Array, cell: Closed) -> Decimal:
+        return task_bound(self.U, self.S, lam, (self.keep, self.hide, self.gamma), cell)

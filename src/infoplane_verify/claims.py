@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from .archive import NumberArchive, UnreadableAnswerError
-from .families import LARGEST, Rho, contradiction
-from .numbers import UNIT, Array, at_most
+from .families import LARGEST, TASKS, Rho, contradiction
+from .numbers import UNIT, Array, Which, at_most
 
 FORMAT = 1
 """Of the files that are read."""
@@ -26,6 +26,12 @@ LARGEST_TABLE = 20_000_000
 
 LONGEST_TEXT = 50_000_000
 """Characters of the JSON text."""
+
+ROLES = ["keep or hide", "value"]
+"""The names of y's columns where one target is kept and another hidden."""
+
+SAME_MASS = 64.0
+"""Units of rounding within which the two have the same p(x); counted in a bound."""
 
 STATUSES = ("CERTIFIED", "STATIONARY", "ALMOST", "ITERATION_LIMIT", "STALLED", "INTERRUPTED")
 """How a run may have ended. CERTIFIED is checked; the others say how a search went, and claim nothing of the answer."""
@@ -50,6 +56,8 @@ class ClaimedRun:
     lower_bound: float | None
     multipliers: Array | None
     """lambda_x, a number for each x."""
+    kept: Which | None = None
+    """Of a run that keeps one target and hides another: whether each column is of the first."""
 
 
 def read_claims(path: str | os.PathLike[str]) -> tuple[Array, list[ClaimedRun]]:
@@ -92,6 +100,7 @@ def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
             "cluster_caps": (int, type(None)),
         }.items()
     }
+    kept = _roles(meta, P)
     claims = [
         ClaimedRun(
             family=lists["families"][run],
@@ -105,12 +114,17 @@ def _read(archive: NumberArchive) -> tuple[Array, list[ClaimedRun]]:
             iyz=float(plane[run, 2]),
             lower_bound=_number(lists["lower_bounds"][run], "a lower bound"),
             multipliers=multipliers[places[run]] if places[run] >= 0 else None,
+            kept=kept,
         )
         for run in range(runs)
     ]
     for run, (claim, cap) in enumerate(zip(claims, lists["cluster_caps"], strict=True)):
         wrong = contradiction(claim.family, claim.parameter, claim.rho)
         need(not wrong, f"run {run} is {wrong}")
+        need(
+            (kept is not None) is (claim.family in TASKS),
+            f"run {run} is a {claim.family}, and its joint is of another kind",
+        )
         need(claim.status in STATUSES, f"run {run} ended as {claim.status!r}, which no run does")
         clusters = 0 if claim.encoder is None else len(claim.encoder)
         need(cap is None or clusters <= cap, f"run {run} has {clusters} clusters, and a cap of {cap}")
@@ -202,6 +216,28 @@ def _table(archive: NumberArchive, x: int, y: int) -> Array:
     P = np.zeros((x, y))
     P[row, column] = value
     return P
+
+
+def _roles(meta: dict[str, Any], P: Array) -> Which | None:
+    """Which columns of p(x, y) are of the target to keep, if there are one to keep and one to hide, both with the same p(x)."""
+    if meta.get("y_names") != ROLES:
+        return None
+    try:
+        names = [label["tuple"][0] for label in meta["y_labels"]["tuple"]]
+    except (LookupError, TypeError) as error:
+        raise UnreadableAnswerError("its columns do not say whether they are kept or hidden") from error
+    kinds = list(dict.fromkeys(map(str, names)))
+    need(
+        len(names) == P.shape[1] and len(kinds) == 2 and kinds[0].startswith("keep ") and kinds[1].startswith("hide "),
+        "its columns are not of one target to keep and one to hide",
+    )
+    kept = np.array([str(name) == kinds[0] for name in names])
+    u, s = P[:, kept].sum(axis=1), P[:, ~kept].sum(axis=1)
+    need(
+        bool(at_most(np.abs(u - s), SAME_MASS * UNIT * (u + s)).all()) and bool(((u > 0.0) == (s > 0.0)).all()),
+        "what is kept and what is hidden do not have the same p(x)",
+    )
+    return kept
 
 
 def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:

@@ -56,6 +56,38 @@ def bottleneck_bound(P: Array, lam: Array, gamma: float, cell: Closed) -> Decima
         return -sum(max(mu[y] * low[y], mu[y] * high[y]) for y in each) - g * (top + total.ln())
 
 
+def task_bound(U: Array, S: Array, lam: Array, weights: tuple[float, float, float], cell: Closed) -> Decimal:
+    """B of a box of `TaskBoxes`; U and S are p(x, u) and p(x, s), weights keep, hide and gamma."""
+    with localcontext() as context:
+        context.prec = DIGITS
+        T_u, T_s, prices = channel(U), channel(S), exact(lam)
+        keep, hide, gamma = (Decimal(one) for one in weights)
+        low, high, slope, v = (exact(one) for one in (cell.low, cell.high, cell.by["slope"], cell.by["v"]))
+        n = len(low)
+        mu, t, a = v[:n], v[n : 2 * n], v[2 * n :]
+        offset = offsets(low, high, slope)
+
+        def r(u: int, s: Decimal) -> Decimal:
+            near = min(max(s, low[u]), high[u])
+            tangent = (-s * near.ln() if s > 0 else ZERO) + near - s
+            return t[u] * (offset[u] + slope[u] * s) + (1 - t[u]) * tangent
+
+        if any(not 0 <= one <= 1 for one in t):
+            return Decimal("-Infinity")
+        e = [
+            keep * sum(r(u, row[u]) for u in range(n))
+            - price
+            + sum(mu[u] * row[u] for u in range(n))
+            + hide * sum(one * p for one, p in zip(a, other, strict=True))
+            for row, other, price in zip(T_u, T_s, prices, strict=True)
+        ]
+        least = min(e)
+        if gamma > 0:
+            least -= gamma * sum((((least - one) / gamma).exp() for one in e), ZERO).ln()
+        secret = hide * sum((one.exp() for one in a), ZERO).ln()
+        return least - secret - sum(max(m * l, m * b) for m, l, b in zip(mu, low, high, strict=True))
+
+
 def funnel_bound(P: Array, lam: Array, beta: float, cell: Closed) -> Decimal:
     """B of a box of `FunnelBoxes`; -infinity unless its v is a distribution or less."""
     with localcontext() as context:

@@ -11,6 +11,9 @@ perfect privacy                -1         1           0        none
 lagrangian                     any        any         any      none
 =============================  =========  ==========  =======  ====================
 
+Of runs that keep U and hide S the three are (-gamma, keep, -hide) of L = gamma I(X;Z) - keep I(U;Z) + hide I(S;Z): gamma >= 0, keep = 1 and
+hide = beta of a task_funnel; 0 < gamma <= 1 and keep = 1 of a side_information_bottleneck at gamma; none has a name but task_lagrangian.
+
 A file has the name, the parameter and the coefficients; whoever reads it believes the name.
 """
 
@@ -29,6 +32,9 @@ NAMELESS = "lagrangian"
 GAMMAS = ("bottleneck", "deterministic_bottleneck", "generalised_bottleneck")
 """Names with a parameter gamma; some write 1/gamma, and call it beta."""
 
+TASKS = ("task_funnel", "side_information_bottleneck", "task_lagrangian")
+"""Names of runs that keep one target and hide another."""
+
 LARGEST = 1e100
 """No number of a file is beyond this, no coefficient but 0 below its inverse: products of three of them neither overflow nor vanish."""
 
@@ -39,6 +45,8 @@ def contradiction(name: str, parameter: float | None, rho: Rho) -> str:
         return f"coefficients rho = {rho} that no proof can be computed with"
     if not any(rho):
         return "coefficients that are all 0"
+    if name in TASKS:
+        return _of_tasks(name, parameter, rho)
     if name in (NAMELESS, CONSTRAINED):
         if parameter is not None:
             return f"a {name} with a parameter, which has none"
@@ -51,6 +59,18 @@ def contradiction(name: str, parameter: float | None, rho: Rho) -> str:
     if not all(at_most(abs(one - other), 4.0 * UNIT * abs(other)) for one, other in zip(rho, expected, strict=True)):
         return f"a {name} with parameter {parameter:.12g} and rho = {rho}, expected {expected}"
     return ""
+
+
+def _of_tasks(name: str, parameter: float | None, rho: Rho) -> str:
+    gamma, keep, hide = -rho[0], rho[1], -rho[2]
+    if not (gamma >= 0.0 and keep > 0.0 and hide > 0.0):
+        return f"a {name} with rho = {rho}, expected (-gamma, keep, -hide) with gamma >= 0, keep > 0 and hide > 0"
+    if name == "task_lagrangian":
+        return "" if parameter is None else f"a {name} with a parameter, which has none"
+    is_so = keep == 1.0 and parameter == (hide if name == "task_funnel" else gamma)
+    return (
+        "" if is_so and (name == "task_funnel" or 0.0 < gamma <= 1.0) else f"a {name} at {parameter} with rho = {rho}"
+    )
 
 
 def _coefficients(name: str, parameter: float, rho: Rho) -> Rho:

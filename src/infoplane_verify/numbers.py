@@ -35,6 +35,9 @@ class Recomputed(NamedTuple):
     ixz: float
     iyz: float
     loss: float
+    iuz: float = math.nan
+    isz: float = math.nan
+    """What it says of the target to keep and of that to hide, if there are these two."""
 
 
 def h(t: Any) -> Any:
@@ -54,6 +57,14 @@ def recomputed(P: Array, W: Array, rho: tuple[float, float, float]) -> Recompute
     h_zx = math.fsum((h(W) * p_x).ravel().tolist())
     h_zy = entropy(W @ P) - entropy(p_y)
     return Recomputed(h_z - h_zx, h_z - h_zy, math.fsum([rho[0] * h_z, rho[1] * h_zx, rho[2] * h_zy]))
+
+
+def recomputed_tasks(P: Array, W: Array, rho: tuple[float, float, float], kept: Which) -> Recomputed:
+    """The same of a table in which U and S stand side by side, each with half of the mass: gamma I(X;Z) - keep I(U;Z) + hide I(S;Z)."""
+    both = recomputed(P, W, (0.0, 0.0, 1.0))
+    told = [recomputed(2.0 * P[:, part], W, (0.0, 0.0, 1.0)) for part in (kept, ~kept)]
+    iuz, isz = told[0].iyz, told[1].iyz
+    return Recomputed(both.ixz, both.iyz, math.fsum([-rho[0] * both.ixz, -rho[1] * iuz, -rho[2] * isz]), iuz, isz)
 
 
 def rounding(x: int, y: int, z: int) -> float:

@@ -16,8 +16,8 @@ import numpy as np
 
 from .bound import Limits, Proof, prove
 from .claims import ClaimedRun, read_claims
-from .families import NAMELESS, Rho, is_of
-from .numbers import Array, Recomputed, at_most, recomputed, rounding
+from .families import NAMELESS, TASKS, Rho, is_of
+from .numbers import Array, Recomputed, at_most, recomputed, recomputed_tasks, rounding
 from .release import KIND, ReleaseCheck, check_release, read_release
 
 EQUAL = 1e-9
@@ -87,6 +87,9 @@ class RunCheck:
     seconds: float = 0.0
     digits_checked: int = 0
     """Closed cells whose bounds were computed once more, in 50 digits."""
+    iuz: float = math.nan
+    isz: float = math.nan
+    """Recomputed, where one target is kept and another hidden; no encoder that tells as little of S has an I(U;Z) larger by the gap."""
     posterior: Array | None = None
     """Where f(q) - lambda.q is too low, for each x; None unless refuted there."""
 
@@ -152,10 +155,15 @@ def _released(found: ReleaseCheck, bound: float) -> RunCheck:
 def _check(run: int, P: Array, claim: ClaimedRun, gap: float, limits: Limits, proofs: dict[object, Proof]) -> RunCheck:
     """The verdict on one run. ``proofs`` has those of former runs: the runs of a parameter share their bound."""
     W, nan = claim.encoder, math.nan
-    right = Recomputed(nan, nan, nan) if W is None else recomputed(P, W, claim.rho)
+    right = Recomputed(nan, nan, nan)
+    if W is not None:
+        right = recomputed(P, W, claim.rho) if claim.kept is None else recomputed_tasks(P, W, claim.rho, claim.kept)
     parameter = nan if claim.parameter is None else claim.parameter
     found = RunCheck(
-        run, claim.family, parameter, claim.rho, CheckVerdict.REFUTED, *right, claimed_bound=claim.lower_bound
+        *(run, claim.family, parameter, claim.rho, CheckVerdict.REFUTED, *right[:3]),
+        claimed_bound=claim.lower_bound,
+        iuz=right.iuz,
+        isz=right.isz,
     )
     if reason := _wrong(P, claim, right):
         return replace(found, reason=reason)
@@ -190,7 +198,7 @@ def _wrong(P: Array, claim: ClaimedRun, right: Recomputed) -> str:
     """Which claim of a run is not what its encoder has, or contradicts another; "" if none is."""
     clusters = len(P) if claim.encoder is None else len(claim.encoder)
     off = rounding(P.shape[0], P.shape[1], clusters)
-    off_loss = off * sum(map(abs, claim.rho))
+    off_loss = off * sum(map(abs, claim.rho)) * (1.0 if claim.kept is None else 2.0)
     if claim.encoder is not None:
         for name, theirs, ours, most in (
             ("loss", claim.loss, right.loss, off_loss),
@@ -230,11 +238,15 @@ def sentence(one: RunCheck) -> str:
     words = [f"run {one.run}, {one.family.replace('_', ' ')}{said}: {one.verdict.name.replace('_', ' ')}"]
     if not math.isnan(one.loss):
         bits = f"I(X;Z) {one.ixz / math.log(2):.6f} bits, I(Y;Z) {one.iyz / math.log(2):.6f} bits"
+        if one.family in TASKS:
+            bits = f"I(U;Z) {one.iuz / math.log(2):.6f} bits, I(S;Z) {one.isz / math.log(2):.6f} bits"
         words.append(f"loss {one.loss:.9f} nats, {bits}")
     if one.verdict is CheckVerdict.NUMBERS:
         words.append("no bound is claimed")
     if one.gap is not None and one.verdict is not CheckVerdict.REFUTED:
         words.append(f"no encoder is better by more than {one.gap:.2e} nats")
+        if one.family in TASKS:
+            words.append("nor keeps more by that if it tells no more of what is hidden")
     if one.cells:
         words.append(f"{one.cells:,} cells in {one.seconds:.1f} s, {one.digits_checked} of them again with 50 digits")
     if one.reason:

@@ -20,6 +20,7 @@ import numpy as np
 import infoplane as ip
 import verify
 from infoplane_verify import passed
+from made_tasks import made_tasks
 
 from .calls import Broken
 from .files import spoiled_bytes
@@ -41,6 +42,7 @@ def originals():
         ip.Joint.from_counts([[4, 0, 0, 1], [0, 0, 0, 0], [0, 3, 0, 2], [1, 1, 0, 0], [0, 0, 0, 5]]),
     )
     certify = {"certify": True, "rng": 0}
+    two = made_tasks(3, letters=6, kept=2, hidden=3)
     for name, runs in {
         "bottleneck": [ip.solve(paper, ip.bottleneck(0.25), **certify)],
         "funnel": [ip.solve(paper, ip.funnel(3.5), **certify)],
@@ -48,6 +50,11 @@ def originals():
         "capped": [ip.solve(faint, ip.bottleneck(0.1), clusters=2, **certify)],
         "leakage": [ip.funnel_at_leakage(faint, 0.05).solution],
         "private": [ip.perfect_privacy(faint).solution],
+        "tasks": [
+            ip.solve(two, ip.task_funnel(0.6), **certify),
+            ip.solve(two, ip.task_funnel(0.6, gamma=0.0), **certify),
+            ip.task_at_leakage(two, 0.01).solution,
+        ],
         "others": [
             ip.solve(faint, ip.MarkovLagrangian(-2.4, -0.6, 3.0), **certify),
             ip.solve(faint, ip.deterministic_bottleneck(0.2), **certify),
@@ -113,6 +120,8 @@ def untrue(path, check):
     if not max(abs(math.fsum(column) - 1.0) for column in W.T) < 1e-14 * len(W):
         return "a column of the encoder does not sum to 1"
     name, parameter = meta["families"][run], meta["problem_parameters"][run]
+    if name in ip.task_problem.TASKS:
+        return untrue_of_tasks(P, W, meta, arrays, run)
     family = ip.problem.FAMILIES[name]
     if family.parameter is not None:
         a = {"a": -rho[1] / parameter} if family.options else {}
@@ -144,6 +153,27 @@ def untrue(path, check):
         ip.solve(joint, problem, rng=0, certify=1e-9, max_seconds=5.0).loss,
     )
     return f"an encoder has the loss {best}, below the bound {bound}" if not bound <= best + off[0] else ""
+
+
+def untrue_of_tasks(P, W, meta, arrays, run):
+    """The same of a run that keeps one target and hides another."""
+    roles = [label["tuple"][0] for label in meta["y_labels"]["tuple"]]
+    kept = np.array([role == roles[0] for role in roles])
+    gamma, keep, hide = (-arrays["rho"][run] * [1.0, -1.0, 1.0]).tolist()
+    ixz = verify.mutual_informations(P, W)[0]
+    iuz, isz = (verify.mutual_informations(2.0 * P[:, part], W)[1] for part in (kept, ~kept))
+    loss, bound = gamma * ixz - keep * iuz + hide * isz, meta["lower_bounds"][run]
+    off = 1e-12 * (gamma + keep + hide)
+    if not abs(arrays["plane"][run, 0] - loss) <= off:
+        return f"the loss is {loss}"
+    if meta["families"][run] == "task_funnel" and meta["problem_parameters"][run] != hide:
+        return "its beta is another"
+    if bound is None:
+        return ""
+    joints = (ip.Joint.from_counts(P[:, part], y_names=name) for part, name in ((kept, "u"), (~kept, "s")))
+    problem = ip.TaskLagrangian(gamma, keep, hide)
+    best = ip.solve(ip.TaskJoint(*joints), problem, rng=0, starts=4).loss
+    return f"an encoder has the loss {best}, below the bound {bound}" if not bound <= min(best, loss) + off else ""
 
 
 def attack(rng):

@@ -83,6 +83,11 @@ class CappedTask(ConstrainedFunnel):
         return self.upper_bound - self.iuz
 
     @property
+    def status(self) -> Status:
+        """CERTIFIED if a gap of at most the tolerance was proven under the cap; else how the search ended."""
+        return Status.CERTIFIED if self.certified else self.solution.status
+
+    @property
     def lower_bound(self) -> float | None:
         """Of beta I(S;Z) - I(U;Z), for every encoder."""
         return self.solution.lower_bound
@@ -185,7 +190,7 @@ def _curve(
     generation, private = (_by_edges if _binary(form) else _by_columns)(form, caps, limits, whole)
     hidden = np.ones((1, len(form.p_x))) if private is None else private.encoder
     everything = form.keep * _informations(form, np.eye(len(form.p_x)))[0]
-    lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-15, np.zeros(len(form.p_x)))]
+    lines = [_Line(0.0, -everything * (1.0 + 1e-12) - 1e-12, np.zeros(len(form.p_x)))]
     spent = whole.seconds_spent / len(caps)
     own = replace(limits, max_seconds=max(limits.max_seconds - spent, 0.1 * limits.max_seconds))
     found = {
@@ -264,15 +269,14 @@ def _capped(
     line = min(reversed(lines), key=lambda one: one.at(cap))
     upper = min(upper, line.at(cap))
     beta = line.hide if cap > 0.0 else math.inf
-    problem = TaskLagrangian(0.0, 1.0, max(line.hide, 1e-300), "task_funnel", max(line.hide, 1e-300))
+    problem = TaskLagrangian(0.0, 1.0, max(line.hide, 1e-12), "task_funnel", max(line.hide, 1e-12))
     encoder = form.expanded(W)
     if clusters is not None and len(W) > clusters:
         encoder = merged(form.whole, problem, encoder, most=clusters)
-    iuz = next(iter(target_informations(form.whole.joint, form.whole.lift(encoder)).values()))
     residuals = Residuals(0.0, 0.0, problem.stationarity(form.whole.joint, form.whole.lift(encoder)))
-    certified = proven(
-        upper - iuz, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT
-    )
+    # Of the Lagrangian, which is what a file says of it; the cap's own bound may be better (`CappedTask.status`).
+    gap = problem.value(form.whole.joint, form.whole.lift(encoder)) - line.lower
+    certified = proven(gap, limits.tol, residuals, Status.INTERRUPTED if own.stopped else Status.ITERATION_LIMIT)
     run = Run(
         encoder, certified, rounds, residuals, found_by="columns",
         lower_bound=line.lower, multipliers=None if line.lam is None else form.letters.spread(line.lam, 0.0),

@@ -114,7 +114,7 @@ def prove(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
     """The best bound that the budget allows, from an encoder of the letters."""
     # I(U;Z) <= I(U;X) always holds, and needs no search.
     most = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - float(entr(form.T_u).sum(axis=0) @ form.p_x))
-    simple = -most * (1.0 + 1e-12) - 1e-15
+    simple = -most * (1.0 + 1e-12) - 1e-12
     if form.gamma == 0.0 and len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
         found = generate(form, seeded(form, posteriors=form.posteriors(form.condensed(W))), 0.9 * tol, job.budget)
     elif form.gamma > 0.0:
