@@ -25,7 +25,7 @@ EXCUSED = {
 
 
 @parametrize_with_checks(
-    [ip.PrivacyFunnelRelease(0.1, unseen="marginal", random_state=0, max_seconds=0.2)],
+    [ip.PrivacyFunnelRelease(0.1, unseen="marginal", random_state=0, bins=2)],
     expected_failed_checks=lambda _: EXCUSED,
 )
 def test_the_battery_of_scikit_learn(estimator, check):
@@ -52,7 +52,7 @@ def drawn_bits(z, secret):
 
 def test_what_is_drawn_keeps_the_caps_and_the_whole_table_does_not():
     X, sex = made()
-    step = ip.PrivacyFunnelRelease(0.02 * math.log(2), max_lift=0.3 * math.log(2), random_state=0, max_seconds=1)
+    step = ip.PrivacyFunnelRelease(0.02 * math.log(2), max_lift=0.3 * math.log(2), random_state=0)
     z = step.fit_transform(X, sex)
     assert (z.shape, z.dtype) == ((len(X), 1), np.int64)
     # Counted from draws I(S;Z) is too large by about (|Z| - 1)(|S| - 1)/2n nats.
@@ -64,7 +64,7 @@ def test_what_is_drawn_keeps_the_caps_and_the_whole_table_does_not():
 
 def test_a_seed_repeats_the_draws_and_none_draws_anew():
     X, sex = made(500)
-    step = ip.PrivacyFunnelRelease(0.05, random_state=3, max_seconds=1).fit(X, sex)
+    step = ip.PrivacyFunnelRelease(0.05, random_state=3).fit(X, sex)
     assert (step.transform(X) == step.transform(X)).all()
     assert (clone(step).fit(X, sex).transform(X) == step.transform(X)).all()
     step.set_params(random_state=None)
@@ -74,7 +74,7 @@ def test_a_seed_repeats_the_draws_and_none_draws_anew():
 def test_frames_of_pandas_and_polars_keep_index_and_have_categories():
     X, sex = made(300)
     X.index = X.index[::-1]
-    step = ip.PrivacyFunnelRelease(0.05, random_state=0, max_seconds=1)
+    step = ip.PrivacyFunnelRelease(0.05, random_state=0)
     plain = step.fit_transform(X, sex)[:, 0]
     framed = step.set_output(transform="pandas").fit_transform(X, pd.Series(sex))
     assert framed.index.equals(X.index)
@@ -89,7 +89,7 @@ def test_frames_of_pandas_and_polars_keep_index_and_have_categories():
 def test_what_was_never_met_is_refused_drawn_or_left_out(frames):
     X, sex = made(300)
     other = X.head(20).assign(job=["unheard of"] * 3 + X.job[3:20].tolist())
-    step = ip.PrivacyFunnelRelease(0.05, random_state=0, max_seconds=1).set_output(transform=frames).fit(X, sex)
+    step = ip.PrivacyFunnelRelease(0.05, random_state=0).set_output(transform=frames).fit(X, sex)
     with pytest.raises(InfoplaneError, match="3") as refused:
         step.transform(other)
     assert "unheard" not in str(refused.value)
@@ -103,7 +103,7 @@ def test_missing_values_bins_by_name_and_a_column_called_y():
     X, sex = made(400)
     X = X.rename(columns={"job": "y"})
     X.loc[:30, "age"] = np.nan
-    step = ip.PrivacyFunnelRelease(0.05, bins={"age": [40]}, random_state=0, max_seconds=1).fit(X, sex)
+    step = ip.PrivacyFunnelRelease(0.05, bins={"age": [40]}, random_state=0).fit(X, sex)
     assert dict(step.release_.joint.bins) == {"age": (40,)}
     assert {str(label[1]) for label in step.release_.joint.x_labels} >= {"missing"}
     assert step.transform(X).min() >= 0
@@ -112,7 +112,7 @@ def test_missing_values_bins_by_name_and_a_column_called_y():
 def test_it_is_a_step_of_a_pipeline():
     X, sex = made(600)
     rich = X.age > 45
-    step = ip.PrivacyFunnelRelease(0.05, unseen="marginal", random_state=0, max_seconds=1)
+    step = ip.PrivacyFunnelRelease(0.05, unseen="marginal", random_state=0)
     z = step.fit(X, sex).transform(X)
     model = make_pipeline(OneHotEncoder(), LogisticRegression()).fit(z, rich)
     assert model.score(z, rich) > 0.6
