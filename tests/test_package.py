@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 def test_only_public_names_are_shown():
     shown = dir(infoplane)
     # Names that need an extra are shown, but `from infoplane import *` leaves them out: it must work without.
-    assert sorted(shown) == sorted([*infoplane.__all__, "BottleneckEncoder"])
+    assert sorted(shown) == sorted([*infoplane.__all__, "BottleneckEncoder", "PrivacyFunnelRelease"])
     assert all(hasattr(infoplane, name) for name in shown)
 
 

@@ -292,4 +292,7 @@ def test_without_scikit_learn_the_error_names_the_extra():
         "except ip.MissingExtraError as error: print(error)"
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert found.stdout == 'BottleneckEncoder needs scikit-learn 1.6: pip install "infoplane[sklearn]".\n'
+    assert (
+        found.stdout
+        == 'BottleneckEncoder and PrivacyFunnelRelease need scikit-learn 1.6: pip install "infoplane[sklearn]".\n'
+    )

@@ -13,28 +13,24 @@ import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 
 from ..checks import check_flag, check_one_of, whole_number
-from ..errors import InvalidOptionError, MissingExtraError
+from ..errors import InvalidOptionError
 from ..formatting import alternatives, label_text
 from ..information import Array, IntArray
 from .column_groups import cross_counts, interval_edges
 from .encoded_feature import OUTPUTS, EncodedFeature
+from .frame_transformer import FrameTransformer, is_number
 from .letters import CategoryLetters, IntervalLetters, ProductLetters
 from .operating_point import OperatingPoint
 
-try:
-    import sklearn
-    from sklearn.base import BaseEstimator, TransformerMixin
-    from sklearn.model_selection import StratifiedKFold, check_cv
-    from sklearn.utils import check_array, check_consistent_length
-    from sklearn.utils.multiclass import type_of_target
-    from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
-except ImportError as error:
-    raise MissingExtraError('BottleneckEncoder needs scikit-learn 1.6: pip install "infoplane[sklearn]".') from error
+# isort: split
+# After frame_transformer, which says what to install where scikit-learn is missing.
+from sklearn.model_selection import StratifiedKFold, check_cv
+from sklearn.utils import check_consistent_length
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +38,7 @@ if TYPE_CHECKING:
 UNKNOWN_RULES = ("prior", "warn", "error")
 
 
-class BottleneckEncoder(TransformerMixin, BaseEstimator):
+class BottleneckEncoder(FrameTransformer):
     """Encode categorical and numeric columns as few groups that keep what predicts a class.
 
     Parameters
@@ -143,7 +139,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, groups: Any = None) -> Any:
         """Fit, and encode the training rows, each by the counts of the other folds."""
-        columns, codes, classes, weights = self._fit(X, y, sample_weight)
+        codes, classes, weights = self._fit(X, y, sample_weight)
         fold = self._folds(X, y, groups)
         outcomes = len(self.classes_)
         blocks, self.cross_fitted_ = [], []
@@ -158,7 +154,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
                     block[held], homes[held] = table[letters[held]], clusters[letters[held]]
             self.cross_fitted_.append(cross_counts(homes, classes, weights, (feature.clusters, outcomes)))
             blocks.append(block)
-        return self._container(blocks, X, len(columns[0]))
+        return self._container(blocks, X)
 
     def transform(self, X: Any) -> Any:
         """Encode rows by the counts of all training rows."""
@@ -170,7 +166,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
             if self.handle_unknown != "prior":
                 self._say_unknown(feature, codes, columns)
             blocks.append(feature.table(self.output)[codes])
-        return self._container(blocks, X, len(columns[0]))
+        return self._container(blocks, X)
 
     def get_feature_names_out(self, input_features: Any = None) -> Any:
         """The names of the columns that come out: the feature's, with the class or the group where there are several."""
@@ -208,20 +204,10 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
         cross_fitted = getattr(self, "cross_fitted_", None)
         return plot_feature(self.features_[at], None if cross_fitted is None else cross_fitted[at], ax)
 
-    def __sklearn_tags__(self) -> Any:
-        """Categories, text and missing values are taken; y is needed."""
-        tags = super().__sklearn_tags__()
-        tags.input_tags.categorical = True
-        tags.input_tags.string = True
-        tags.input_tags.allow_nan = True
-        tags.target_tags.required = True
-        tags.transformer_tags.preserves_dtype = []
-        return tags
-
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[pd.Series[Any]], list[IntArray], IntArray, Array]:
-        """Learn; the columns, the letters and classes (-1: of weight 0 and otherwise unmet) of the rows, and their weights."""
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> tuple[list[IntArray], IntArray, Array]:
+        """Learn; the letters and classes (-1: of weight 0 and otherwise unmet) of the rows, and their weights."""
         check_one_of("output", self.output, OUTPUTS)
         check_one_of("handle_unknown", self.handle_unknown, UNKNOWN_RULES)
         check_one_of("target_type", self.target_type, ("auto", "binary", "multiclass"))
@@ -256,7 +242,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
                 EncodedFeature.of(name, at, letters, codes, classes, weights, outcomes, point=point, min_count=least)
             )
         rows = [feature.rows[codes] for feature, (_, codes) in zip(self.features_, parts, strict=True)]
-        return columns, rows, classes, weights
+        return rows, classes, weights
 
     def _letters(
         self, column: pd.Series[Any], is_category: bool, classes: IntArray, weights: Array, point: OperatingPoint
@@ -271,15 +257,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
 
     def _target(self, y: Any) -> Any:
         """Classes, one a row; what is continuous is refused."""
-        y = column_or_1d(y, warn=True)
-        if pd.isna(y).any():
-            raise ValueError("y must have a class for every row; found missing values. Drop those rows.")
-        kind = type_of_target(y, input_name="y")
-        if kind not in ("binary", "multiclass"):
-            raise ValueError(
-                f"y must have classes; found a target of type {kind!r} (Unknown label type: {kind}). Cut a continuous target into classes "
-                "first, with pandas.qcut or KBinsDiscretizer; to encode for a regression use scikit-learn's TargetEncoder."
-            )
+        y, kind = self._classes_of(y)
         if self.target_type == "binary" and kind != "binary":
             raise ValueError(f"target_type is 'binary'; found {len(np.unique(y))} classes.")
         return y
@@ -311,23 +289,6 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
 
     # -- what comes in ---------------------------------------------------------------------------------------------------
 
-    def _columns(self, X: Any, *, reset: bool) -> list[pd.Series[Any]]:
-        """The columns as pandas series, of a frame or of an array; names and number are checked, or remembered."""
-        frame = nw.from_native(X, eager_only=True, pass_through=True)
-        if not isinstance(frame, nw.DataFrame):
-            array = check_array(X, dtype=None, ensure_all_finite=False, estimator=self)
-            validate_data(self, X, reset=reset, skip_check_array=True)
-            table = pd.DataFrame(array)
-            table = table.infer_objects() if array.dtype == object else table
-            return [table.iloc[:, at] for at in range(table.shape[1])]
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if 0 in frame.shape:
-            raise ValueError(f"X must have rows and columns; found the shape {frame.shape}.")
-        if frame.implementation.is_pandas():
-            native = frame.to_native()
-            return [native.iloc[:, at] for at in range(native.shape[1])]
-        return [_as_pandas(column) for column in frame.iter_columns()]
-
     def _are_categories(self, columns: list[pd.Series[Any]]) -> list[bool]:
         """Which columns are categories."""
         chosen, names = self.categorical_features, self._names_in(None)
@@ -335,7 +296,7 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
             check_one_of("categorical_features", chosen, ("auto", "all"))
             if chosen == "all":
                 return [True] * len(columns)
-            return [not _is_number(column) for column in columns]
+            return [not is_number(column) for column in columns]
         wanted = set()
         for one in chosen:
             known = one in names if isinstance(one, str) else 0 <= one < len(names)
@@ -345,24 +306,11 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
                 )
             wanted.add(names.index(one) if isinstance(one, str) else int(one))
         for at, column in enumerate(columns):
-            if at not in wanted and not _is_number(column):
+            if at not in wanted and not is_number(column):
                 raise InvalidOptionError(
                     f"column {names[at]!r} is not among categorical_features, and holds {column.dtype}, no numbers: add it, or convert it."
                 )
         return [at in wanted for at in range(len(columns))]
-
-    def _names_in(self, input_features: Any) -> list[str]:
-        known = getattr(self, "feature_names_in_", None)
-        if input_features is not None:
-            given = [str(one) for one in input_features]
-            if known is not None and [*known] != given:
-                raise ValueError("input_features is not equal to feature_names_in_")
-            if len(given) != self.n_features_in_:
-                raise ValueError(
-                    f"input_features should have length equal to number of features ({self.n_features_in_}), got {len(given)}"
-                )
-            return given
-        return [f"x{at}" for at in range(self.n_features_in_)] if known is None else [str(one) for one in known]
 
     def _say_unknown(self, feature: EncodedFeature, codes: IntArray, columns: Sequence[pd.Series[Any]]) -> None:
         unknown = np.flatnonzero(codes == len(feature.counts))
@@ -385,32 +333,17 @@ class BottleneckEncoder(TransformerMixin, BaseEstimator):
         n = len(self.classes_)
         return range(1, 2) if n == 2 and self.output == "posterior" else range(n)
 
-    def _container(self, blocks: list[Array], X: Any, rows: int) -> Any:
+    def _container(self, blocks: list[Array], X: Any) -> Any:
         """All features side by side; groups as categories, where frames are asked for."""
         if self.output in ("posterior", "log_posterior"):
             return np.hstack([block[:, self._shown_classes.start : self._shown_classes.stop] for block in blocks])
         if self.output == "soft":
             return np.hstack(blocks)
-        config = getattr(self, "_sklearn_output_config", {}).get("transform", sklearn.get_config()["transform_output"])
-        if config not in ("pandas", "polars"):
-            return np.hstack(blocks).astype(np.int64).reshape(rows, -1)
-        names = self.get_feature_names_out()
-        called = [[f"z{z}" for z in range(feature.clusters)] for feature in self.features_]
         columns = {
-            name: (block[:, 0].astype(np.int64), names)
-            for name, block, names in zip(names, blocks, called, strict=True)
+            name: (block[:, 0].astype(np.int64), [f"z{z}" for z in range(feature.clusters)])
+            for name, block, feature in zip(self.get_feature_names_out(), blocks, self.features_, strict=True)
         }
-        if config == "pandas":
-            index = X.index if isinstance(X, pd.DataFrame) else None
-            return pd.DataFrame(
-                {name: pd.Categorical.from_codes(codes, pd.Index(which)) for name, (codes, which) in columns.items()},
-                index=index,
-            )
-        import polars as pl
-
-        return pl.DataFrame(
-            {name: pl.Series(which)[codes].cast(pl.Enum(which)) for name, (codes, which) in columns.items()}
-        )
+        return self._groups(columns, X)
 
 
 def _weights(given: Any, rows: int) -> Array:
@@ -427,16 +360,3 @@ def _weights(given: Any, rows: int) -> Array:
     if not weights.any():
         raise ValueError("sample_weight must be above 0 for some rows; found only zeros.")
     return weights
-
-
-def _is_number(column: pd.Series[Any]) -> bool:
-    return pd.api.types.is_numeric_dtype(column.dtype) and not pd.api.types.is_bool_dtype(column.dtype)
-
-
-def _as_pandas(column: nw.Series[Any]) -> pd.Series[Any]:
-    """A column of polars or pyarrow; dictionaries and enumerations as text."""
-    if isinstance(column.dtype, (nw.Categorical, nw.Enum)):
-        column = column.cast(nw.String)
-    if column.dtype.is_numeric():
-        return pd.Series(column.cast(nw.Float64).to_numpy() if column.is_null().any() else column.to_numpy())
-    return pd.Series(column.to_list(), dtype=object)
