@@ -92,6 +92,7 @@ from .systems.given import systems_from_frame
 from .systems.summary import efficiency_summary
 from .table.attacker import HeldOutAttack, held_out_attack
 from .table.audit import audit
+from .table.compare_releases import ReleaseComparison, compare_releases
 from .table.partition import HardPartition, partition
 from .table.partition_curve import PartitionCurve, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
@@ -149,6 +150,7 @@ __all__ = [
     "Progress",
     "Rate",
     "Release",
+    "ReleaseComparison",
     "ReleaseFrontier",
     "Residuals",
     "Run",
@@ -177,6 +179,7 @@ __all__ = [
     "capacity_prior",
     "certify",
     "compare",
+    "compare_releases",
     "critical_gamma",
     "datasets",
     "deterministic_bottleneck",

@@ -272,7 +272,7 @@ def release_mechanism(
     >>> kept.certified, abs(kept.worst_lift.nats) <= kept.max_lift + 1e-12
     (True, True)
     """
-    task = _in_one_order(joint) if isinstance(joint, TaskJoint) else None
+    task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
     joint = task.hide if task is not None else joint
     check_joint(joint)
     assert isinstance(joint, Joint)
@@ -422,7 +422,7 @@ def _released(
     )
 
 
-def _in_one_order(task: TaskJoint) -> TaskJoint:
+def in_one_order(task: TaskJoint) -> TaskJoint:
     """The tasks with the letters of x in the order of what is hidden, whose joint the release has as its own."""
     keep, hide = task.keep, task.hide
     if keep.x_labels == hide.x_labels:

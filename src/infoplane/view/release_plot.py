@@ -1,16 +1,21 @@
-"""A picture of what a worst case costs: utility against the cap on the lift, for each cap on the average."""
+"""Pictures of releases: what a worst case costs, for each cap on the average; and several releases on one plane."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ..information import bits
-from .plot import new_axes, tidy
+from .names import name_points
+from .plot import new_axes, new_figure, tidy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ..frontier.release_frontier import ReleaseFrontier
+    from ..table.compare_releases import ReleaseComparison
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")
 """Of the average caps: told apart by people who do not see all colours, and on a printed page."""
@@ -44,3 +49,29 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     tidy(ax)
     return ax
+
+
+def plot_comparison(found: ReleaseComparison) -> Figure:
+    """Utility against leakage, and against the worst lift; better is up and to the left. Hollow: another release dominates it."""
+    figure = new_figure(10.4, 4.4)
+    colours = [COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
+    utility = [bits(one.utility) for one in found.releases]
+    names = [one.name for one in found.releases]
+    sides = {
+        "leakage I(S;Z), bits": [bits(one.leakage) for one in found.releases],
+        "worst lift of a released value, bits": [bits(one.worst_lift) for one in found.releases],
+    }
+    first: Axes = figure.add_subplot(1, 2, 1)
+    both = (first, figure.add_subplot(1, 2, 2, sharey=first))
+    for ax, (label, told) in zip(both, sides.items(), strict=True):
+        ax.scatter(told, utility, c=colours, edgecolors=COLOURS[0], s=36, zorder=3)
+        ax.set_xlabel(label)
+        ax.margins(0.12)
+        tidy(ax)
+    first.set_ylabel(f"utility I({found.kept};Z), bits")
+    first.set_title("Up and to the left is better; hollow: another dominates it", fontsize="medium", loc="left")
+    # Names are placed within the axes as they will be drawn.
+    figure.draw_without_rendering()
+    for ax, told in zip(both, sides.values(), strict=True):
+        name_points(ax, np.column_stack([told, utility]), names, 8.0)
+    return figure

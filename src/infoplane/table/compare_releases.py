@@ -1,0 +1,222 @@
+"""Several releases of one table on one plane: what each keeps, what it tells, and which of them another makes needless.
+
+    a dominates b:  utility(a) >= utility(b),  I(S;Z_a) <= I(S;Z_b),  worst lift(a) <= worst lift(b),  and one of these strictly
+
+Utility is I(X;Z), or I(U;Z) of a `TaskJoint`. Releases may come from anywhere; the usual ones, columns left out and values merged, are made
+on request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..encoder.encoder import check_encoder
+from ..errors import InvalidOptionError
+from ..formatting import alternatives
+from ..frontier.release import in_one_order
+from ..information import Array, bits, plane_point
+from ..joint.joint import Joint, check_joint
+from ..joint.task_joint import TaskJoint
+from ..posterior.merge_path import merge_two
+from . import measures
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+ROUNDING = 1e-9
+"""Nats within which two numbers of releases count as equal: sums over a table of a million cells agree to about 1e-12, and a difference
+below this is nobody's reason to choose."""
+
+
+class ComparedRelease(NamedTuple):
+    """One release on the plane; nats."""
+
+    name: str
+    encoder: Array
+    utility: float
+    leakage: float
+    """I(S;Z)."""
+    worst_lift: float
+    """The largest log p(s|z)/p(s)."""
+    smallest_group: float
+    """Records expected for the rarest released value; nan if the joint is no table of records."""
+
+    def dominates(self, other: ComparedRelease) -> bool:
+        """Whether it is as good in everything, and better in something."""
+        better = np.array(
+            [
+                self.utility - other.utility,
+                other.leakage - self.leakage,
+                other.worst_lift - self.worst_lift,
+            ]
+        )
+        return bool((better >= -ROUNDING).all() and (better > ROUNDING).any())
+
+
+@dataclass(frozen=True, eq=False)
+class ReleaseComparison:
+    """Releases side by side, in the order given; its text says which to take.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint = ip.datasets.paper_uniform()
+    >>> found = ip.compare_releases(joint, {"best": ip.release_mechanism(joint, max_leakage=0.01, rng=0)}, merged=[2])
+    >>> found.to_frame().name.tolist()
+    ['best', 'merged to 2']
+    """
+
+    kept: str
+    """``"X"``, or ``"U"`` of a `TaskJoint`: utility is what Z tells of it."""
+    releases: tuple[ComparedRelease, ...] = field(repr=False)
+
+    def dominated_by(self, one: ComparedRelease) -> ComparedRelease | None:
+        """The release that makes this one needless, of several that of most utility; None if there is none."""
+        better = [other for other in self.releases if other.dominates(one)]
+        return max(better, key=lambda other: other.utility, default=None)
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row for each release: utility, leakage, worst lift, smallest group, and which other one dominates it."""
+        import pandas as pd
+
+        utility, leakage = ("ixz_bits", "iyz_bits") if self.kept == "X" else ("iuz_bits", "isz_bits")
+        rows = []
+        for one in self.releases:
+            by = self.dominated_by(one)
+            rows.append(
+                {
+                    "name": one.name,
+                    utility: bits(one.utility),
+                    leakage: bits(one.leakage),
+                    "worst_lift_bits": bits(one.worst_lift),
+                    "smallest_group": one.smallest_group,
+                    "dominated": by is not None,
+                    "dominated_by": "" if by is None else by.name,
+                }
+            )
+        return pd.DataFrame(rows)
+
+    def advice(self, max_leakage: float | None = None, max_lift: float | None = None) -> str:
+        """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
+        caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
+        caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
+        useful = [one for one in self.releases if self.dominated_by(one) is None]
+        if not caps and len(useful) > 1:
+            return (
+                f"{len(self.releases) - len(useful)} of {len(self.releases)} releases are dominated: another keeps as much, and tells no "
+                f"more. Take one of {', '.join(repr(one.name) for one in useful)}, by what may be told: advice(max_leakage, max_lift) says "
+                "which."
+            )
+        within = [
+            one
+            for one in useful
+            if (max_leakage is None or one.leakage <= max_leakage + ROUNDING)
+            and (max_lift is None or one.worst_lift <= max_lift + ROUNDING)
+        ]
+        if not within:
+            least = min(self.releases, key=lambda one: one.leakage)
+            return (
+                f"Take none of them: none has {' and '.join(caps)}; {least.name!r} tells least, {bits(least.leakage):.4g} bits, with a "
+                f"worst lift of {bits(least.worst_lift):.4g} bits."
+            )
+        best = max(within, key=lambda one: one.utility)
+        others = sorted((one for one in self.releases if one is not best), key=lambda one: -one.utility)
+        said = f"Take {best.name!r}: I({self.kept};Z) = {bits(best.utility):.4g} bits, the most "
+        said += f"of those with {' and '.join(caps)}" if caps else "of all, and no other tells less"
+        more = [one for one in others if one.utility > best.utility + ROUNDING]
+        if more:
+            said += (
+                f"; {more[-1].name!r} keeps {bits(more[-1].utility):.4g}, but tells {bits(more[-1].leakage):.4g} bits, with a worst lift "
+                f"of {bits(more[-1].worst_lift):.4g}"
+            )
+        return f"{said}."
+
+    def plot(self) -> Figure:
+        """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""
+        from ..view.release_plot import plot_comparison
+
+        return plot_comparison(self)
+
+    def __str__(self) -> str:
+        return self.advice()
+
+
+def compare_releases(
+    joint: Joint | TaskJoint,
+    releases: Mapping[str, Any],
+    *,
+    dropped: Iterable[str | Sequence[str]] = (),
+    merged: Iterable[int] = (),
+) -> ReleaseComparison:
+    """Put several releases on one plane: utility against leakage and against the worst lift, and which of them to take.
+
+    Parameters
+    ----------
+    joint
+        p(x, s): X is released, the joint's Y is the secret S. Or a `TaskJoint`: utility is what Z tells of its ``keep``.
+    releases
+        Names, and p(z|x) of each as an array W[z, x], or a result that has an ``encoder``: a `Release`, a `Solution`, a `HardPartition`.
+    dropped
+        Columns of x, or lists of them: beside the others, the release of x without these.
+    merged
+        Numbers of released values: beside the others, the partition into so many on the path of `merge_two`.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> import infoplane as ip
+    >>> people = pd.DataFrame({"age": [1, 1, 2, 2] * 9, "job": list("aabbbbcca") * 4, "sex": list("fmf") * 12})
+    >>> joint = ip.Joint.from_frame(people, ["age", "job"], "sex")
+    >>> found = ip.compare_releases(joint, {}, dropped=["age", "job"])
+    >>> found.to_frame().name.tolist()
+    ['without age', 'without job']
+    """
+    task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
+    hide = task.hide if task is not None else joint
+    check_joint(hide)
+    assert isinstance(hide, Joint)
+    given = [(str(name), getattr(one, "encoder", one)) for name, one in releases.items()]
+    given += [*_without(hide, dropped), *_merged(hide, merged)]
+    if not given:
+        raise InvalidOptionError("a comparison needs a release at least; found none.")
+    if len({name for name, _ in given}) < len(given):
+        raise InvalidOptionError("every release needs a name of its own; one of those made on request has the same.")
+    seen = hide.p_y > 0.0
+    found = []
+    for name, encoder in given:
+        W = check_encoder(hide, encoder)
+        point = plane_point(hide, W)
+        J = np.asarray(W @ hide.p_xy)[:, seen]
+        J = J[J.sum(axis=1) > 0.0]
+        utility = point.ixz if task is None else plane_point(task.keep, W).iyz
+        group = np.nan if hide.records is None else float(J.sum(axis=1).min()) * hide.records
+        found.append(ComparedRelease(name, W, utility, point.iyz, float(measures.lifts(J).max()), group))
+    return ReleaseComparison("X" if task is None else "U", tuple(found))
+
+
+def _without(joint: Joint, dropped: Iterable[str | Sequence[str]]) -> Iterator[tuple[str, Array]]:
+    """The other columns as they are: x with equal values of them are one z."""
+    for some in dropped:
+        names = [some] if isinstance(some, str) else list(some)
+        for name in names:
+            if name not in joint.x_names:
+                raise InvalidOptionError(
+                    f"dropped must be columns of x, {alternatives(name, joint.x_names)}; found {name!r}."
+                )
+        stay = [at for at, name in enumerate(joint.x_names) if name not in names]
+        several = len(joint.x_names) > 1
+        rest = [tuple(label[at] for at in stay) if several else () for label in joint.x_labels]  # type: ignore[index]
+        place = {value: z for z, value in enumerate(dict.fromkeys(rest))}
+        yield f"without {', '.join(names)}", np.eye(len(place))[:, [place[value] for value in rest]]
+
+
+def _merged(joint: Joint, numbers: Iterable[int]) -> Iterator[tuple[str, Array]]:
+    path = None
+    for k in numbers:
+        path = path or merge_two(joint)
+        yield f"merged to {k}", path.encoder_at(k)
