@@ -78,3 +78,29 @@ def test_the_frontier_along_beta(run, table, tmp_path):
     assert "I(S;Z)" in shown.out
     assert (tmp_path / "plane.png").exists()
     assert "leave out" in " ".join(run("frontier", *columns(table)[1:], "--points", "20").err.split())
+
+
+def test_a_frontier_is_stored_resumed_reported_and_verified(run, table, tmp_path):
+    store, out, page = (str(tmp_path / name) for name in ("runs.db", "f.npz", "f.html"))
+    asked = ("frontier", *columns(table)[1:], "--grid-values", "0.3,1", "--certify", "--store", store)
+    first = run(*asked, "--out", out)
+    assert first.code == 0, first.err
+    checked = run("verify", out)
+    assert checked.code == 0
+    assert checked.out.count("VERIFIED") == 2
+    again = run("resume", store, "--report", page)
+    assert again.code == 0
+    assert "2 of 2 runs were done before" in again.err
+    text = (tmp_path / "f.html").read_text()
+    assert "about rich and tell" in text
+    assert '"columns":["isz_bits","iuz_bits"]' in text
+
+
+def test_a_solution_is_verified_and_its_clusters_say_each_target_on_its_own(run, table, tmp_path):
+    out = str(tmp_path / "a.npz")
+    said = run(*columns(table), "--beta", "1", "--certify", "--out", out)
+    assert said.code == 0
+    assert "VERIFIED" in run("verify", out).out
+    held = ip.Frontier.load(out).runs[0].clusters_frame().filter(regex="z\\)$")
+    assert held.filter(like="rich").sum(axis=1).to_numpy() == pytest.approx(1.0)
+    assert held.filter(like="sex").sum(axis=1).to_numpy() == pytest.approx(1.0)

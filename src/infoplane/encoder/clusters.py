@@ -19,6 +19,7 @@ import numpy as np
 
 from ..formatting import label_text
 from ..information import Array, rel_entr
+from ..joint.mixing import target_weights
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -42,12 +43,12 @@ class Cluster(NamedTuple):
     typical: tuple[int, ...]
     """The x that are most typical, by index, the most typical first."""
     p_y: Array
-    """p(y|z)."""
+    """p(y|z); of a joint that mixes several targets, of each target on its own."""
 
 
 def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None) -> Iterator[Cluster]:
     """The clusters, largest p(z) first, or the ``most`` largest; each with so many typical letters."""
-    p_z = encoder @ joint.p_x
+    p_z, weights = encoder @ joint.p_x, target_weights(joint)
     for z in np.argsort(-p_z, kind="stable")[:most].tolist():
         mass = max(float(p_z[z]), np.finfo(float).tiny)
         yield Cluster(
@@ -55,7 +56,7 @@ def by_mass(joint: Joint, encoder: Array, letters: int, most: int | None = None)
             float(p_z[z]),
             int(np.count_nonzero(encoder[z] >= SEEN)),
             typical(joint, encoder[z], letters),
-            (encoder[z] @ joint.p_xy) / mass,
+            (encoder[z] @ joint.p_xy) / mass / weights,
         )
 
 

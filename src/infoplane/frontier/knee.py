@@ -56,6 +56,7 @@ class Knee:
     parameter: float
     ixz_bits: float
     iyz_bits: float
+    """Where one target is kept and another hidden, these two are I(S;Z) and I(U;Z), as in the plane."""
     distance: float
     """To the chord, on axes scaled to their ranges; at most sqrt(1/2)."""
 
@@ -80,6 +81,8 @@ class Kink:
     ixz_bits: tuple[float, float]
     steeper: float
     """Times the change per step of the logarithm in the steeper of the gaps beside it; infinite where nothing changes there."""
+    name: str = "I(X;Z)"
+    """What jumps: I(S;Z), the slope of the loss in beta, where one target is kept and another hidden."""
 
 
 @dataclass(frozen=True)
@@ -146,17 +149,17 @@ def _knee(best: list[BestAnswer], hides_y: bool, written: Notation) -> tuple[Kne
     curve = [best[at] for at in pareto_rows([answer.run for answer in best], hides_y)]
     if len(curve) < 3:
         return None, f"No knee: it takes three runs on the Pareto set of the best runs, and there are {len(curve)}."
-    u = np.array([bits(answer.run.ixz) for answer in curve])
-    v = np.array([bits(answer.run.iyz) for answer in curve])
+    u, v = (np.array([bits(answer.run.plane[axis]) for answer in curve]) for axis in (0, 1))
     away = np.abs((v - v[0]) / np.ptp(v) - (u - u[0]) / np.ptp(u)) / np.sqrt(2.0)
     at = int(away.argmax())
     if away[at] < 1e-6:  # rounding of runs that are stationary to 1e-8
         return None, "No knee: the curve of the best runs is straight."
     row, run, _ = curve[at]
+    told, kept = run.plane_names
     knee = Knee(row, run.parameter, float(u[at]), float(v[at]), float(away[at]))
     return knee, (
-        f"Knee: {written.symbol} = {written.of(knee.parameter):.4g}, I(X;Z) = {knee.ixz_bits:.4f} bits, "
-        f"I(Y;Z) = {knee.iyz_bits:.4f} bits (run {row}); "
+        f"Knee: {written.symbol} = {written.of(knee.parameter):.4g}, {told} = {knee.ixz_bits:.4f} bits, "
+        f"{kept} = {knee.iyz_bits:.4f} bits (run {row}); "
         f"of the {len(curve)} best runs on the Pareto set it lies furthest from the chord between the first and the last, "
         f"{knee.distance:.3f} on axes scaled to their ranges."
     )
@@ -183,7 +186,7 @@ def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
     runs = [run for run in best if 0.0 < run.parameter < math.inf]
     if len(runs) < 4:  # a gap, and one on each side
         return ()
-    u, at = np.array([run.ixz for run in runs]), np.log([run.parameter for run in runs])
+    u, at = np.array([run.plane.ixz for run in runs]), np.log([run.parameter for run in runs])
     if np.ptp(u) < 1e-9:  # constant, but for rounding
         return ()
     pace = np.abs(np.diff(u)) / np.diff(at)
@@ -192,14 +195,16 @@ def _kinks(best: list[Solution]) -> tuple[Kink, ...]:
     for gap in np.flatnonzero((pace > STEEPER * beside) & (np.abs(np.diff(u)) > JUMP * np.ptp(u))):
         one, two = runs[gap], runs[gap + 1]
         times = float(pace[gap] / beside[gap]) if beside[gap] > 0.0 else math.inf
-        found.append(Kink((one.parameter, two.parameter), (bits(one.ixz), bits(two.ixz)), times))
+        found.append(
+            Kink((one.parameter, two.parameter), (bits(one.plane.ixz), bits(two.plane.ixz)), times, one.plane_names[0])
+        )
     return tuple(found)
 
 
 def _about_kinks(kinks: tuple[Kink, ...], written: Notation) -> list[str]:
     return [
-        f"Kink between {written.symbol} = {written.of(one.parameters[0]):.4g} and {written.of(one.parameters[1]):.4g}: I(X;Z) goes from "
-        f"{one.ixz_bits[0]:.4f} to {one.ixz_bits[1]:.4f} bits, "
+        f"Kink between {written.symbol} = {written.of(one.parameters[0]):.4g} and {written.of(one.parameters[1]):.4g}: "
+        f"{one.name} goes from {one.ixz_bits[0]:.4f} to {one.ixz_bits[1]:.4f} bits, "
         + ("while it stays beside it." if one.steeper > 1e3 else f"{one.steeper:.2g} times as fast as beside it.")
         for one in kinks
     ]

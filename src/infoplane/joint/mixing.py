@@ -61,6 +61,14 @@ def target_informations(joint: Joint, encoder: Array) -> dict[str, float]:
     return {one.name: mutual_information(p_zy[:, one.columns] / one.weight) for one in targets_of(joint)}
 
 
+def target_weights(joint: Joint) -> Array:
+    """For every letter y the theta of its target, by which p(y|z) becomes p(s_j|z); 1 if the joint is no mixture."""
+    found = np.ones(joint.shape[1])
+    for one in targets_of(joint):
+        found[one.columns] = one.weight
+    return found
+
+
 def named(joint: Joint) -> str:
     """What a target is called: its columns."""
     return ", ".join(joint.y_names)

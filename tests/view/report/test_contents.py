@@ -116,9 +116,11 @@ def test_systems_are_a_table_with_their_runs():
 def test_given_systems_have_a_colour_and_a_shape_that_no_solver_has():
     pytest.importorskip("altair")
     from infoplane.view.report.charts import plane
+    from infoplane.view.report.contents import Plane
 
+    axes = Plane(("I(X;Z)", "I(Y;Z)"), ("ixz_bits", "iyz_bits"), "", 0.6, 0.6)
     solvers = [f"solver {at}" for at in range(15)]
-    drawn = plane(ip.datasets.paper_uniform(), [0.1, 0.2], [*solvers[:9], "given", *solvers[9:]]).to_dict()
+    drawn = plane(axes, [0.1, 0.2], [*solvers[:9], "given", *solvers[9:]]).to_dict()
     runs = next(layer for layer in drawn["layer"] if "shape" in layer["encoding"])["encoding"]
     for channel in ("fill", "stroke", "shape"):
         scale = runs[channel]["scale"]

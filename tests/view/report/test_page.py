@@ -17,7 +17,7 @@ from infoplane.status import Status
 from infoplane.storage.record import LazySolution
 from infoplane.view.report import page as module
 from infoplane.view.report.charts import charts
-from infoplane.view.report.contents import Allowance, contents
+from infoplane.view.report.contents import Allowance, contents, plane_of
 from infoplane.view.report.page import LARGEST_PAGE, as_json, report_page
 from made_up import runs_of
 
@@ -117,7 +117,7 @@ def test_certified_runs_show_the_band_that_encloses_the_frontier(swept):
     np.testing.assert_allclose(band, np.column_stack([found.ixz_bits, found.low_bits, found.high_bits]), atol=1e-7)
     assert f"Proven: {found}." in page["summary"]
     assert contents(swept, "t", False, Allowance())["enclosure"] == []
-    drawn = charts(joint, [0.1, 0.5], ["envelope"])["plane"]
+    drawn = charts(plane_of(proven), [0.1, 0.5], ["envelope"])["plane"]
     band = drawn["marks"][0]
     assert band["type"] == "area"  # one, not a group of them
     assert {one["name"]: one.get("source") for one in drawn["data"]}[band["from"]["data"]] == "enclosed"
@@ -135,7 +135,7 @@ def test_problems_without_a_parameter(swept):
 def test_the_smallest_joints(shape):
     joint = ip.Joint.from_counts(np.ones(shape))
     page = report_page(ip.Frontier(joint, runs_of(joint, [0.2, 0.5], clusters=1)))
-    assert held(page)["joint"]["ixy_bits"] == 0.0
+    assert held(page)["plane"]["bound_bits"] == 0.0
 
 
 def test_no_runs_is_an_error(swept, tmp_path):

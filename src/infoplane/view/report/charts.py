@@ -10,9 +10,8 @@ from typing import Any
 
 import altair as alt
 
-from ...information import bits
-from ...joint.joint import Joint
 from ..names import GIVEN
+from .contents import Plane
 
 SHAPES = ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right", "triangle-left"]
 
@@ -20,23 +19,29 @@ OWN = 7
 """Colours for solvers; systems that were given have one that no solver has, and a shape of their own."""
 
 
-def charts(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> dict[str, Any]:
+def charts(drawn: Plane, ixz_bits: list[float], solvers: list[str]) -> dict[str, Any]:
     """Every chart of the page as a Vega specification, by name."""
-    made = {"plane": plane(joint, ixz_bits, solvers), "masses": masses(), "heat": heat_map(), "trace": trace()}
+    made = {"plane": plane(drawn, ixz_bits, solvers), "masses": masses(), "heat": heat_map(), "trace": trace()}
     return {name: {**chart.to_dict(format="vega"), "background": None} for name, chart in made.items()}
 
 
-def plane(joint: Joint, ixz_bits: list[float], solvers: list[str]) -> Any:
-    """I(Y;Z) against I(X;Z): the band that encloses the frontier, bounds, Pareto set, every run, and a ring around the chosen one."""
-    bound = bits(joint.mutual_information)
-    right = max(*ixz_bits, bound, 1e-3) * 1.04
+def plane(drawn: Plane, ixz_bits: list[float], solvers: list[str]) -> Any:
+    """The plane: the band that encloses the frontier, bounds, Pareto set, every run, and a ring around the chosen one."""
+    right = max(*ixz_bits, drawn.corner_bits, 1e-3) * 1.04
     # Runs that all lie far out, as a funnel's do, get the room; the axis then does not begin at 0.
     left = min(ixz_bits) - 0.3 * (max(ixz_bits) - min(ixz_bits))
     left = -0.015 * right if left < 0.4 * right or max(ixz_bits) - min(ixz_bits) < 1e-3 * right else left
-    top = max(bound, 1e-3) * 1.08
+    top = max(drawn.bound_bits, 1e-3) * 1.08
     sparse = alt.Axis(tickCount=alt.ExprRef("ceil(width / 90)"), labelFlush=False)
-    x = alt.X("x:Q", title="I(X;Z)  [bits]", scale=alt.Scale(domain=[left, right], nice=False, zero=False), axis=sparse)
-    y = alt.Y("y:Q", title="I(Y;Z)  [bits]", scale=alt.Scale(domain=[-0.02 * top, top], nice=False, zero=False))
+    x = alt.X(
+        "x:Q",
+        title=f"{drawn.names[0]}  [bits]",
+        scale=alt.Scale(domain=[left, right], nice=False, zero=False),
+        axis=sparse,
+    )
+    y = alt.Y(
+        "y:Q", title=f"{drawn.names[1]}  [bits]", scale=alt.Scale(domain=[-0.02 * top, top], nice=False, zero=False)
+    )
     legend = None
     if len(solvers) > 1:
         legend = alt.Legend(

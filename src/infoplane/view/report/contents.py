@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -20,6 +20,8 @@ from ...frontier.frontier import Frontier
 from ...frontier.reuse import as_read
 from ...information import Array, bits
 from ...joint.joint import Joint
+from ...joint.mixing import target_weights, targets_of
+from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES, named_family
 from ...solution import Solution, Trace
 from ...status import Status
@@ -46,6 +48,34 @@ class Allowance:
         return replace(self, **{name: max(3 * n // 4, 4) for name, n in vars(self).items()})
 
 
+class Plane(NamedTuple):
+    """What the axes of a page's plane are, and the bounds drawn in it."""
+
+    names: tuple[str, str]
+    columns: tuple[str, str]
+    """Of the table of runs."""
+    bound: str
+    bound_bits: float
+    """The most that Z can say of what is kept."""
+    corner_bits: float
+    """Where on the first axis that becomes possible; 0 if anywhere."""
+
+
+def plane_of(frontier: Frontier) -> Plane:
+    """I(X;Z) and I(Y;Z); where one target is kept and another hidden, I(S;Z) and I(U;Z)."""
+    run = frontier.runs[0]
+    if run.problem.single_target:
+        most = bits(frontier.joint.mutual_information)
+        return Plane(run.plane_names, ("ixz_bits", "iyz_bits"), "I(Y;Z) ≤ min(I(X;Z), I(X;Y))", most, most)
+    most = bits(TaskJoint.of(frontier.joint).keep.mutual_information)
+    return Plane(run.plane_names, ("isz_bits", "iuz_bits"), "I(U;Z) ≤ I(U;X)", most, 0.0)
+
+
+def y_name(joint: Joint) -> str:
+    """What Y is called: its columns, or the targets that it mixes."""
+    return ", ".join(one.name for one in targets_of(joint))
+
+
 def contents(
     frontier: Frontier, title: str, traces: bool, allowance: Allowance, notation: str = "gamma"
 ) -> dict[str, Any]:
@@ -68,10 +98,10 @@ def contents(
         "sentences": {at[row]: _sentence(frontier, row) for row in answers},
         "cautions": _cautions(stored),
         "summary": _summary(stored) + ("" if enclosure is None else f" Proven: {enclosure}."),
+        "plane": plane_of(frontier)._asdict(),
         "joint": {
             "x": _axis(joint.x_names, joint.x_labels, joint.p_x, letters),
-            "y": _axis(joint.y_names, joint.y_labels, joint.p_y, outcomes),
-            "ixy_bits": bits(joint.mutual_information),
+            "y": _axis((y_name(joint),), joint.y_labels, joint.p_y / target_weights(joint), outcomes),
         },
         "statuses": {status.name: status.value for status in Status},
         "converged": [status.name for status in Status if status.converged],
@@ -103,11 +133,15 @@ def _summary(frontier: Frontier) -> str:
     families = ", ".join(dict.fromkeys(named_family(run.problem).title for run in runs))
     parameters = len({run.parameter for run in runs})
     converged = sum(run.status.converged for run in runs)
+    ys = {"Y": joint}
+    if not runs[0].problem.single_target:
+        tasks = TaskJoint.of(joint)
+        ys = {"U": tasks.keep, "S": tasks.hide}
     return (
         f"{families.capitalize()}: {counted(parameters, 'parameter')}, {counted(len(runs), 'run')}, "
-        f"{converged:,} converged. |X| = {joint.shape[0]:,}, |Y| = {joint.shape[1]:,}, "
-        f"H(X) = {bits(joint.entropy_x):.4f}, H(Y) = {bits(joint.entropy_y):.4f}, "
-        f"I(X;Y) = {bits(joint.mutual_information):.4f} bits."
+        f"{converged:,} converged. |X| = {joint.shape[0]:,}, {', '.join(f'|{y}| = {one.shape[1]:,}' for y, one in ys.items())}, "
+        f"H(X) = {bits(joint.entropy_x):.4f}, {', '.join(f'H({y}) = {bits(one.entropy_y):.4f}' for y, one in ys.items())}, "
+        f"{', '.join(f'I(X;{y}) = {bits(one.mutual_information):.4f}' for y, one in ys.items())} bits."
     )
 
 
@@ -118,6 +152,13 @@ def _sentence(frontier: Frontier, row: int) -> str:
     whole = joint.mutual_information
     share = f"{run.iyz / whole if whole > 0.0 else 0.0:.0%}"
     told = f"{counted(joint.shape[0], 'value')} of {x} in {counted(_groups(run), 'group')}"
+    if not run.problem.single_target:
+        tasks = TaskJoint.of(joint)
+        u, s = (
+            f"{nats / one.mutual_information if one.mutual_information > 0.0 else 0.0:.1%} of what they say about {y_name(one)}"
+            for nats, one in ((run.iuz, tasks.keep), (run.isz, tasks.hide))
+        )
+        return f"{told} keep {u} and tell {s}."
     if frontier.hides_y:
         kept = run.ixz / joint.entropy_x if joint.entropy_x > 0.0 else 0.0
         return f"{told} keep {kept:.0%} of the information on {x} and reveal {share} of what it says about {y}."
@@ -313,7 +354,7 @@ def _axis(names: tuple[str, ...], labels: tuple[Hashable, ...], p: Array, shown:
 def _identity(joint: Joint) -> dict[str, Any]:
     return {
         "X": shortened(", ".join(joint.x_names)),
-        "Y": shortened(", ".join(joint.y_names)),
+        "Y": shortened(y_name(joint)),
         "shape": list(joint.shape),
         "fingerprint": joint.fingerprint,
     }

@@ -9,13 +9,14 @@ import numpy as np
 from ...encoder.clusters import cluster_names, typical
 from ...encoder.encoder import distinct_clusters
 from ...information import Array
+from ...joint.mixing import target_weights
 from ...solution import Solution
 
 
 def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
     """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
     W, joint = run.encoder, run.joint
-    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy
+    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / target_weights(joint)
     differ = distinct_clusters(run.encoder, run.joint.p_x)
     groups = differ if len(differ) <= most else differ[: most - 1]
     groups = sorted(groups, key=lambda group: _centre(p_zx[group].sum(axis=0)[letters]))

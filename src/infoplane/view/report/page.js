@@ -106,8 +106,7 @@
   const gap = (run) => (run.gap_nats === null ? "not certified" : `${digits(run.gap_nats, 3)} nats`);
   const shortFacts = (run) => [
     ["loss", `${digits(run.loss_nats)} nats`],
-    ["I(X;Z)", `${digits(run.ixz_bits)} bits`],
-    ["I(Y;Z)", `${digits(run.iyz_bits)} bits`],
+    ...page.plane.names.map((name, axis) => [name, `${digits(run[page.plane.columns[axis]])} bits`]),
     ["status", words(run.status)],
     ["gap", gap(run)],
     ["solver", run.solver],
@@ -116,11 +115,12 @@
 
   // -- the plane -----------------------------------------------------------------------------------------------------
   // Solvers that end at the same point are drawn one inside the other, so that none is hidden.
+  const place = (run) => ({ x: run[page.plane.columns[0]], y: run[page.plane.columns[1]] });
   const point = (run, i) => {
     const own = bestOfSolver.has(i);
     const nested = solvers.length > 1 ? Math.max(140 * 0.5 ** page.groups.values[i], 18) : 60;
     return {
-      i, x: run.ixz_bits, y: run.iyz_bits, solver: groupOf(i),
+      i, ...place(run), solver: groupOf(i),
       size: own ? nested : 14, opacity: own ? 1 : 0.5, filled: converged.has(run.status) || groupOf(i) === "given" ? 1 : 0,
     };
   };
@@ -130,14 +130,14 @@
   const ring = () => views.get("plane")?.view.data("chosen", [point(runs[chosen], chosen)]).runAsync();
   const drawPlane = () => {
     const width = widthOf("plane");
-    const ixy = page.joint.ixy_bits;
-    const far = Math.max(...points.map((p) => p.x), ixy) * 2;
+    const { corner_bits: corner, bound_bits: bound } = page.plane;
+    const far = Math.max(...points.map((p) => p.x), bound) * 2;
     const made = {
       data: {
         runs: points,
         enclosed: page.enclosure,
-        pareto: page.pareto.map((i) => ({ x: runs[i].ixz_bits, y: runs[i].iyz_bits })),
-        bounds: [{ x: 0, y: 0 }, { x: ixy, y: ixy }, { x: far, y: ixy }],
+        pareto: page.pareto.map((i) => place(runs[i])),
+        bounds: [{ x: 0, y: 0 }, { x: corner, y: bound }, { x: far, y: bound }],
         chosen: [],
       },
       signals: { columns: Math.max(1, Math.floor(width / 150)) },
@@ -416,6 +416,7 @@
     warning.className = "warning";
     byId("cautions").append(warning);
   }
+  byId("bound").textContent = page.plane.bound;
   byId("cells-title").textContent = `Which cluster each ${page.joint.x.name} falls in: p(z|x)`;
   byId("posteriors-title").textContent = `What each cluster says about ${page.joint.y.name}: p(y|z)`;
   byId("notes").append(...page.notes.map((sentence) => make("li", sentence)));

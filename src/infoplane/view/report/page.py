@@ -25,7 +25,7 @@ from ...frontier.frontier import Frontier
 from ...information import bits
 from ...storage.files import write_whole
 from ..names import groups
-from .contents import Allowance, contents
+from .contents import Allowance, contents, plane_of, y_name
 
 LARGEST_PAGE = 1_500_000
 """Bytes: what a mail server takes, and a browser opens at once; of larger frontiers fewer rows and encoders are shown."""
@@ -53,8 +53,8 @@ def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = 
 
     title = _default_title(frontier) if title is None else title
     drawn = charts(
-        frontier.joint,
-        [bits(run.ixz) for run in frontier.runs],
+        plane_of(frontier),
+        [bits(run.plane.ixz) for run in frontier.runs],
         list(dict.fromkeys(groups(frontier))),
     )
     allowance = Allowance()
@@ -82,7 +82,7 @@ def as_json(values: Any) -> str:
 def _default_title(frontier: Frontier) -> str:
     families = dict.fromkeys(run.problem.family.replace("_", " ") for run in frontier.runs)
     joint = frontier.joint
-    return f"{', '.join(families).capitalize()} frontier of {', '.join(joint.x_names)} and {', '.join(joint.y_names)}"
+    return f"{', '.join(families).capitalize()} frontier of {', '.join(joint.x_names)} and {y_name(joint)}"
 
 
 def _assembled(title: str, library: str, held: Mapping[str, Any]) -> bytes:
