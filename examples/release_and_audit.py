@@ -38,7 +38,7 @@ print(joint)
 # What a worst case costs beside 0.01 bits on average: next to nothing at 0.4 bits, where the average alone lets a single
 # released value make an outcome likelier by 0.64 bits.
 
-costs = ip.release_frontier(joint, [0.01 * BIT], [0.4 * BIT, 0.2 * BIT], rng=0)
+costs = ip.release_frontier(joint, [0.01 * BIT], [cap * BIT for cap in (0.4, 0.3, 0.2, 0.1)], rng=0)
 shown = ["max_lift_bits", "ixz_bits", "gap_bits", "worst_lift_bits", "least_lift_bits", "cost_bits"]
 print(costs.to_frame()[shown].to_string())
 
