@@ -1,18 +1,19 @@
 """Every measure of leakage that `qif` has too, on random channels: the largest difference (needs the extra [bench]).
 
-    python benchmarks/bench_qif.py --channels 1000
+    python benchmarks/bench_qif.py --out results.json --table docs/benchmarks/qif.md
 
 qif (Chatzikokolakis, libqif) is another implementation by other people; it is an oracle here, never a dependency.
 """
 
 from __future__ import annotations
 
-import argparse
-
 import numpy as np
 import qif
 
 from infoplane.table import measures
+from timing import measured
+
+CHANNELS = 1_000
 
 
 def differences(rng: np.random.Generator) -> dict[str, float]:
@@ -42,19 +43,25 @@ def differences(rng: np.random.Generator) -> dict[str, float]:
     return {name: abs(float(ours) - float(theirs)) for name, (ours, theirs) in pairs.items()}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--channels", type=int, default=1000)
+def measure() -> dict[str, float]:
+    """The largest difference by measure; ends with an error if one is above 1e-9."""
     rng = np.random.default_rng(0)
-    found = [differences(rng) for _ in range(parser.parse_args().channels)]
-    print(f"| measure | largest difference on {len(found):,} random channels |")
-    print("|---|---|")
-    for name in found[0]:
-        print(f"| {name} | {max(one[name] for one in found):.1e} |")
-    worst = max(max(one.values()) for one in found)
-    if not worst <= 1e-9:
-        raise SystemExit(f"differences of up to {worst:.1e}: one of the two is wrong")
+    found = [differences(rng) for _ in range(CHANNELS)]
+    largest = {name: max(one[name] for one in found) for name in found[0]}
+    if not max(largest.values()) <= 1e-9:
+        raise SystemExit(f"differences of up to {max(largest.values()):.1e}: one of the two is wrong")
+    return largest
+
+
+def table(found: dict[str, float]) -> str:
+    """The docs page, from the results alone."""
+    rows = "".join(f"| {name} | {largest:.1e} |\n" for name, largest in found.items())
+    return (
+        "# Measures of leakage beside another implementation\n\n"
+        f"Written by `benchmarks/bench_qif.py`: `ip.audit` and qif (Chatzikokolakis, libqif) on {CHANNELS:,} random channels.\n\n"
+        f"| measure | largest difference |\n|---|---|\n{rows}"
+    )
 
 
 if __name__ == "__main__":
-    main()
+    measured("qif", measure, table)

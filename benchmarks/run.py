@@ -29,6 +29,8 @@ SCRIPTS = {
     "partition": "bench_partition.py",
     "estimators": "bench_estimators.py",
     "released_rows": "bench_released_rows.py",
+    "qif": "bench_qif.py",
+    "attacker": "bench_attacker.py",
     "peers": "bench_peers.py",
     "startup": "bench_startup.py",
     "compilation": "bench_compilation.py",

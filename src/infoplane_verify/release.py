@@ -81,7 +81,9 @@ def read_release(path: str | os.PathLike[str]) -> ClaimedRelease | None:
     except OSError as error:
         raise UnreadableAnswerError(f"{os.fspath(path)!r} cannot be read: {error.strerror or error}.") from error
     except UnreadableAnswerError as error:
-        raise UnreadableAnswerError(f"{os.fspath(path)!r} is no file that can be verified: {error}.") from error
+        raise UnreadableAnswerError(
+            f"{os.fspath(path)!r} is no file of answers that can be verified: {error}."
+        ) from error
 
 
 def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:

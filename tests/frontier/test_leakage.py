@@ -278,3 +278,11 @@ def test_what_is_proven_at_one_cap_holds_at_smaller_ones(heart_curve):
 
 def test_one_cluster_is_said_in_the_singular():
     assert str(ip.funnel_at_leakage(ip.Joint.from_matrix(np.diag([0.5, 0.5])), 0.0)).endswith(", 1 cluster")
+
+
+def test_a_cap_of_nothing_is_proven_where_only_a_constant_tells_nothing():
+    # Every large beta is a dual value there, and a huge one proved nothing within any number of cells.
+    found = ip.funnel_at_leakage(ip.datasets.paper_nonuniform(), 0.0, max_cells=2_000)
+    assert found.certified
+    assert found.ixz == 0.0
+    assert 10.0 < found.beta < 20.0

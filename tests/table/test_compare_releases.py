@@ -117,5 +117,7 @@ def test_what_cannot_be_compared_is_refused():
         ip.compare_releases(joint, {}, dropped=["agge"])
     with pytest.raises(ip.InvalidOptionError, match="a name of its own"):
         ip.compare_releases(joint, {"merged to 2": ip.merge_two(joint).encoder_at(2)}, merged=[2])
+    with pytest.raises(ip.InvalidOptionError, match="max_lift must be a number of nats"):
+        ip.compare_releases(joint, {}, merged=[2]).advice(max_lift=-1.0)
     with pytest.raises(ip.InvalidEncoderError):
         ip.compare_releases(joint, {"wrong": np.ones((2, 3))})

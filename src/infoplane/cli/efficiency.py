@@ -179,7 +179,16 @@ def namings(
     return systems_of(table, bool(by), counts)
 
 
-EXPENDABLE = ("solves", "|Z|", "gNID", "proven from\n[bits]")
+EXPENDABLE = (
+    "solves",
+    "|Z|",
+    "gNID",
+    "proven from\n[bits]",
+    "I(X;Z)\n[bits]",
+    "I(Y;Z)\n[bits]",
+    "gamma\n95%",
+    "beta\n95%",
+)
 """What a narrow terminal can do without, in this order."""
 
 

@@ -167,7 +167,10 @@ def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budg
     whole = budget.part(seconds=limits.max_seconds * len(caps))
     programme, private = _columns(support, caps, whole, SOLVING)
     seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)
-    return capped_curve(support, programme, caps, replace(limits, max_seconds=seconds), budget, private)
+    # At a cap of 0 every beta from some size on is a dual value, and huge ones prove little: the line of a faint cap holds there too.
+    beside = [1e-12] if min(caps) < 1e-12 else []
+    answers = capped_curve(support, programme, [*caps, *beside], replace(limits, max_seconds=seconds), budget, private)
+    return answers[: len(caps)]
 
 
 def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: float) -> tuple[Programme, Array | None]:

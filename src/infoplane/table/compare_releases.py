@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ..checks import number
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import alternatives
-from ..frontier.release import in_one_order
+from ..frontier.release import NATS, in_one_order
 from ..information import Array, bits, plane_point
 from ..joint.joint import Joint, check_joint
 from ..joint.task_joint import TaskJoint
@@ -103,6 +104,9 @@ class ReleaseComparison:
 
     def advice(self, max_leakage: float | None = None, max_lift: float | None = None) -> str:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
+        for name, cap in (("max_leakage", max_leakage), ("max_lift", max_lift)):
+            if cap is not None:
+                number(name, cap, lambda nats: nats >= 0.0, NATS)
         caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
         caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
         useful = [one for one in self.releases if self.dominated_by(one) is None]
