@@ -13,6 +13,7 @@ from infoplane.frontier.frontier import Frontier
 from infoplane.frontier.hull import vertices
 from infoplane.systems.efficiency import known
 from infoplane.view.report.contents import Allowance, contents
+from made_tasks import made_tasks, told
 
 HEART = ip.datasets.heart()
 GRID = [0.02, 0.05, 0.1]
@@ -39,6 +40,19 @@ def test_every_encoder_counts_at_every_parameter(family):
         lowest = min(verify.lagrangian(HEART.p_xy, run.encoder, family(parameter).rho) for run in found.runs)
         assert row.parameter == parameter
         assert row.loss_nats <= lowest + 2e-9
+
+
+def test_every_encoder_counts_at_every_weight_of_what_is_hidden():
+    """With few clusters and one start sweeps end at several optima: by explicit sums none is lower elsewhere than the answer here."""
+    tasks = made_tasks(12)
+    found = ip.sweep(tasks, ip.task_funnel, np.linspace(0.5, 1.2, 8), rng=0, starts=1, clusters=3)
+    gamma, informations = found.runs[0].problem.price, [told(tasks, run.encoder) for run in found.runs]
+    helped = 0
+    for own, answer in zip(found.runs, found.best_answers(), strict=True):
+        lowest = min(gamma * ixz - iuz + own.parameter * isz for ixz, iuz, isz in informations)
+        assert answer.run.loss == pytest.approx(lowest, abs=2e-9)
+        helped += own.loss > lowest + 1e-4
+    assert helped
 
 
 def test_an_encoder_from_elsewhere_is_judged_here_and_says_where_it_was_found():

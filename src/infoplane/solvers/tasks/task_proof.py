@@ -86,7 +86,7 @@ class TaskProof(PathSolver, Limits):
             if not job.after_default:
                 W = make_starts(job.support.joint, None, STARTS, seed_sequence(0), "mixed")
                 starts += [run.encoder for run in TaskPortfolio().run(one.but(starts=W, record=False))]
-            yield self._proven(one.but(budget=budget), starts, job)
+            yield self._proven(one.but(budget=budget), starts, job.but(problem=problem))
             if job.budget.stopped:
                 return
 
