@@ -87,6 +87,23 @@ def test_python_of_the_readme_prints_what_it_shows(tmp_path, monkeypatch, capsys
         assert capsys.readouterr().out == shown
 
 
+WRITTEN = [
+    page
+    for folder in ("tutorials", "howto", "explanation", "reference")
+    for page in sorted((ROOT / "docs" / folder).glob("*.md"))
+]
+RUN = [page for page in WRITTEN if "```python" in page.read_text()]
+
+
+@pytest.mark.parametrize("page", RUN, ids=lambda page: page.stem)
+def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
+    """Its blocks one after the other, in one namespace and an empty folder, as a reader would paste them."""
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "page"}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
+        exec(compile(block, page.name, "exec"), names)
+
+
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
