@@ -83,7 +83,7 @@ def test_the_frontier_along_beta(run, table, tmp_path):
 def test_a_frontier_is_stored_resumed_reported_and_verified(run, table, tmp_path):
     store, out, page = (str(tmp_path / name) for name in ("runs.db", "f.npz", "f.html"))
     asked = ("frontier", *columns(table)[1:], "--grid-values", "0.3,1", "--certify", "--store", store)
-    first = run(*asked, "--out", out)
+    first = run(*asked, "--out", out, "--report", page)
     assert first.code == 0, first.err
     checked = run("verify", out)
     assert checked.code == 0
