@@ -1,4 +1,4 @@
-"""What the documentation shows, runs: docstring examples, the scripts in examples/, and the README's Python."""
+"""What the documentation shows, runs: docstring examples, the scripts in examples/, and the Python of README and pages."""
 
 import doctest
 import importlib
