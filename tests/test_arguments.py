@@ -25,6 +25,7 @@ OTHERS = {
     "V": W,
     "store": "runs.db",
     "clusters": 2,
+    "releases": {"one": W},
 }
 TAKE_A_JOINT = [
     name
