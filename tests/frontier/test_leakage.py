@@ -229,10 +229,18 @@ def test_without_time_for_a_proof_it_is_no_worse_than_the_solvers_runs_and_their
 def test_ctrl_c_returns_what_there_is_for_every_cap(where, monkeypatch):
     joint, caps = ip.datasets.heart(), [0.01, 0.1]
     path = merge_two(joint)
+    heard, stop = threading.Event(), Budget.stop
+
+    def stopping(budget):
+        stop(budget)
+        heard.set()
+
+    monkeypatch.setattr(Budget, "stop", stopping)
 
     def pressed(real):
         def call(*arguments, **options):
             signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+            assert heard.wait(60.0)  # else so small a search may end before
             return real(*arguments, **options)
 
         return call
