@@ -54,7 +54,7 @@ def generate_columns(
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given."""
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
     floor, top, best, found, misses = FIRST_FLOOR, -math.inf, None, None, 0
-    for rounds in range(1, ROUNDS + 1):
+    for rounds in range(1, ROUNDS + 1):  # noqa: B007
         try:
             found = columns.solve(cap, budget)
         except (InfoplaneError, Stopped):
