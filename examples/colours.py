@@ -8,7 +8,7 @@ of hues. Each is a point on the plane of complexity and accuracy, with its neare
 some of them, the same turned, and the optimal system at the trade-off that each comes closest to.
 
 *For linguists. You will know at the end*: how to score a naming system, real or made up, and how to see what it
-lacks. Bring your own as a table of speaker, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
+lacks. Bring your own as a table of system, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
 --plot systems.png``.
 
 *Added in 0.1.0.*
