@@ -46,7 +46,7 @@ print(f"I(X;Z) {a.ixz:.6f} nats = {a.ixz / np.log(2):.6f} bits; gamma is the slo
 
 heart = ip.datasets.heart()
 found = ip.solve(heart, ip.bottleneck(0.1), certify=True)
-print(f"of the table: I(Y;Z) {found.iyz:.3f} nats, {found.status.name}")
+print(f"of the table: I(Y;Z) {found.iyz / np.log(2):.3f} bits, {found.status.name}")
 print(f"of the population: {found.interval(rng=0)}")
 
 # %%

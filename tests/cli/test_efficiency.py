@@ -99,6 +99,7 @@ def _hard(tmp_path):
         ({"count": [1, 3, 0, 2, 1, 1, 1]}, 3, "system 'en': the item x = 1 has no naming"),
         ({"word": ["dark", "", "dark", "light", "noir", "noir", "blanc"]}, 3, "empty cell in column 'word'"),
         ({"word": None}, 2, "name the column of words with --word"),
+        ({"x": None, "what": [0, 0, 1, 2, 0, 1, 2]}, 2, "name the column of items with --item"),
     ],
 )
 def test_bad_tables_are_named(run, tmp_path, change, code, message):
