@@ -1,11 +1,15 @@
 """What the documentation shows, runs: docstring examples, the scripts in examples/, the Python and the commands of README and pages."""
 
+import ast
 import doctest
 import importlib
+import inspect
+import itertools
 import pkgutil
 import re
 import runpy
 import shlex
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
@@ -57,6 +61,27 @@ def test_every_public_name_has_an_example():
 def test_the_reference_has_every_public_name():
     listed = re.findall(r"^   (\w+)$", (ROOT / "docs/reference/api.md").read_text(), flags=re.MULTILINE)
     assert sorted(listed) == sorted({*PUBLIC} - {"__version__"})
+
+
+def undocumented(cls):
+    """Its public fields and methods of which nothing is said: below them, or in the list of parameters or attributes of the class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body
+    listed = re.findall(r"^(\w+(?:, \w+)*)(?: : .*)?$", inspect.getdoc(cls) or "", flags=re.MULTILINE)
+    known = {name for names in listed for name in names.split(", ")}
+    for node, below in itertools.zip_longest(body, body[1:]):
+        if isinstance(node, ast.AnnAssign):
+            said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            inherited = any(node.target.id in vars(base).get("__annotations__", ()) for base in cls.__mro__[1:])
+            if not (said or inherited or node.target.id in known or node.target.id.startswith("_")):
+                yield node.target.id
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not ast.get_docstring(node):
+            yield f"{node.name}()"
+
+
+def test_every_field_of_a_public_class_is_explained():
+    public = [getattr(infoplane, name) for name in PUBLIC]
+    classes = {base for one in public if inspect.isclass(one) for base in one.__mro__ if "infoplane" in base.__module__}
+    assert {cls.__name__: found for cls in classes if (found := list(undocumented(cls)))} == {}
 
 
 SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}}

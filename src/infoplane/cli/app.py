@@ -170,7 +170,7 @@ def _with_the_nearest(error: click.BadParameter) -> click.BadParameter:
     """The error; of a word that is none of those to choose from, with the one that may have been meant."""
     given = re.match(r"'(.*?)' ", error.message)
     if given and error.param is not None and isinstance(error.param.type, click.Choice):
-        error.message += did_you_mean(given[1], list(map(str, error.param.type.choices)))
+        error.__dict__["message"] += did_you_mean(given[1], list(map(str, error.param.type.choices)))
     return error
 
 
