@@ -154,7 +154,7 @@ class AllowedPosteriors:
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
         """By the local searches, at the prices of the proof.
 
-        Their programmes keep a cap up to 1e-10 only, which is no cap at all for a value of the secret of mass 1e-11: what they find is mixed
+        Their programmes keep a cap up to 1e-10 only, which is none for a value of the secret of mass 1e-11: what they find is mixed
         with p_x until it is within the caps to the last digit.
         """
         below = claim - self.error(proof)
