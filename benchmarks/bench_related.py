@@ -135,7 +135,7 @@ def table(rows: list[dict[str, object]]) -> list[str]:
         "Printed by `benchmarks/bench_related.py`: the same 8 random starts for each solver, |Z| = |X|, at most 2,000 iterations; on Adult",
         "(left out if its table is missing) 2 starts, |Z| <= 32, at most 300. Gaps in nats, above the default solver's loss with the same",
         "cap; 0 below 1e-12. `merging`, `submodular` and `root-tracking` take no starts; `accelerated` and the default are here to compare",
-        "with. Share: starts that end stationary at 1e-8. Iterations of `root-tracking`: evaluations of the map or of its slope, the whole way.",
+        "with. Share: starts that end stationary at 1e-8. Iterations of `root-tracking`: evaluations of the map or its slope, in all.",
         "",
         "| joint | problem | solver | gap of the best start | of the median | share; iterations |",
         "|---|---|---|---|---|---|",
