@@ -271,7 +271,6 @@ def test_a_public_class_name_means_one_thing():
 TESTED_ELSEWHERE = {
     "certificate.bottleneck.partition": "the boxes of a proof: kernels/bottleneck_proof/test_envelope.py",
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
-    "certificate.funnel.allowed": "frontier/test_release.py, the function that people call",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
     "certificate.funnel.free": "certificate/funnel/test_generation.py and test_challenge.py",
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
