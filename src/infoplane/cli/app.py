@@ -32,6 +32,7 @@ COMMANDS = (
     "release",
     "apply",
     "audit",
+    "compare-releases",
     "verify",
     "resume",
     "status",
@@ -67,7 +68,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         if name not in self.commands:
-            command: click.Command = getattr(import_module(f"{__package__}.{name}"), name)
+            module = name.replace("-", "_")
+            command: click.Command = getattr(import_module(f"{__package__}.{module}"), module)
             command.help = documented(command)
             self.add_command(command)
         return self.commands[name]

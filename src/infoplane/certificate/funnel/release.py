@@ -131,12 +131,8 @@ def within(support: Support, W: Array, terms: Terms) -> Array:
     """
     p_z = W @ support.p_x
     W, p_z = W[p_z > 0.0], p_z[p_z > 0.0]
-    u, p_s = (W * support.p_x) @ support.T.T / p_z[:, None], support.p_y
-    L, U = terms.caps.L, terms.caps.U
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.where(u > U * (1.0 + ROUNDING), (u - U) / (u - p_s), 0.0)
-        below = np.where(u < L * (1.0 - ROUNDING), (L - u) / (p_s - u), 0.0)
-    t = min(float(max(above.max(), below.max())), 1.0)
+    u = (W * support.p_x) @ support.T.T / p_z[:, None]
+    t = float(terms.caps.share_of_prior(u, support.p_y, ROUNDING).max())
     mixed = (1.0 - t) * W + t * p_z[:, None]
     if terms.leakage is not None:
         leaked = plane_point(support.joint, support.lift(mixed)).iyz
