@@ -177,6 +177,7 @@ def readers_folder(tmp_path, monkeypatch):
     people.to_csv("people.csv", index=False)
     people.head(20).assign(person=np.arange(n, n + 20)).to_csv("new.csv", index=False)
     Path("key").write_bytes(bytes(range(32)))
+    Path("jobs.csv").write_text("job,kind\nbaker,trade\nclerk,office\nnurse,care\n")
     chips = list(infoplane.datasets.colours().x_labels)
     pd.DataFrame({"system": "two words", "item": chips, "word": ["dark", "light"] * (len(chips) // 2)}).to_csv(
         "naming.csv", index=False

@@ -59,7 +59,7 @@ def test_a_slip_of_the_pen_is_answered_by_what_was_meant(run, words, meant, tmp_
     ("flag", "python"),
     [
         ("--rungs", "Annealing(rungs=...)"),
-        ("--depth", "Annealing(depth=...)"),
+        ("--depth", "Annealing(depth=...) or infoplane.RootTracking(depth=...)"),
         ("--memory", "Accelerated(memory=...)"),
         ("--split", "Accelerated(split=...)"),
         ("--splitting", "Pooling(splitting=...)"),

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..formatting import alternatives, label_text, rounded
+from ..formatting import alternatives, counted, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..information import bits
@@ -183,7 +183,7 @@ def namings(
         raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
-    return systems_of(table, bool(by), counts)
+    return systems_of(table, bool(by), counts, path.stem)
 
 
 def _first(role: str, header: list[str]) -> tuple[str, ...]:
@@ -263,7 +263,7 @@ def write(
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
         printing.note(f"wrote {plot}")
     if report is not None:
-        title = f"{family} of {source.title} with {len(frame)} given systems"
+        title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
         placed.with_systems().report(report, title=title, notation=notation)
         printing.note(f"wrote {report}")
 
