@@ -63,16 +63,13 @@ def _legend(axes: Sequence[Axes]) -> list[Any]:
     from matplotlib.lines import Line2D
 
     drawn = {words for ax in axes for words in ax.get_legend_handles_labels()[1]}
-    marks = {KIND_WORDS[kind]: mark for kind, mark in KIND_MARK.items()}
-    hollow = {words: {"markerfacecolor": "none"} for words, mark in marks.items() if "facecolors" in mark}
-    lines = [Line2D([], [], color=GREY, linewidth=1.4, label="proven: never crossed")]
-    return lines + [
-        Line2D(
-            [], [], color=INK, linestyle="", marker=mark["marker"], markersize=5, label=words, **hollow.get(words, {})
-        )
-        for words, mark in marks.items()
-        if words in drawn
-    ]
+    found: list[Any] = [Line2D([], [], color=GREY, linewidth=1.4, label="proven: never crossed")]
+    for kind, mark in KIND_MARK.items():
+        if KIND_WORDS[kind] in drawn:
+            face = mark.get("facecolors", INK)
+            shape: dict[str, Any] = {"marker": mark["marker"], "markersize": 5, "markerfacecolor": face}
+            found.append(Line2D([], [], color=INK, linestyle="", label=KIND_WORDS[kind], **shape))
+    return found
 
 
 def _panel(ax: Axes, rows: Sequence[Row], plane: Any, solver: str) -> None:
