@@ -40,7 +40,8 @@ def frontier(joint: str, family: str) -> tuple[Array, Array]:
     most = given.mutual_information
     iyz = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 400) * most])
     curve = ip.funnel_curve(given, (np.geomspace(1e-3, 1.0, 24) * most).tolist())
-    ixz = np.min([one.beta * iyz - one.solution.lower_bound for one in curve], axis=0)
+    proven = [(one.beta, one.solution.lower_bound) for one in curve]
+    ixz = np.min([beta * iyz - bound for beta, bound in proven if bound is not None], axis=0)
     ixz[0] = min(ixz[0], ip.perfect_privacy(given).upper_bound)
     return ixz / NATS_PER_BIT, iyz / NATS_PER_BIT
 
