@@ -139,7 +139,10 @@ def within(support: Support, W: Array, terms: Terms) -> Array:
     It moves every p(s|z) towards p(s) and I(S;Z) towards 0, and leaves p(z) as it is. What it makes up for is the tolerance of HiGHS.
     """
     p_z = W @ support.p_x
-    W, p_z = W[p_z > 0.0], p_z[p_z > 0.0]
+    # Of a cluster so faint, p(s, z) of a faint s would have no digits left: it joins the heaviest.
+    faint = p_z < 1e-150
+    W = np.where(np.arange(len(W))[:, None] == p_z.argmax(), W + W[faint].sum(axis=0), W)[~faint]
+    p_z = W @ support.p_x
     u = (W * support.p_x) @ support.T.T / p_z[:, None]
     t = float(terms.caps.share_of_prior(u, support.p_y, ROUNDING).max())
     mixed = (1.0 - t) * W + t * p_z[:, None]
