@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
@@ -32,6 +32,9 @@ from .flags import PAGES, PATH, TABLES, as_json, bins, columns, complete_rows, o
 from .numerals import Number, Whole
 from .tables import read_frame
 from .typed_files import check_column, located
+
+if TYPE_CHECKING:
+    from ..joint.binning import BinRule
 
 DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
 
@@ -212,7 +215,7 @@ def read_joint(
     columns: tuple[str, ...],
     hide: tuple[str, ...],
     keep: tuple[str, ...],
-    bins: Mapping[str, int | str],
+    bins: Mapping[str, BinRule],
     missing: Literal["error", "category"],
     id_column: str | None = None,
 ) -> tuple[Any, Joint | TaskJoint]:

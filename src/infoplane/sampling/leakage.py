@@ -81,7 +81,9 @@ class LeakageBound:
     expected: float
     """What these records would show on average of a release that leaks nothing."""
     records: int
+    """How many there are."""
     confidence: float
+    """Such as 0.95."""
     seen: bool = False
     """Whether the encoder was made from these records; the bound is then I(Y;Z) plus what their noise can add, and not less."""
     pooled: tuple[Hashable, ...] = field(default=())

@@ -69,6 +69,7 @@ class Iteration(ABC):
     state: Any
     """A `IterationState`."""
     found_by: str
+    """The name that solutions give as their solver."""
     advice: str = ""
     """What to change if a run does not converge, as in `Solution`."""
 
@@ -110,8 +111,11 @@ class Progress:
     iterations: int
     """Most iterations that any run has done."""
     runs: int
+    """Starts."""
     running: int
+    """Those that have not ended."""
     best_loss: float
+    """The lowest loss of any of them."""
 
 
 Callback = Callable[[Progress], object]
