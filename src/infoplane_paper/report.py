@@ -163,7 +163,7 @@ def _quantiles(values: Array) -> str:
 
 
 def changed_answers(verdicts: Sequence[Verdict], setting: Open) -> str:
-    """How many answers in the paper's way change under each other value of a setting."""
+    """How many answers in the authors' way change under each other value of a setting."""
     said = []
     for other in setting.others:
         asked = [verdict for verdict in verdicts if other in verdict.varied]
@@ -174,14 +174,14 @@ def changed_answers(verdicts: Sequence[Verdict], setting: Open) -> str:
 
 
 def _sensitivity(verdicts: Sequence[Verdict], run: bool) -> list[Block]:
-    """Which answers, in the paper's way, depend on a setting that it leaves open."""
+    """Which answers, in the authors' way, depend on a setting that it leaves open."""
     if not run:
         return [text("The full run varies these settings, and says which verdicts hang on them; this one does not.")]
     every = [verdict for verdict in verdicts if verdict.varied]
     hanging = [verdict for verdict in every if verdict.hangs_on]
     blocks: list[Block] = [
         text(
-            f"Of {len(every)} claims whose settings were varied, the answer in the paper's way is the same under all of them for "
+            f"Of {len(every)} claims whose settings were varied, the answer in the authors' way is the same under all of them for "
             f"{len(every) - len(hanging)}."
         )
     ]
@@ -211,7 +211,7 @@ def _section(judged: JudgedFigure, scale: Scale, out: Path) -> list[Block]:
         blocks += [
             heading(3, verdict.claim.text),
             text(
-                f"{verdict.claim.where or figure.where}. In the paper's way: {verdict.paper_words}. "
+                f"{verdict.claim.where or figure.where}. In the authors' way: {verdict.paper_words}. "
                 f"In our improved ways: {verdict.improved_words}."
             ),
             items([f"{way}: {finding.words}" for way, finding in verdict.findings.items()]),

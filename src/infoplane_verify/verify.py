@@ -68,26 +68,35 @@ class RunCheck:
     run: int
     """Its number in the file."""
     family: str
+    """Its problem's name in the file."""
     parameter: float
     """gamma or beta of the family; NaN if it has none: then rho is all that it says."""
     rho: Rho
+    """(rho_z, rho_zx, rho_zy) of its problem."""
     verdict: CheckVerdict
+    """What was found."""
     ixz: float
     """Recomputed, like I(Y;Z) and the loss; NaN if the run has no encoder in the file."""
     iyz: float
+    """I(Y;Z), recomputed."""
     loss: float
+    """Recomputed."""
     reason: str = ""
     """Why the verdict is not a good one."""
     claimed_bound: float | None = None
+    """The lower bound in the file; None if it has none."""
     proven_bound: float | None = None
     """No encoder has a loss below this: proven here."""
     cells: int = 0
+    """Cells opened here."""
     left: int = 0
     """Cells that were open at the end."""
     seconds: float = 0.0
+    """Of the clock."""
     digits_checked: int = 0
     """Closed cells whose bounds were computed once more, in 50 digits."""
     iuz: float = math.nan
+    """I(U;Z), recomputed, where one target is kept and another hidden."""
     isz: float = math.nan
     """Recomputed, where one target is kept and another hidden; no encoder that tells as little of S has an I(U;Z) larger by the gap."""
     posterior: Array | None = None

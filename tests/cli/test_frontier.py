@@ -307,11 +307,13 @@ def test_the_older_notation_is_the_same_frontier(run, tmp_path):
     assert sorted(row["parameter"] for row in found["beta"]["runs"]) == pytest.approx(
         [row["parameter"] for row in found["gamma"]["runs"]]
     )
-    table = run(*shared, "beta", "--grid-values", "5", "--report", report).out
+    table = run(*shared, "beta", "--grid-values", "5,2", "--report", report).out
     assert table.split("\n")[3].startswith(" beta")
     assert "gamma" not in table
+    assert [line.split()[0] for line in table.splitlines()[5:7]] == ["2", "5"]
     assert '"symbol":"\\u03b2","inverse":true' in report.read_text()
-    assert run(*shared, "beta", "--grid-values", "0.5").code == 2
+    refused = run(*shared, "beta", "--grid-values", "0.5")
+    assert (refused.code, "beta must be at least 1" in refused.err) == (2, True)
 
 
 def test_default_ranges_are_said_in_the_notation_asked_for(run):

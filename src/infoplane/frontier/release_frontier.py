@@ -38,6 +38,7 @@ class ReleaseFrontier:
     """
 
     joint: Joint
+    """What is released, x, and what is hidden, y."""
     releases: tuple[Release, ...] = field(repr=False)
     """By average cap, each first without a lift cap, if there is an average one, then from the loosest lift cap to the tightest."""
 

@@ -83,6 +83,7 @@ class ReleaseComparison:
     kept: str
     """``"X"``, or ``"U"`` of a `TaskJoint`: utility is what Z tells of it."""
     releases: tuple[ComparedRelease, ...] = field(repr=False)
+    """Each with its utility, its leaks and what an attacker gains."""
 
     def dominated_by(self, one: ComparedRelease) -> ComparedRelease | None:
         """The release that makes this one needless, of several that of most utility; None if there is none."""
