@@ -1,6 +1,7 @@
 """`infoplane release`, and `infoplane apply` on its mechanism: what is written, promised, refused and warned of."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,8 @@ def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, peo
     assert "<b>baker" not in page
     assert "not differential privacy of the data set" in page
     assert "Threat model" in page
+    assert "bits more could be kept within these caps: proven." in page
+    assert re.search(r"No release that leaks 0.0\d* bits on average keeps more than [\d.]+ bits, which is proven", page)
     assert "@media print" in page
 
 
@@ -225,3 +228,25 @@ def test_the_proof_is_verified(run, people, keep):
     said = run("verify", people / "proof.npz")
     assert said.code == 0, said.out
     assert f"I({'U' if keep else 'X'};Z)" in said.out
+
+
+def test_values_expected_for_less_than_one_record_are_cautioned_of(run, people):
+    asked = (
+        "release",
+        people / "people.csv",
+        "--x",
+        "age,job",
+        "--hide",
+        "sex",
+        "--bin",
+        "age:12",
+        "--max-leakage-bits",
+        "0.001",
+    )
+    done = run(*asked, "--out", people / "out.csv", "--report", people / "r.html")
+    assert done.code == 0, done.err
+    said = re.search(r"(\d+) of (\d+) released values (?:is|are) expected for less than one record each", done.out)
+    assert said is not None, done.out
+    assert said[0] in (people / "r.html").read_text()
+    done = run(*asked, "--min-group", "5", "--out", people / "out.csv")
+    assert "less than one record" not in done.out

@@ -158,7 +158,8 @@ class Release(ConstrainedFunnel):
             f"I(S;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
             f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})",
             f"{counted(self.clusters, 'released value')}"
-            + ("" if group is None else f", the rarest expected for {group:.3g} records"),
+            + ("" if group is None else f", the rarest expected for {group:.3g} records")
+            + (f"; {rare}" if (rare := rare_values(self.p_z, self.joint.records)) else ""),
             "all of this is about the table: what it says of other people is a matter of how many records are behind it",
         ]
         return "\n".join(lines)
@@ -337,6 +338,18 @@ def release_mechanism(
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_released, support, terms, known, limits, budget, rng, make)], budget)[0]
+
+
+def rare_values(p_z: Array, records: int | None) -> str:
+    """The caution that released values are expected for less than one record each, "" if none is."""
+    few = 0 if records is None else int((p_z * records < 1.0 - 1e-9).sum())
+    if not few:
+        return ""
+    verb = "is" if few == 1 else "are"
+    return (
+        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record each: who has one is likely alone "
+        "with it, and min_group rules that out"
+    )
 
 
 NATS = "a number of nats, 0 or more"
