@@ -94,6 +94,7 @@ def test_a_release_as_values_has_the_columns_and_nothing_new(run, people):
         (("--x", "job", "--hide", "sex", "--id", "person"), "--id and --key-file go together"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9"), "confidence goes with max_leakage alone"),
         (("--x", "work", "--hide", "sex"), "work"),
+        (("--x", "job", "--hide", "sex", "--confidence", "0.9", "--proof", "p.npz"), "--proof is of a bound"),
     ],
 )
 def test_what_is_refused(run, people, options, said):
@@ -213,3 +214,14 @@ def test_a_cap_for_the_population(run, people):
                "--confidence", "0.9", "--out", people / "o.csv")  # fmt: skip
     assert done.code in (0, 4), done.err
     assert "I(S;Z) in the population <= 0.2 bits" in done.out
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep", "copy")])
+def test_the_proof_is_verified(run, people, keep):
+    hide = "job" if keep else "sex"
+    done = run("release", people / "people.csv", "--x", "age", "--hide", hide, *keep, "--bin", "age:4", "--max-lift-bits", "0.1",
+               "--out", people / "out.csv", "--proof", people / "proof.npz")  # fmt: skip
+    assert done.code == 0, done.err
+    said = run("verify", people / "proof.npz")
+    assert said.code == 0, said.out
+    assert f"I({'U' if keep else 'X'};Z)" in said.out

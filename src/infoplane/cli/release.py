@@ -154,6 +154,10 @@ def release(
         if name in (*columns, *keep):
             where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
             raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
+    if proof is not None and confidence is not None:
+        raise click.UsageError(
+            "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
+        )
     key = read_key(id_column, key_file)
     if id_column is not None and id_column in (*columns, *keep, *hide):
         raise InvalidOptionError(

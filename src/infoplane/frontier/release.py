@@ -79,7 +79,7 @@ class Release(ConstrainedFunnel):
     secrets: tuple[Hashable, ...]
     """The values of S whose lift is capped."""
     beta: float
-    """The multiplier of the average cap: how much I(X;Z) grows with it."""
+    """The multiplier of the average cap: how much I(X;Z) grows with it; 0 if there is none, or if it is 0."""
     multipliers: Array | None = field(repr=False)
     """lambda_x, from which, with beta, the upper bound follows; None if it needed none."""
     cells: int = field(repr=False)
@@ -309,6 +309,8 @@ def release_mechanism(
         tol=limits.tol,
         task=task,
     )
+    if leakage == 0.0:  # nothing on average is nothing from any value
+        leakage, lift, two_sided, chosen = None, 0.0, True, np.ones_like(chosen)
     if lift is None and group is None and leakage is not None and (task is None or _by_edges(task)):
         within = partial(funnel_at_leakage, joint) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)

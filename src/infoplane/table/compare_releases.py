@@ -31,7 +31,6 @@ from ..joint.labels import MISSING
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
 from . import measures
-from .mechanism import Mechanism
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -224,7 +223,7 @@ def _encoder(joint: Joint, one: Any) -> Any:
         from ..storage.mechanism import read_mechanism
 
         one = read_mechanism(one)
-    return one.encoder_for(joint) if isinstance(one, Mechanism) else getattr(one, "encoder", one)
+    return one.encoder_for(joint) if hasattr(one, "encoder_for") else getattr(one, "encoder", one)
 
 
 def _columns(joint: Joint, asked: str, names: Iterable[str]) -> dict[str, list[Any]]:
