@@ -154,10 +154,12 @@ def verify(
 
 
 def _released(found: ReleaseCheck, bound: float) -> RunCheck:
-    """The verdict on a release, as that of a run with the loss -I(X;Z): no release within the caps has a lower one than its bound."""
+    """The verdict on a release, as that of a run with the loss -I(X;Z), or -I(U;Z): none within the caps has a lower one than its bound."""
+    loss = -found.ixz if math.isnan(found.iuz) else -found.iuz
     return RunCheck(
-        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.iyz, -found.ixz, found.reason,
+        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.isz, loss, found.reason,
         -bound, None if found.proven is None else -found.proven, found.cells, found.left, found.seconds, found.digits_checked,
+        found.iuz, found.isz,
     )  # fmt: skip
 
 
@@ -246,14 +248,15 @@ def sentence(one: RunCheck) -> str:
         said = " rho = ({:g}, {:g}, {:g})".format(*one.rho)
     words = [f"run {one.run}, {one.family.replace('_', ' ')}{said}: {one.verdict.name.replace('_', ' ')}"]
     if not math.isnan(one.loss):
-        bits = f"I(X;Z) {one.ixz / math.log(2):.6f} bits, I(Y;Z) {one.iyz / math.log(2):.6f} bits"
-        if one.family in TASKS:
-            bits = f"I(U;Z) {one.iuz / math.log(2):.6f} bits, I(S;Z) {one.isz / math.log(2):.6f} bits"
+        kept = ("X", one.ixz) if math.isnan(one.iuz) else ("U", one.iuz)
+        told = ("Y", one.iyz) if math.isnan(one.isz) else ("S", one.isz)
+        bits = ", ".join(f"I({name};Z) {nats / math.log(2):.6f} bits" for name, nats in (kept, told))
         words.append(f"loss {one.loss:.9f} nats, {bits}")
     if one.verdict is CheckVerdict.NUMBERS:
         words.append("no bound is claimed")
     if one.gap is not None and one.verdict is not CheckVerdict.REFUTED:
-        words.append(f"no encoder is better by more than {one.gap:.2e} nats")
+        other = "release within its caps" if one.family == KIND else "encoder"
+        words.append(f"no {other} is better by more than {one.gap:.2e} nats")
         if one.family in TASKS:
             words.append("nor keeps more by that if it tells no more of what is hidden")
     if one.cells:
