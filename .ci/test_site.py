@@ -54,7 +54,6 @@ def test_search_finds_a_name(page):
 
 def test_formulas_are_drawn(page):
     """Where a page has formulas MathJax draws them, from a file of the site."""
-    path = next((path for path in PAGES if 'class="math' in path.read_text(encoding="utf-8")), None)
-    if path is not None:
-        page.goto(path.as_uri())
-        page.locator(".math mjx-container svg").first.wait_for(state="attached")
+    path = next(path for path in PAGES if 'class="math' in path.read_text(encoding="utf-8"))
+    page.goto(path.as_uri())
+    page.locator(".math mjx-container svg").first.wait_for(state="attached")

@@ -25,7 +25,6 @@ import numpy as np
 
 import infoplane as ip
 import joints
-from bench_certificate import older
 from timing import measured
 
 HAD = "a3259a2"
@@ -170,6 +169,16 @@ def path_points() -> Iterator[dict[str, Any]]:
                 found["neither"] = follow(joint, gamma, False, False)
                 found["no newton"] = follow(joint, gamma, False, False, newton=False)
             yield {"joint": name, "gamma": gamma, "found": found}
+
+
+def older(folder: Path, commit: str) -> Path:
+    """The sources of a commit."""
+    root = Path(__file__).resolve().parents[1]
+    place, archive = folder / commit, folder / f"{commit}.tar"
+    place.mkdir()
+    subprocess.run(["git", "-C", str(root), "archive", "-o", str(archive), commit, "src"], check=True)
+    subprocess.run(["tar", "-xf", str(archive), "-C", str(place)], check=True)
+    return place / "src"
 
 
 def work(kind: str) -> None:

@@ -3,10 +3,10 @@
     python benchmarks/bench_related.py --out benchmarks/results/related.json --table docs/benchmarks/related.md
 
 Funnels: pf-1 and pf-2, the difference-of-convex iteration, the EM relaxation, Merge-Two, submodular clustering, the accelerated map.
-Bottlenecks: ib-1, both earlier ADMMs, Blahut-Arimoto, alternating Bregman projection, the optimal-transport form. 8 random starts, |Z| =
-|X|, at most 2,000 iterations; on Adult 225 x 10, which is not part of the repository, 2 starts, |Z| <= 32, at most 300. Beside them the
-portfolio's loss with the same cap, the best that is known; then those that are made for a bound on I(X;Z) or I(Y;Z), under one. A few
-minutes on one core.
+Bottlenecks: ib-1, both earlier ADMMs, Blahut-Arimoto, alternating Bregman projection, the optimal-transport form, root tracking. 8 random
+starts, |Z| = |X|, at most 2,000 iterations; on Adult 225 x 10, which is not part of the repository, 2 starts, |Z| <= 32, at most 300.
+Beside them the portfolio's loss with the same cap, the best that is known; then those that are made for a bound on I(X;Z) or I(Y;Z), under
+one. A few minutes on one core.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import infoplane as ip
 import joints
 
 FUNNEL = ("pf-1", "pf-2", "dc-pf", "em-pf", "accelerated", "merging", "submodular")
-BOTTLENECK = ("ib-1", "admm-ib", "admm-ib-3", "blahut-arimoto", "abp", "ot-ib")
+BOTTLENECK = ("ib-1", "admm-ib", "admm-ib-3", "blahut-arimoto", "abp", "ot-ib", "root-tracking")
 STARTS, RATES = 8, (0.2, 0.4)
 UNDER_BOUNDS = [
     "",
@@ -134,8 +134,8 @@ def table(rows: list[dict[str, object]]) -> list[str]:
         "",
         "Printed by `benchmarks/bench_related.py`: the same 8 random starts for each solver, |Z| = |X|, at most 2,000 iterations; on Adult",
         "(left out if its table is missing) 2 starts, |Z| <= 32, at most 300. Gaps in nats, above the default solver's loss with the same",
-        "cap; 0 below 1e-12. `merging` and `submodular` take no starts; `accelerated` and the default are here to compare with. Share:",
-        "starts that end stationary at 1e-8.",
+        "cap; 0 below 1e-12. `merging` and `submodular` take no starts, `root-tracking` the first; `accelerated` and the default are here",
+        "to compare with. Share: starts that end stationary at 1e-8. Iterations of `root-tracking`: evaluations of the map or its slope.",
         "",
         "| joint | problem | solver | gap of the best start | of the median | share; iterations |",
         "|---|---|---|---|---|---|",

@@ -142,7 +142,7 @@ def table(results: dict[str, Any]) -> str:
         "# Large joints",
         "",
         f"Written by `benchmarks/bench_scale.py`: the bottleneck at gamma = {GAMMA}, one start, stationarity 1e-8, one thread. Memory is",
-        "what the process grew by, in encoders of the size at the start.",
+        "what the process grew by, in encoders of the size at the start. The paper's splittings: [at size](splitting.md).",
         "",
         "| joint | \\|Z\\| at the start | solver | status | iterations | time | loss, nats | memory |",
         "|---|---|---|---|---|---|---|---|",

@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--table", type=Path)
     parser.add_argument("--starts", type=int, default=64)
     options = parser.parse_args()
-    figure = Figure(figsize=(10, 4.5), layout="constrained")
+    figure = Figure(figsize=(9, 7.5), layout="constrained")
     lines = [
         "# The funnel solvers against Merge-Two",
         "",
@@ -38,10 +38,10 @@ def main() -> None:
         "| joint | solver | never above Merge-Two by more than | largest gain | betas with a gain | converged |",
         "|---|---|---|---|---|---|",
     ]
-    for ax, name in zip(figure.subplots(1, 2), ("paper_uniform", "paper_nonuniform"), strict=True):
+    for row, name in zip(figure.subplots(2, 2), ("paper_uniform", "paper_nonuniform"), strict=True):
         joint = ip.datasets.load(name)
         path = ip.merge_two(joint)
-        for solver, marker in (("pf-2", "o"), ("pf-2v", "x")):
+        for ax, solver in zip(row, ("pf-2", "pf-2v"), strict=True):
             frontier = ip.sweep(
                 joint, ip.funnel, BETAS, solver, starts=options.starts, rng=0, init="random", progress=True
             )
@@ -52,17 +52,11 @@ def main() -> None:
                 f"| {name} | {solver} | {abs(min(margins.min(), 0.0)):.1e} nats | {margins.max():.4f} nats | "
                 f"{(margins > 1e-6).sum()} of {len(BETAS)} | {converged:.1%} |"
             )
-            ax.plot(
-                [bits(run.ixz) for run in best],
-                [bits(run.iyz) for run in best],
-                marker,
-                label=solver,
-                fillstyle="none",
-                ms=8,
-            )
-        ax.plot([bits(i) for i in path.ixz], [bits(i) for i in path.iyz], "s", color="black", label="Merge-Two", ms=5)
-        ax.set(title=name, xlabel="I(X;Z), bits (utility)", ylabel="I(Y;Z), bits (leakage)")
-        ax.legend()
+            merged = {"marker": "s", "facecolors": "none", "edgecolors": "grey", "s": 90, "label": "Merge-Two"}
+            ax.scatter([bits(i) for i in path.ixz], [bits(i) for i in path.iyz], **merged)
+            ax.scatter([bits(run.ixz) for run in best], [bits(run.iyz) for run in best], s=16, label=solver)
+            ax.set(title=f"{name}: {solver}", xlabel="I(X;Z), bits (utility)", ylabel="I(Y;Z), bits (leakage)")
+            ax.legend(loc="upper left")
     figure.savefig(options.out, dpi=150)
     text = "\n".join(lines) + "\n"
     print(text)

@@ -28,6 +28,7 @@ SCRIPTS = {
     "merging": "bench_merging.py",
     "partition": "bench_partition.py",
     "estimators": "bench_estimators.py",
+    "releases": "bench_releases.py",
     "released_rows": "bench_released_rows.py",
     "qif": "bench_qif.py",
     "attacker": "bench_attacker.py",

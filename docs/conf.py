@@ -48,6 +48,7 @@ autodoc_typehints_description_target = "documented"
 autodoc_member_order = "bysource"
 numpydoc_show_class_members = False
 add_module_names = False
+toc_object_entries_show_parents = "hide"
 
 # The gallery: every script in examples/ is run.
 sphinx_gallery_conf = {
@@ -66,6 +67,8 @@ sphinx_gallery_conf = {
     "download_all_examples": False,
     "plot_gallery": "True",
     "capture_repr": ("_repr_html_", "__repr__"),
+    # What a constant is for stands under it as a text, and is no output.
+    "ignore_repr_types": r"'str'|Figure",
     "matplotlib_animations": (True, "jshtml"),
 }
 

@@ -4,11 +4,11 @@ Naming systems on the plane
 
 How efficient are colour systems of 3 to 11 terms, and what would the best ones look like? Hard systems are made by
 clustering the 330 chips of the World Color Survey in CIELAB, and spoiled by turning them a quarter around the circle
-of hues. Each is a point on the plane of complexity and accuracy, with its nearest optimum above it; the charts show
+of hues. Each is a point on the plane of complexity and accuracy, with what the best of the same complexity has over it; the charts show
 some of them, the same turned, and the optimal system at the trade-off that each comes closest to.
 
 *For linguists. You will know at the end*: how to score a naming system, real or made up, and how to see what it
-lacks. Bring your own as a table of speaker, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
+lacks. Bring your own as a table of system, chip and word: ``infoplane efficiency colours naming.csv --prior capacity
 --plot systems.png``.
 
 *Added in 0.1.0.*
@@ -80,7 +80,7 @@ def main(terms: Sequence[int] = TERMS, shown: Sequence[int] = SHOWN, betas: Sequ
     ax = frontier.plot(
         systems=frame,
         title="Colour systems of 3 to 11 terms, and the same turned (t)",
-        labels={"frontier": "optimal", "systems": "given, with its nearest optimum"},
+        labels={"frontier": "optimal", "systems": "given, with its epsilon"},
         xlabel="complexity  I(X;Z)  [bits]",
         ylabel="accuracy  I(Y;Z)  [bits]",
     )

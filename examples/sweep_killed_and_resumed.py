@@ -45,7 +45,7 @@ while process.poll() is None and done < 100:
     time.sleep(0.05)
     done = store_status("runs.db").runs if Path("runs.db").exists() and Path("runs.db").stat().st_size else 0
 process.kill()
-process.wait()
+killed = process.wait()
 
 # %%
 # What the store knows, from any other process and also while a sweep runs (``infoplane status runs.db``):

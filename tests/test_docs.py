@@ -1,18 +1,29 @@
-"""What the documentation shows, runs: docstring examples, the scripts in examples/, and the Python of README and pages."""
+"""What the documentation shows, runs: docstring examples, the scripts in examples/, the Python and the commands of README and pages."""
 
+import ast
 import doctest
 import importlib
+import inspect
+import itertools
 import pkgutil
 import re
 import runpy
+import shlex
+import textwrap
 from importlib.util import find_spec
 from pathlib import Path
 from unittest import mock
 
+import click
+import numpy as np
+import pandas as pd
 import pytest
+from click.testing import CliRunner
 
 import infoplane
 import infoplane_verify
+from infoplane.cli.app import COMMANDS
+from infoplane.cli.app import infoplane as command_line
 from infoplane.solvers import registry
 from test_layout import LAYERS
 
@@ -50,6 +61,27 @@ def test_every_public_name_has_an_example():
 def test_the_reference_has_every_public_name():
     listed = re.findall(r"^   (\w+)$", (ROOT / "docs/reference/api.md").read_text(), flags=re.MULTILINE)
     assert sorted(listed) == sorted({*PUBLIC} - {"__version__"})
+
+
+def undocumented(cls):
+    """Its public fields and methods of which nothing is said: below them, or in the list of parameters or attributes of the class."""
+    body = ast.parse(textwrap.dedent(inspect.getsource(cls))).body[0].body
+    listed = re.findall(r"^(\w+(?:, \w+)*)(?: : .*)?$", inspect.getdoc(cls) or "", flags=re.MULTILINE)
+    known = {name for names in listed for name in names.split(", ")}
+    for node, below in itertools.zip_longest(body, body[1:]):
+        if isinstance(node, ast.AnnAssign):
+            said = isinstance(below, ast.Expr) and isinstance(below.value, ast.Constant)
+            inherited = any(node.target.id in vars(base).get("__annotations__", ()) for base in cls.__mro__[1:])
+            if not (said or inherited or node.target.id in known or node.target.id.startswith("_")):
+                yield node.target.id
+        elif isinstance(node, ast.FunctionDef) and not node.name.startswith("_") and not ast.get_docstring(node):
+            yield f"{node.name}()"
+
+
+def test_every_field_of_a_public_class_is_explained():
+    public = [getattr(infoplane, name) for name in PUBLIC]
+    classes = {base for one in public if inspect.isclass(one) for base in one.__mro__ if "infoplane" in base.__module__}
+    assert {cls.__name__: found for cls in classes if (found := list(undocumented(cls)))} == {}
 
 
 SMALLER = {"colours": {"terms": (3,), "shown": (3,), "betas": (1.03, 1.1)}}
@@ -102,6 +134,66 @@ def test_python_of_a_page_runs(page, tmp_path, monkeypatch):
     names = {"__name__": "page"}
     for block in re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL):
         exec(compile(block, page.name, "exec"), names)
+
+
+def commands_of(page):
+    """Its lines and its words in backticks that begin like a command and have arguments, in their order; lines that end in \\ go on."""
+    words = r"infoplane (?:%s) [^`\n\\]+(?:\\\n[^`\n\\]+)*" % "|".join(COMMANDS)  # noqa: UP031  braces are of the expression
+    return [
+        found.replace("\\\n", " ")
+        for found in re.findall(rf"(?:(?<=`)|^ *)({words})", page.read_text(), flags=re.MULTILINE)
+    ]
+
+
+LINES = [(page, line) for page in [ROOT / "README.md", *WRITTEN] for line in commands_of(page)]
+FORMS = [(page, line) for page, line in LINES if re.search(r" [A-Z]{3,}\b|\.\.\.|^infoplane \w+ --", line)]
+"""Forms of a command, with DATA or COLS or dots where readers put their own, or without the data."""
+
+
+@pytest.mark.parametrize(("page", "line"), LINES, ids=lambda one: one.stem if isinstance(one, Path) else "")
+def test_options_that_a_page_names_exist(page, line):
+    group = click.Context(command_line)
+    command = command_line.get_command(group, line.split()[1])
+    known = {name for option in command.params for name in (*option.opts, *option.secondary_opts)}
+    assert {word for word in shlex.split(line, comments=True) if word.startswith("--")} <= known
+
+
+INSTEAD = {
+    "dask:tcp://head:8786": "threads",  # the address of somebody's cluster
+    "adult_joint_small.csv --x education,occupation --y sex,race --count count --points 64": "heart --points 4",  # two minutes
+}
+"""What cannot run as it stands, and what is run in its place."""
+
+
+@pytest.fixture
+def readers_folder(tmp_path, monkeypatch):
+    """The files that pages speak of: people, new ones, a key, and who calls which colour what."""
+    monkeypatch.chdir(tmp_path)
+    rng, n = np.random.default_rng(0), 2000
+    job, sex = rng.choice(["baker", "clerk", "nurse"], n), rng.choice(["f", "m"], n)
+    often = np.where(job == "clerk", 0.8, 0.3)
+    people = pd.DataFrame({"person": np.arange(n), "age": rng.choice([20, 35, 50, 65], n), "job": job, "sex": sex})
+    people["income"], people["ill"] = np.where(rng.random(n) < often, "high", "low"), rng.choice(["yes", "no"], n)
+    people.to_csv("people.csv", index=False)
+    people.head(20).assign(person=np.arange(n, n + 20)).to_csv("new.csv", index=False)
+    Path("key").write_bytes(bytes(range(32)))
+    Path("jobs.csv").write_text("job,kind\nbaker,trade\nclerk,office\nnurse,care\n")
+    chips = list(infoplane.datasets.colours().x_labels)
+    pd.DataFrame({"system": "two words", "item": chips, "word": ["dark", "light"] * (len(chips) // 2)}).to_csv(
+        "naming.csv", index=False
+    )
+
+
+@pytest.mark.parametrize(
+    "page", {page: None for page, line in LINES if (page, line) not in FORMS}, ids=lambda page: page.stem
+)
+def test_commands_of_a_page_run(page, readers_folder):
+    """One after the other, in a folder with the files that it speaks of, as a reader would paste them."""
+    for line in (line for at, line in LINES if at == page and (at, line) not in FORMS):
+        for shown, run in INSTEAD.items():
+            line = line.replace(shown, run)
+        said = CliRunner().invoke(command_line, shlex.split(line, comments=True)[1:], prog_name="infoplane")
+        assert said.exit_code == 0, f"{line}\n{said.output}"
 
 
 PAGES = [ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]

@@ -26,6 +26,8 @@ SHOWN = {
 }
 """Pages of the site that show a page beside docs/, whole."""
 
+PUBLIC = {*ip.__all__, *ip._EXTRAS}
+
 BELOW = {"benchmarks/README": "*", "reproduction/report": "appendix-*"}
 """Pages that scripts write, and those that hang below them in the site."""
 
@@ -63,7 +65,7 @@ def link_names(app: Any, doctree: nodes.document) -> None:
     """`ip.solve` or `ip.solve(...)` in running text leads to its page of the reference."""
     for literal in list(doctree.findall(nodes.literal)):
         named = re.match(r"ip\.(\w+)(?:\.\w+)*(?:\(|$)", literal.astext())
-        if named and named[1] in ip.__all__ and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
+        if named and named[1] in PUBLIC and not isinstance(literal.parent, nodes.reference | addnodes.pending_xref):
             link = addnodes.pending_xref(
                 "",
                 refdomain="py",

@@ -67,6 +67,7 @@ from .solvers.plain import PlainIteration
 from .solvers.pooling import Pooling
 from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
+from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
 from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.iterates import Standing, iterates
@@ -153,6 +154,7 @@ __all__ = [
     "ReleaseComparison",
     "ReleaseFrontier",
     "Residuals",
+    "RootTracking",
     "Run",
     "RunCheck",
     "Solution",

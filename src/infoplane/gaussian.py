@@ -44,11 +44,13 @@ class GaussianBottleneck(Result):
     """
 
     gamma: float
+    """Of the Lagrangian gamma I(X;Z) - I(Y;Z)."""
     correlations: Array = field(repr=False)
     """c_i, the squared canonical correlations, largest first: direction i sets in at gamma = c_i."""
     directions: Array = field(repr=False)
     """w_i as rows, each of unit variance: one number per x column."""
     x_names: tuple[str, ...]
+    """Names of the x columns."""
     copula: bool = False
     """Whether columns were turned into normal scores of their ranks first: the projection acts on those."""
 

@@ -192,10 +192,14 @@ class Notation(NamedTuple):
     inverse: bool
 
     def of(self, parameter: float) -> float:
-        """The parameter as it is written in this notation, or back: 1/t where the inverse is meant, infinite for t = 0."""
+        """The parameter as it is written in this notation: 1/t where the inverse is meant, infinite for t = 0."""
         if not self.inverse:
             return parameter
         return 1.0 / parameter if parameter != 0.0 else math.inf
+
+    def read(self, written: float) -> float:
+        """The parameter that was written so; a beta below 1 is refused as what it is."""
+        return gamma_from(None, written) if self.inverse else written
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -114,11 +114,17 @@ class Trace(Result):
     """
 
     loss: Array
+    """L."""
     augmented: Array
+    """L_c; NaN where a method has none."""
     primal: Array
+    """|Ap - Bq|, as in `Residuals`."""
     dual: Array
+    """|B(q - q_old)| c."""
     stationarity: Array
+    """max |W - map(W)|."""
     penalty: Array
+    """c, the largest where rows have their own; NaN where a method has none."""
     iteration: Array | None = None
     """The numbers of the iterations that were kept, from 1; None if all were."""
 
@@ -160,12 +166,19 @@ class Run:
     """
 
     encoder: Array
+    """p(z|x) of these letters, (|Z|, |X|)."""
     status: Status
+    """How it ended."""
     iterations: int
+    """How many it took."""
     residuals: Residuals
+    """At the end."""
     died: int = 0
+    """Clusters that lost all their mass."""
     trace: Trace | None = None
+    """What each iteration measured; None if none was kept."""
     found_by: str = ""
+    """The solver's name; "" leaves it to the caller."""
     lower_bound: float | None = None
     """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
     multipliers: Array | None = None

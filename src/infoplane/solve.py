@@ -24,7 +24,7 @@ from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Callback, together
 from .solvers.job import Job
-from .solvers.proving import ProofOptions, runner_and_prover
+from .solvers.proving import ProofOptions, Prover, runner_and_prover
 from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 
@@ -96,13 +96,8 @@ def solve(
     most = most_clusters(letters, options.clusters, init)
     wanted = ProofOptions(certify, max_cells, max_seconds)
     chosen, proof = runner_and_prover(solver, [problem], wanted, capped=most < letters)
-    kind = default_init(problem) if init is None else init
     with one_blas_thread(), usual_floats():
-        rows = default_clusters(letters, len(support.p_y)) if clusters is None else most
-        useful = chosen.useful_starts(support, problem, rows, options.starts)
-        # A solver without random starts gives the same bits every time, asked for or not.
-        seed = seed_sequence(0 if rng is None and chosen.deterministic else rng)
-        W = make_starts(joint, clusters, useful, seed, kind, first_only=chosen.deterministic)
+        W = _starts_for(chosen, support, problem, options, most)
         # What cannot be done is refused, and what may fail said, before any work.
         for one in dict.fromkeys((chosen, proof)):
             if one is not None and (sentence := one.caution(support, problem, W[0])):
@@ -110,19 +105,37 @@ def solve(
         watch = None if callback is None else Watch(callback, together)
         budget = Budget(iterations=options.max_iter, watch=watch)
         job = Job(support, problem, W, options.tol, most, record=True, budget=budget)
-        # Without a solver the default's answer is part of the proof, and has its share of the time.
-        default_first = solver is None and proof is not None and chosen is not proof
-        hurried = default_first and max_seconds is not None
-        first = job.within(seconds=max(SHARE * (max_seconds or 0.0), PATIENCE)) if hurried else job
-        found = _best(chosen, first, began, cluster_cap(chosen, most, W))
-        if not found.solver:  # a solver of the user's need not say its name in every run
-            found = replace(found, solver=chosen.name)
-        if proof is None or chosen is proof or budget.stopped:
-            return found
-        if hurried and max_seconds is not None:
-            proof = replace(proof, max_seconds=max(max_seconds - first.budget.seconds_spent, LEAST * max_seconds))
-        warm = job.but(starts=np.ascontiguousarray(found.encoder[None][:, :, support.x]), after_default=default_first)
-        proven = _best(proof, warm, began, found.cluster_cap)
+        if proof is None or chosen is proof:
+            return _best(chosen, job, began, cluster_cap(chosen, most, W))
+        return _proven(chosen, proof, job, began, default_first=solver is None, seconds=max_seconds)
+
+
+def _starts_for(solver: Solver, support: Support, problem: MarkovLagrangian, options: RunOptions, most: int) -> Array:
+    """The encoders that a solver begins from."""
+    kind = default_init(problem) if options.init is None else options.init
+    rows = default_clusters(len(support.p_x), len(support.p_y)) if options.clusters is None else most
+    useful = solver.useful_starts(support, problem, rows, options.starts)
+    # A solver without random starts gives the same bits every time, asked for or not.
+    seed = seed_sequence(0 if options.rng is None and solver.deterministic else options.rng)
+    return make_starts(support.joint, options.clusters, useful, seed, kind, first_only=solver.deterministic)
+
+
+def _proven(
+    solver: Solver, proof: Prover, job: Job, began: float, *, default_first: bool, seconds: float | None
+) -> Solution:
+    """What a solver finds, then how far it can be from the optimum; the proof may find something better, too.
+
+    Without a solver of the user's the default's answer is part of the proof, and has its share of the time.
+    """
+    hurried = default_first and seconds is not None
+    first = job.within(seconds=max(SHARE * (seconds or 0.0), PATIENCE)) if hurried else job
+    found = _best(solver, first, began, cluster_cap(solver, job.clusters, job.starts))
+    if job.budget.stopped:
+        return found
+    if hurried and seconds is not None:
+        proof = replace(proof, max_seconds=max(seconds - first.budget.seconds_spent, LEAST * seconds))
+    start = np.ascontiguousarray(found.encoder[None][:, :, job.support.x])
+    proven = _best(proof, job.but(starts=start, after_default=default_first), began, found.cluster_cap)
     if proven.lower_bound is None:
         return found
     better = replace(proven, starts=found.starts, start=found.start) if proven.loss < found.loss - TIE else found
@@ -138,11 +151,13 @@ def cluster_cap(solver: Solver, most: int | None, starts: Array) -> int | None:
 
 def _best(solver: Solver, job: Job, began: float, cap: int | None) -> Solution:
     """The best run of a solver from the job's starts, in as many threads as there are cores."""
-    found = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
-    runs = job.sound([run for some in found for run in some])
+    parts = attended([partial(solver.run, part) for part in parts_of(solver, job)], job.budget)
+    runs = job.sound([run for some in parts for run in some])
     if not runs:
         raise KeyboardInterrupt  # nothing had begun
-    return best_solution(job, runs, time.perf_counter() - began, cap)
+    found = best_solution(job, runs, time.perf_counter() - began, cap)
+    # A solver of the user's need not say its name in every run.
+    return found if found.solver else replace(found, solver=solver.name)
 
 
 def parts_of(solver: Solver, job: Job) -> list[Job]:

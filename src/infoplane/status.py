@@ -54,8 +54,11 @@ class Residuals(NamedTuple):
     """
 
     primal: float
+    """How far the blocks of a splitting disagree, |Ap - Bq|."""
     dual: float
+    """How far the last iteration has moved them, c |B(q - q_old)|."""
     stationarity: float
+    """How far the encoder is from a fixed point, max |W - map(W)|."""
 
     @property
     def largest(self) -> float:

@@ -1,7 +1,7 @@
 """The paper's evaluation, figure by figure and claim by claim: ``infoplane reproduce``.
 
 Huang, El Gamal, El Gamal: A Linearly Convergent Douglas-Rachford Splitting Solver for Markovian Information-Theoretic Optimization
-Problems. Everything is run the paper's way and with our steps, on the same axes, beside what is proven; a verdict follows from the
+Problems. Everything is run the authors' way and with our steps, on the same axes, beside what is proven; a verdict follows from the
 runs alone. It is written on infoplane's public names only, and so shows that they suffice.
 
 The folder `figures` has one module per figure: which runs it needs, how it is drawn, what the paper claims of it. The modules beside it

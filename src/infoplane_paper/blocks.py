@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
@@ -16,14 +17,25 @@ class Block(NamedTuple):
     html: str
 
 
+MARKS = {
+    r"`([^`]+)`": r"<code>\1</code>",
+    r"\*\*(.+?)\*\*": r"<strong>\1</strong>",
+    r"\[([^\]]+)\]\(([\w.-]+)\)": r'<a href="\2">\1</a>',
+}
+"""Of Markdown inside a paragraph, and what each becomes in HTML."""
+
+
 def heading(level: int, words: str) -> Block:
     """A heading; level 1 is the title."""
     return Block(f"{'#' * level} {words}", f"<h{level}>{escape(words)}</h{level}>")
 
 
 def text(words: str) -> Block:
-    """A paragraph."""
-    return Block(words, f"<p>{escape(words)}</p>")
+    """A paragraph; `code`, **bold** and [links](to) of Markdown are what they are in HTML, too."""
+    tags = escape(words, quote=False)
+    for mark, tag in MARKS.items():
+        tags = re.sub(mark, tag, tags)
+    return Block(words, f"<p>{tags}</p>")
 
 
 def items(words: Iterable[str]) -> Block:
@@ -54,14 +66,28 @@ def table(columns: Sequence[str], rows: Iterable[Sequence[str]]) -> Block:
 def picture(file: Path, alt: str) -> Block:
     """A PNG file in the folder of the report: a link in Markdown, the picture itself in HTML."""
     data = base64.b64encode(file.read_bytes()).decode()
-    return Block(f"![{alt}]({file.name})", f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}">')
+    shown = f'<img alt="{escape(alt)}" src="data:image/png;base64,{data}">'
+    return Block(f"![{alt}]({file.name})", f'<a href="{file.name}">{shown}</a>')
+
+
+def beside(left: Sequence[Block], right: Block) -> Block:
+    """Some blocks, small, and what they belong to on their right; in Markdown one after another."""
+    tags = "\n".join(one.html for one in left)
+    return Block(markdown([*left, right]).rstrip("\n"), f'<div class="beside"><div>{tags}</div>\n{right.html}</div>')
 
 
 STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; max-width: 1080px; margin: 2em auto; padding: 0 1em; color: #222; }
+body { font: 15px/1.5 system-ui, sans-serif; max-width: 1240px; margin: 2em auto; padding: 0 1em; color: #222; }
 table { border-collapse: collapse; margin: 1em 0; } td, th { padding: .25em .7em; border-bottom: 1px solid #ddd; text-align: left;
 vertical-align: top; } pre { background: #f6f6f6; padding: .7em; white-space: pre-wrap; font-size: 12px; } img { max-width: 100%; }
-h2 { margin-top: 2em; border-top: 1px solid #ccc; padding-top: 1em; }
+h2 { margin: 1.2em 0 .3em; border-top: 1px solid #ccc; padding-top: .6em; font-size: 1.25em; }
+.beside { display: grid; grid-template-columns: 2fr 3fr; gap: 0 1.5em; align-items: start; font-size: 13px; line-height: 1.4; }
+.beside table { margin: 0; width: 100%; } .beside th:nth-child(2) { width: 42%; }
+@media screen and (max-width: 800px) { .beside { display: block; } }
+@media print { @page { size: A4; margin: 8mm; } body { font-size: 7pt; line-height: 1.2; max-width: none; margin: 0; padding: 0; }
+.beside { font-size: 6pt; line-height: 1.15; grid-template-columns: 3fr 7fr; gap: 0 1em; } p, table { margin: .2em 0; }
+td, th { padding: 0 4px 1px; } h1 { font-size: 12pt; margin: 0; } tr, img { break-inside: avoid; }
+h2 { margin-top: .3em; padding-top: .2em; font-size: 8pt; break-after: avoid; } }
 """.strip()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+from scipy.special import betainc
 
 from .points import Points
 from .verdict import Finding
@@ -87,22 +88,26 @@ def smaller_penalty(
 
 
 def wider_range(
-    ours: Mapping[str, Mapping[float, float]], theirs: Mapping[str, Mapping[float, float]], enough: float
+    ours: tuple[str, Mapping[float, Points]], theirs: tuple[str, Mapping[float, Points]], enough: float
 ) -> Finding:
-    """Whether each of the first methods converges at more penalties than each of the second; None if none ever does, or by one only.
+    """Whether the first method converges at more penalties than the second: a name, and the runs at every penalty, each.
 
-    A method converges at a penalty if at least the share ``enough`` of its runs do.
+    A method converges at a penalty if the share ``enough`` of runs would. Of k in n trials it does with the chance P(p >= enough) of
+    Beta(k + 1, n - k + 1); the number of such penalties has their sum as its mean. None unless the numbers differ by more than two standard
+    errors beyond one step of the grid, which is within what another grid would change.
     """
-    counts = {name: sum(one >= enough for one in shares.values()) for name, shares in {**ours, **theirs}.items()}
-    total = max(len(shares) for shares in ours.values())
-    most = max(counts[name] for name in theirs)
-    ahead = [counts[name] - most for name in ours]
-    # One step of the grid is within what another grid, or other starts at a share near `enough`, would change.
-    decided = any(counts.values()) and not any(abs(one) <= 1 for one in ahead)
+    said, mean, variance = [], [], 0.0
+    for name, runs in (ours, theirs):
+        trials = [(len(points), float(points.converged.sum())) for points in runs.values()]
+        chances = np.array([1.0 - betainc(k + 1.0, n - k + 1.0, enough) for n, k in trials])
+        said.append(f"{name} {sum(k >= enough * n for n, k in trials)}")
+        mean.append(float(chances.sum()))
+        variance += float((chances * (1.0 - chances)).sum())
+    ahead, error = mean[0] - mean[1], 2.0 * variance**0.5
     return Finding(
-        all(one > 0 for one in ahead) if decided else None,
-        f"penalties, of {total}, at which at least {enough:.0%} converge: "
-        + ", ".join(f"{name} {count}" for name, count in counts.items()),
+        None if abs(ahead) <= 1.0 + error else ahead > 0.0,
+        f"penalties, of {len(ours[1])}, at which at least {enough:.0%} converge: {', '.join(said)}; the trials make it "
+        f"{mean[0]:.1f} against {mean[1]:.1f} (two standard errors of the difference: {error:.1f})",
     )
 
 

@@ -61,11 +61,15 @@ def legend(ax: Axes, **options: Any) -> None:
     )
 
 
-def a_decade(ax: Axes) -> None:
-    """At least one decade on a logarithmic y axis: within less, nothing has fallen that a reader should see fall."""
+def close_up(ax: Axes) -> None:
+    """The axes end where the curves do, with plain numbers along a logarithmic y axis of less than two decades.
+
+    Where nothing has fallen the axis still spans a factor of two, so that a reader sees a flat line and not its rounding.
+    """
     low, high = ax.get_ylim()
-    if ax.get_yscale() == "log" and high < 10.0 * low:
-        low, high = ax.set_ylim(high / 10.0, high * 1.2)
+    if ax.get_yscale() == "log" and high < 2.0 * low:
+        middle = (low * high) ** 0.5
+        low, high = ax.set_ylim(middle / 2.0**0.5, middle * 2.0**0.5)
     if ax.get_yscale() == "log" and high < 100.0 * low:
         plain_numbers(ax.yaxis)
 
@@ -74,7 +78,9 @@ def plain_numbers(axis: Axis) -> None:
     """0.1, 0.2, 0.5 along a logarithmic axis of a decade or two, instead of powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
-    axis.set_major_locator(LogLocator(base=10.0, subs=(1.0, 2.0, 5.0)))
+    low, high = axis.get_view_interval()
+    between = (1.0, 2.0, 5.0) if high >= 10.0 * low else (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)
+    axis.set_major_locator(LogLocator(base=10.0, subs=between))
     axis.set_major_formatter("{x:g}")
     axis.set_minor_formatter(NullFormatter())
 

@@ -30,19 +30,19 @@ KIND_WORDS = {"gradient": "authors' way", "majorise": "our steps, the paper's c"
 
 @cache
 def frontier(joint: str, family: str) -> tuple[Array, Array]:
-    """The exact frontier of a joint in bits: of a bottleneck from certified optima, of a funnel from certified caps on the leakage."""
+    """A curve that no encoder of a joint crosses, in bits: the lowest of proven lines, I(Y;Z) <= gamma I(X;Z) - bound or, for the funnel,
+    I(X;Z) <= beta I(Y;Z) - bound, and what perfect privacy allows. Near enough to each other, so that optima lie on it.
+    """
     given = load(joint)
     if family == "bottleneck":
-        found = ip.sweep(given, ip.bottleneck, np.geomspace(0.02, 1.0, 40), certify=True, rng=0)
-        at = sorted(
-            {(run.ixz, run.iyz) for run in found.runs if run.gap is not None and run.gap <= 1e-5} | {(0.0, 0.0)}
-        )
-        ixz, iyz = np.array(at).T
-    else:
-        caps = np.geomspace(0.01, 1.0, 10) * given.mutual_information
-        curve = ip.funnel_curve(given, caps.tolist())
-        ixz = np.array([ip.perfect_privacy(given).ixz, *(one.ixz for one in curve)])
-        iyz = np.array([0.0, *caps])
+        found = ip.sweep(given, ip.bottleneck, np.geomspace(0.02, 1.0, 40), certify=True, rng=0).enclosure()
+        return found.ixz_bits, found.high_bits
+    most = given.mutual_information
+    iyz = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 400) * most])
+    curve = ip.funnel_curve(given, (np.geomspace(1e-3, 1.0, 24) * most).tolist())
+    proven = [(one.beta, one.solution.lower_bound) for one in curve]
+    ixz = np.min([beta * iyz - bound for beta, bound in proven if bound is not None], axis=0)
+    ixz[0] = min(ixz[0], ip.perfect_privacy(given).upper_bound)
     return ixz / NATS_PER_BIT, iyz / NATS_PER_BIT
 
 
@@ -55,20 +55,28 @@ def draw_multiples(rows: Sequence[Row], planes: Sequence[Any]) -> Drawing:
     places = [(plane, solver) for plane in planes for solver in columns]
     for ax, (plane, solver) in zip(axes, places, strict=True):
         _panel(ax, rows, plane, solver)
-    handles: dict[str, Any] = {}
-    for ax in axes:
-        handles |= dict(zip(*reversed(ax.get_legend_handles_labels()), strict=True))
-    wide = 5 if len(columns) > 2 else 3  # entries side by side that fit below the panels
-    figure.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=wide, fontsize="small", frameon=False
-    )
+    figure.legend(handles=_legend(axes), loc="outside lower center", ncols=5, fontsize="small", frameon=False)
     return figure
+
+
+def _legend(axes: Sequence[Axes]) -> list[Any]:
+    """What the marks mean, once for all panels and in no panel's colour."""
+    from matplotlib.lines import Line2D
+
+    drawn = {words for ax in axes for words in ax.get_legend_handles_labels()[1]}
+    found: list[Any] = [Line2D([], [], color=GREY, linewidth=1.4, label="proven: never crossed")]
+    for kind, mark in KIND_MARK.items():
+        if KIND_WORDS[kind] in drawn:
+            face = mark.get("facecolors", INK)
+            shape: dict[str, Any] = {"marker": mark["marker"], "markersize": 5, "markerfacecolor": face}
+            found.append(Line2D([], [], color=INK, linestyle="", label=KIND_WORDS[kind], **shape))
+    return found
 
 
 def _panel(ax: Axes, rows: Sequence[Row], plane: Any, solver: str) -> None:
     x, y = frontier(plane.joint, plane.family)
-    ax.plot(x, y, color=GREY, linewidth=1.4, zorder=1, label="proven frontier")
-    side = y.max() * 1.5 if plane.family == "bottleneck" else np.full_like(y, -y.max())
+    ax.plot(x, y, color=GREY, linewidth=1.4, zorder=1)
+    side = y.max() * 1.5 if plane.family == "bottleneck" else -y.max()
     ax.fill_between(x, y, side, color=GREY, alpha=0.12, linewidth=0, zorder=0)
     for kind, mark in KIND_MARK.items():
         name = f"{plane.title}: {solver}" if solver == BASELINE else f"{plane.title}: {solver}, {kind}"
@@ -76,12 +84,11 @@ def _panel(ax: Axes, rows: Sequence[Row], plane: Any, solver: str) -> None:
         if not here or (solver == BASELINE and kind != "majorise"):
             continue
         colour: dict[str, Any] = {"edgecolors": COLOUR[solver]} if "facecolors" in mark else {"color": COLOUR[solver]}
-        words = "Blahut-Arimoto" if solver == BASELINE else KIND_WORDS[kind]
         ax.scatter(
             [row["ixz_bits"] for row in here],
             [row["iyz_bits"] for row in here],
             zorder=3,
-            label=words,
+            label=KIND_WORDS[kind],
             **mark,
             **colour,
         )

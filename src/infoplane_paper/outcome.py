@@ -51,6 +51,8 @@ def outcome(verdict: Verdict) -> tuple[Outcome, str]:
 
 def _hanging(verdict: Verdict) -> str:
     """Under which other settings, of those that the paper leaves open, a claim that holds does not."""
+    if "formula" in verdict.findings:
+        return f"It holds with {verdict.claim.ways['formula']}, for which no run is needed; the runs say: {verdict.improved_words}."
     if not verdict.varied:
         return "It holds in the runs made in the authors' way."
     against = [setting for setting in verdict.hangs_on if verdict.varied[setting].holds is False]

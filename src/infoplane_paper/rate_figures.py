@@ -9,7 +9,7 @@ import numpy as np
 
 import infoplane as ip
 
-from .drawing import LINE, Axes, Drawing, a_decade, dress, legend, logarithmic, panels
+from .drawing import LINE, Axes, Drawing, close_up, dress, legend, logarithmic, panels
 from .points import optimum
 from .rates import linear_tails
 from .runs import Runs
@@ -63,7 +63,7 @@ def _draw(ax: Axes, runs: Runs, names: Mapping[str, str], title: str, limit: flo
         ax.plot(seen + 1, distance[seen], LINE.get(kind, "-"), color=colour, linewidth=width, label=said)
         ax.plot(seen[-1:] + 1, distance[seen[-1:]], "o", color=colour, markersize=2.0 + 2.0 * width)
     logarithmic(ax)
-    a_decade(ax)
+    close_up(ax)
     ax.set_xlim(0, 1.03 * right)
     dress(ax, title, "iteration", "loss - L*  [bits]")
     legend(ax, handlelength=4)

@@ -1,4 +1,4 @@
-"""Sensitivity: the paper's way of running again, under other values of the settings that the paper leaves open."""
+"""Sensitivity: the authors' way of running again, under other values of the settings that the paper leaves open."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .convergence import interval, share, smaller_penalty, smallest_penalty
 from .methods import Method, StepKind
-from .points import optimum
+from .points import Points, optimum
 from .runs import Runs
 from .scale import Scale
 from .sweeps import Sweep
@@ -65,9 +65,13 @@ class Curve:
             for c in scale.some(self.penalties)
         ]
 
+    def points(self, runs: Runs) -> dict[float, Points]:
+        """The trials at every c that was run."""
+        return {c: runs.points(self.name(c)) for c in self.penalties if self.name(c) in runs.pieces}
+
     def shares(self, runs: Runs) -> dict[float, float]:
-        """The share that converged, at every c that was run."""
-        return {c: share(runs.points(self.name(c))) for c in self.penalties if self.name(c) in runs.pieces}
+        """The share of them that converged."""
+        return {c: share(points) for c, points in self.points(runs).items()}
 
 
 def share_table(runs: Runs, curves: list[Curve]) -> list[Row]:

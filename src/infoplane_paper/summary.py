@@ -7,7 +7,7 @@ from pathlib import Path
 
 import infoplane as ip
 
-from .blocks import Block, heading, picture, table, text
+from .blocks import Block, beside, heading, picture, table, text
 from .outcome import Outcome, counted, outcome
 from .settings import SEED
 from .verdict import Figure, Verdict
@@ -61,10 +61,11 @@ def summary(figures: Sequence[Figure], verdicts: Mapping[str, Sequence[Verdict]]
             heading(2, figure.title),
             text(f"{figure.where}. {figure.paper} [Appendix](appendix-{figure.name}.md)."),
         ]
-        if (out / f"{figure.name}.png").exists():
-            blocks += [picture(out / f"{figure.name}.png", figure.title), text(figure.see)]
-        rows = [_row(one) for one in verdicts[figure.name]]
-        blocks.append(table(("claim", "number (authors' way)", "verdict", "why"), rows))
+        claims_of = table(("claim", "number (authors' way)", "verdict", "why"), map(_row, verdicts[figure.name]))
+        drawn = out / f"{figure.name}.png"
+        blocks.append(
+            beside([picture(drawn, figure.title), text(figure.see)], claims_of) if drawn.exists() else claims_of
+        )
     return blocks
 
 

@@ -105,7 +105,7 @@ class Verdict:
     claim: Claim
     findings: Mapping[str, Finding]
     varied: Mapping[str, Finding] = field(default_factory=dict)
-    """Answers for the paper's way under other open settings."""
+    """Answers for the authors' way under other open settings."""
 
     @property
     def first(self) -> Finding:
@@ -151,7 +151,7 @@ class Verdict:
 
     @property
     def hangs_on(self) -> list[str]:
-        """Open settings under which the answer for the paper's way is another."""
+        """Open settings under which the answer for the authors' way is another."""
         return [setting for setting, finding in self.varied.items() if finding.holds is not self.first.holds]
 
 

@@ -232,12 +232,17 @@ def _roles(meta: dict[str, Any], P: Array) -> Which | None:
         "its columns are not of one target to keep and one to hide",
     )
     kept = np.array([str(name) == kinds[0] for name in names])
+    check_same_mass(P, kept)
+    return kept
+
+
+def check_same_mass(P: Array, kept: Which) -> None:
+    """Refuse a table of two targets side by side unless both have the same p(x)."""
     u, s = P[:, kept].sum(axis=1), P[:, ~kept].sum(axis=1)
     need(
         bool(at_most(np.abs(u - s), SAME_MASS * UNIT * (u + s)).all()) and bool(((u > 0.0) == (s > 0.0)).all()),
         "what is kept and what is hidden do not have the same p(x)",
     )
-    return kept
 
 
 def _encoders(archive: NumberArchive, runs: int, x: int) -> list[Array | None]:

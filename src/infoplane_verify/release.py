@@ -14,7 +14,8 @@ m_x = min(d_x l_x, d_x b_x), every q of Q in the box has exactly
 
 Psi = -tau + sum_s min((y_s + tau) L_s, (y_s + tau) U_s) <= y.Tq, as sum_s (Tq)_s = 1: every term after B is at least 0. Of q with the same
 Tq one on at most |S| letters is least, as the rest of g is concave (not if a smallest group caps q). A linear programme over the box
-proposes y and nu (`programme`); whatever it proposes, B is computed by this formula.
+proposes y and nu (`programme`); whatever it proposes, B is computed by this formula. Where a target U is kept, what is largest is I(U;Z),
+with H(U) for H(X) and H(T_u q) for H(q), and boxes are those of T_u q (`kept.py`). A cap r = 0 is L = U = p_s.
 """
 
 from __future__ import annotations
@@ -27,21 +28,17 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from .archive import NumberArchive, UnreadableAnswerError
-from .claims import description, finite, length, need, table_of
+from .claims import SAME_MASS, check_same_mass, description, finite, length, need, table_of
 from .exact import DIGITS, channel, exact, offsets
 from .funnel import Bound, FunnelBoxes
+from .kept import KeptBoxes, kept_bound
 from .line import below
 from .numbers import UNIT, Array, above, at_most, entropy, h, recomputed, rounding
+from .programme import LATE, proposals
 from .search import Cells, Closed, search
 
 KIND = "release"
 """What the description of such a file says that it is."""
-
-PIVOTS = 200
-"""Steps of one linear programme, at most."""
-
-TANGENTS = 8
-"""Linear programmes for one box, at most, each at another v."""
 
 SLACK = 1e-9
 """What p(s|z) may exceed its cap by, relatively: a share of a cap that no rounding of sums over x reaches."""
@@ -61,7 +58,10 @@ class Caps(NamedTuple):
 class ClaimedRelease(NamedTuple):
     """What a file says."""
 
-    P: Array
+    S: Array
+    """p(x, s)."""
+    U: Array | None
+    """p(x, u), if that target is kept, and not X."""
     W: Array
     caps: Caps
     lam: Array
@@ -88,7 +88,13 @@ def read_release(path: str | os.PathLike[str]) -> ClaimedRelease | None:
 
 def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
     P = table_of(archive, meta)
-    x, s = P.shape
+    told, S = None, P
+    if (columns := meta.get("kept")) is not None:
+        need(type(columns) is int and 0 < columns < P.shape[1], f"the columns that it keeps are {str(columns)[:40]}")
+        kept = np.arange(P.shape[1]) < columns
+        check_same_mass(P, kept)
+        told, S = 2.0 * P[:, kept], 2.0 * P[:, ~kept]
+    x, s = S.shape
     W = finite(archive, "encoder", (length(archive, "encoder"), x))
     sums = np.array([math.fsum(column) for column in W.T.tolist()])
     need(
@@ -126,11 +132,13 @@ def _read(archive: NumberArchive, meta: dict[str, Any]) -> ClaimedRelease:
         "its smallest group is of no number of records",
     )
     need(r is not None or beta == 0.0, "it has a beta, and no cap on the average")
-    p_s, chosen = P.sum(axis=0), np.array(capped) & (eps is not None)
+    if r == 0:
+        eps, capped, said["two_sided"] = 0.0, [True] * s, True
+    p_s, chosen = S.sum(axis=0), np.array(capped) & (eps is not None)
     L = np.where(chosen, math.exp(-min(eps or 0.0, 700.0)) * p_s, 0.0) if said["two_sided"] else np.zeros(s)
     U = np.where(chosen, np.minimum(math.exp(min(eps or 0.0, 700.0)) * p_s, 1.0), 1.0)
     caps = Caps(None if r is None else float(r), L, U, 0.0 if group is None else group / records)
-    return ClaimedRelease(P, W, caps, lam, beta, utility, leakage, bound, meta["certified"])
+    return ClaimedRelease(S, told, W, caps, lam, beta, utility, leakage, bound, meta["certified"])
 
 
 class ReleaseCheck(NamedTuple):
@@ -139,9 +147,11 @@ class ReleaseCheck(NamedTuple):
     verdict: str
     reason: str
     ixz: float
-    iyz: float
+    isz: float
+    iuz: float
+    """NaN unless U is kept."""
     proven: float | None
-    """No release within the caps has a larger I(X;Z): proven here."""
+    """No release within the caps has a larger I(X;Z), or I(U;Z): proven here."""
     cells: int = 0
     left: int = 0
     seconds: float = 0.0
@@ -150,26 +160,29 @@ class ReleaseCheck(NamedTuple):
 
 def check_release(claim: ClaimedRelease, gap: float, max_cells: int, max_seconds: float) -> ReleaseCheck:
     """Numbers, caps, bound, and how near the one is to the other."""
-    right = recomputed(claim.P, claim.W, (-1.0, 1.0, 0.0))
-    off = rounding(claim.P.shape[0], claim.P.shape[1], len(claim.W))
-    if reason := _wrong(claim, right.ixz, right.iyz, off):
-        return ReleaseCheck("REFUTED", reason, right.ixz, right.iyz, None)
-    found = _proven(claim, max_cells, max_seconds)._replace(ixz=right.ixz, iyz=right.iyz)
-    if found.verdict == "VERIFIED" and claim.certified and not at_most(claim.bound - right.ixz, gap + off):
-        reason = f"it is called certified, and is {claim.bound - right.ixz:.1e} nats below its bound, more than {gap:g}"
+    ixz, isz, _, *_ = recomputed(claim.S, claim.W, (-1.0, 1.0, 0.0))
+    iuz = math.nan if claim.U is None else recomputed(claim.U, claim.W, (0.0, 0.0, 1.0)).iyz
+    utility = ixz if claim.U is None else iuz
+    size = claim.S.shape[1] + (0 if claim.U is None else claim.U.shape[1])
+    off = rounding(claim.S.shape[0], size, len(claim.W))
+    if reason := _wrong(claim, utility, isz, off):
+        return ReleaseCheck("REFUTED", reason, ixz, isz, iuz, None)
+    found = _proven(claim, max_cells, max_seconds)._replace(ixz=ixz, isz=isz, iuz=iuz)
+    if found.verdict == "VERIFIED" and claim.certified and not at_most(claim.bound - utility, gap + off):
+        reason = f"it is called certified, and is {claim.bound - utility:.1e} nats below its bound, more than {gap:g}"
         return found._replace(verdict="REFUTED", reason=reason)
     return found
 
 
-def _wrong(claim: ClaimedRelease, ixz: float, isz: float, off: float) -> str:
+def _wrong(claim: ClaimedRelease, utility: float, isz: float, off: float) -> str:
     """What is not as the file says, or not within its caps; "" if all is."""
-    caps = claim.caps
-    for name, theirs, ours in (("I(X;Z)", claim.utility, ixz), ("I(S;Z)", claim.leakage, isz)):
+    caps, kept = claim.caps, "I(X;Z)" if claim.U is None else "I(U;Z)"
+    for name, theirs, ours in ((kept, claim.utility, utility), ("I(S;Z)", claim.leakage, isz)):
         if not at_most(abs(theirs - ours), off):
             return f"the file's {name} is {theirs:.12g} nats, that of its encoder {ours:.12g}"
     if caps.leakage is not None and not at_most(isz, caps.leakage + off):
         return f"I(S;Z) is {isz:.12g} nats, above its cap {caps.leakage:.12g}"
-    J = claim.W @ claim.P
+    J = claim.W @ claim.S
     p_z = J.sum(axis=1)
     J, p_z = J[p_z > 0.0], p_z[p_z > 0.0]
     u = J / p_z[:, None]
@@ -178,63 +191,79 @@ def _wrong(claim: ClaimedRelease, ixz: float, isz: float, off: float) -> str:
         return f"p(s|z) of released value {z} and secret {s} is {u[z, s]:.9g}, expected from {caps.L[s]:.9g} to {caps.U[s]:.9g}"
     if not at_most(caps.smallest * (1.0 - SLACK), p_z).all():
         return f"the rarest released value has a share of {p_z.min():.9g}, expected {caps.smallest:.9g} at least"
-    if not at_most(ixz, claim.bound + off):
-        return f"its own I(X;Z), {ixz:.12g} nats, is above the bound {claim.bound:.12g}"
+    if not at_most(utility, claim.bound + off):
+        return f"its own {kept}, {utility:.12g} nats, is above the bound {claim.bound:.12g}"
     return ""
 
 
 def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> ReleaseCheck:
     """Whether the bound holds: without a search, or from the multipliers."""
-    nan, caps = math.nan, claim.caps
-    seen = claim.P.sum(axis=0) > 0.0
-    on = claim.P.sum(axis=1) > 0.0
-    P, lam = claim.P[on][:, seen], claim.lam[on]
-    L, U = caps.L[seen], caps.U[seen]
-    p_x, p_s = P.sum(axis=1), P.sum(axis=0)
-    h_x, h_s = entropy(p_x), entropy(p_s)
-    off = 4.0 * (sum(P.shape) + 32.0) * UNIT * (2.0 + h_x + (1.0 + claim.beta) * h_s + math.fsum(np.abs(lam) * p_x))
-    known = [math.inf if caps.leakage is None else caps.leakage]
+    caps = claim.caps
+    on, seen = claim.S.sum(axis=1) > 0.0, claim.S.sum(axis=0) > 0.0
+    S, lam = claim.S[on][:, seen], claim.lam[on]
+    U = None if claim.U is None else claim.U[on][:, claim.U.sum(axis=0) > 0.0]
+    p_x, p_s = S.sum(axis=1), S.sum(axis=0)
+    kept = p_x if U is None else U.sum(axis=0)
+    h_kept, h_s = entropy(kept), entropy(p_s)
+    # p(x) of two targets is the same to SAME_MASS units: so are p(u), p(s) and the posteriors.
+    units = sum(S.shape) + 32.0 + (0.0 if U is None else len(kept) + 4.0 * SAME_MASS)
+    of_entropies = 2.0 + h_kept + h_s + math.log(len(p_x) + 2.0)
+    little = 4.0 * units * UNIT * of_entropies  # whatever the multipliers: what it allows for, it gives away
+    off = 4.0 * units * UNIT * ((1.0 + claim.beta) * of_entropies + math.fsum(np.abs(lam) * p_x))
+    wider = 8.0 * (units + 8.0) * UNIT
+    L, most_s = caps.L[seen] * (1.0 - wider), np.minimum(caps.U[seen] * (1.0 + wider), 1.0 + wider)
+    simple = _simple(S, U, caps.leakage, L, most_s) + little
+    start = ReleaseCheck("VERIFIED", "", math.nan, math.nan, math.nan, claim.bound)
+    if at_most(simple, claim.bound + 2.0 * little):
+        return start
+    average = -claim.beta * (h_s - (caps.leakage or 0.0)) if claim.beta else 0.0
+    value = math.fsum([h_kept, *(-lam * p_x).tolist(), average])
+    target = value - claim.bound + off
+    most = np.minimum(p_x / caps.smallest * (1.0 + wider), 1.0) if caps.smallest > 0.0 else np.ones(len(p_x))
+    T = S / p_x[:, None]
+    terms = (T, lam, claim.beta, L, most_s, most)
+    boxes = ReleaseBoxes(*terms) if U is None else KeptBoxes(U / U.sum(axis=1, keepdims=True), *terms)
+    mass = claim.W[:, on] * p_x
+    mass = np.vstack([p_x[None], mass[mass.sum(axis=1) > 0.0]])
+    seeds = mass / mass.sum(axis=1, keepdims=True)
+    searched = search(boxes, target, seeds, max_cells=max_cells, max_seconds=max_seconds, firm=True)
+    start = start._replace(cells=searched.cells, left=searched.left, seconds=searched.seconds)
+    if above(target - searched.rounding - 2.0 * off, searched.lowest):
+        reason = f"the bound needs g(q) >= {target:.6e} for every posterior q that the caps allow; at one it is {searched.lowest:.6e}"
+        return start._replace(verdict="REFUTED", reason=reason, proven=simple)
+    exact = [_again(S, U, boxes, cell) for cell in searched.closed]
+    failed = sum(not one >= Decimal(searched.proven) for one in exact)
+    start = start._replace(digits_checked=len(exact))
+    if failed:
+        reason = f"{failed} of {len(exact)} cells fail with 50 digits"
+        return start._replace(verdict="PROVEN_TO", reason=reason, proven=simple)
+    if not searched.left and at_most(target, searched.proven):
+        return start
+    reason, reached = f"{searched.left:,} cells were open at the limit", value - searched.proven + off
+    return start._replace(verdict="PROVEN_TO", reason=reason, proven=min(simple, reached))
+
+
+def _again(S: Array, U: Array | None, boxes: ReleaseBoxes | KeptBoxes, cell: Closed) -> Decimal:
+    """The bound of a closed cell with many digits."""
+    if isinstance(boxes, KeptBoxes):
+        assert U is not None
+        return kept_bound(U, S, boxes, cell)
+    return release_bound(S, boxes, cell)
+
+
+def _simple(S: Array, U: Array | None, leakage: float | None, L: Array, most: Array) -> float:
+    """A bound that needs no search: I(U;X); or H(X), and H(X|S) + what may be told of S."""
+    if U is not None:
+        return entropy(U.sum(axis=1)) + entropy(U.sum(axis=0)) - entropy(U)
+    p_s = S.sum(axis=0)
+    known = [math.inf if leakage is None else leakage]
     # sum_s p(s|z) log p(s|z)/p(s) <= log max_s U_s/p_s = eps, and <= eps tanh(eps/2) if every value is capped on both sides.
-    eps = float(np.log((U / p_s).max()))
+    eps = float(np.log((most / p_s).max()))
     known.append(eps)
     if (L > 0.0).all():
         both = max(eps, -float(np.log((L / p_s).min())))
         known.append(both * math.tanh(both / 2.0))
-    simple = min(h_x, entropy(P) - h_s + min(known)) + off
-    if at_most(simple, claim.bound + 2.0 * off):
-        return ReleaseCheck("VERIFIED", "", nan, nan, claim.bound)
-    value = math.fsum([h_x, *(-lam * p_x).tolist(), -claim.beta * (h_s - (caps.leakage or 0.0)) if claim.beta else 0.0])
-    target = value - claim.bound + off
-    most = np.minimum(p_x / caps.smallest * (1.0 + 8.0 * UNIT), 1.0) if caps.smallest > 0.0 else np.ones(len(p_x))
-    wider = 8.0 * (len(U) + 8.0) * UNIT
-    boxes = ReleaseBoxes(
-        P / p_x[:, None], lam, claim.beta, L * (1.0 - wider), np.minimum(U * (1.0 + wider), 1.0 + wider), most
-    )
-    mass = claim.W[:, on] * p_x
-    seeds = np.vstack(
-        [p_x[None] / p_x.sum(), mass[mass.sum(axis=1) > 0.0] / mass[mass.sum(axis=1) > 0.0].sum(axis=1, keepdims=True)]
-    )
-    searched = search(boxes, target, seeds, max_cells=max_cells, max_seconds=max_seconds, firm=True)
-    spent: dict[str, Any] = {"cells": searched.cells, "left": searched.left, "seconds": searched.seconds}
-    if above(target - searched.rounding - 2.0 * off, searched.lowest):
-        reason = f"the bound needs g(q) >= {target:.6e} for every posterior q that the caps allow; at one it is {searched.lowest:.6e}"
-        return ReleaseCheck("REFUTED", reason, nan, nan, simple, **spent)
-    exact = [release_bound(P, boxes, cell) for cell in searched.closed]
-    failed = sum(not one >= Decimal(searched.proven) for one in exact)
-    spent["digits_checked"] = len(exact)
-    if not failed and not searched.left and at_most(target, searched.proven):
-        return ReleaseCheck("VERIFIED", "", nan, nan, claim.bound, **spent)
-    how = f"{searched.left:,} cells were open at the limit"
-    if failed:
-        return ReleaseCheck(
-            "PROVEN_TO",
-            f"{failed} of {len(exact)} cells fail with 50 digits",
-            nan,
-            nan,
-            simple,
-            **spent,
-        )
-    return ReleaseCheck("PROVEN_TO", how, nan, nan, min(simple, value - searched.proven + off), **spent)
+    return min(entropy(S.sum(axis=1)), entropy(S) - entropy(p_s) + min(known))
 
 
 class ReleaseBoxes(FunnelBoxes):
@@ -271,23 +300,14 @@ class ReleaseBoxes(FunnelBoxes):
     def _one(self, low: Array, high: Array) -> tuple[Array, Bound]:
         """The best of a few programmes of one box; v and y stand side by side in the bound's v, and tau is the last of it."""
         slope, offset = below(low, high)
-        n, m = self.T.shape
-        q = np.clip(np.full(n, 1.0 / n), low, high)
-        u, best, where = np.clip(q @ self.T, 1e-9, 1.0), None, q
-        basis = None
-        for tangent in range(TANGENTS if self.beta > 0.0 else 1):
-            v = u + 1e-12
-            v = v / v.sum() * (1.0 - 8.0 * (m + 4.0) * UNIT)
-            c = slope - self.lam + self.beta * (self.T @ np.log(v))
-            q, y, basis = programme(self.T, c, low, high, self.L, self.U, basis)
-            made = self._bound(low, high, slope, offset, v, y)
+        best: Any = None
+        where, late = low, 0
+        for v, y, q in proposals(self.T, self.T, slope - self.lam, self.beta, low, high, self.L, self.U):
+            made, late = self._bound(low, high, slope, offset, v, y), late + 1
             if best is None or made.safe > best.safe + 1e-12:
-                best, where = made, q
-            elif tangent > 2:
+                best, where, late = made, q, 0
+            if late > LATE:
                 break
-            step = 2.0 / (tangent + 2.0)
-            u = np.maximum((1.0 - step) * u + step * (q @ self.T), 1e-12)
-        assert best is not None
         return np.clip(where, low, high), best
 
     def _bound(self, low: Array, high: Array, slope: Array, offset: Array, v: Array, y: Array) -> Bound:
@@ -321,71 +341,6 @@ class ReleaseBoxes(FunnelBoxes):
             np.concatenate([v, y, [tau]]),
             np.asarray(nu),
         )
-
-
-def programme(T: Array, c: Array, low: Array, high: Array, L: Array, U: Array, basis: Any) -> tuple[Array, Array, Any]:
-    """Minimise c.q over {low <= q <= high, sum q = 1, L <= Tq <= U}: q, and multipliers y of the rows Tq = u with B's sign.
-
-    The simplex method with bounded variables, q and u, rows T'q - u = 0 and sum q = 1, from the basis of u and one letter. Variables of the
-    basis that are out of their ranges are driven back by a cost of their own, larger than the others. Nothing here is proven.
-    """
-    n, m = T.shape
-    A = np.zeros((m + 1, n + m))
-    A[:m, :n], A[m, :n] = T.T, 1.0
-    A[:m, n:] = -np.eye(m)
-    lower, upper = np.concatenate([low, L]), np.concatenate([high, U])
-    cost = np.concatenate([c, np.zeros(m)])
-    b = np.append(np.zeros(m), 1.0)
-    if basis is None:
-        wide = int(np.argmax(high - low))
-        basis = ([*range(n, n + m), wide], np.zeros(n + m, dtype=bool))
-    members, at_upper = [*basis[0]], basis[1].copy()
-    heavy = 1e3 * (1.0 + float(np.abs(c).max()))
-    y: Any = np.zeros(m + 1)
-    point: Array = lower.copy()
-    for pivot in range(PIVOTS):
-        point = np.where(at_upper, upper, lower)
-        point[members] = 0.0
-        B = A[:, members]
-        try:
-            values = np.linalg.solve(B, b - A @ point)
-            short, long = values < lower[members] - 1e-10, values > upper[members] + 1e-10
-            bad = short | long
-            y = np.linalg.solve(
-                B.T, np.where(bad, 0.0, cost[members]) * (not bad.any()) + heavy * (long * 1.0 - short * 1.0)
-            )
-        except np.linalg.LinAlgError:
-            break
-        point[members] = values
-        reduced = (cost if not bad.any() else 0.0) - y @ A
-        reduced[members] = 0.0
-        free = upper > lower
-        gain = np.where(free, np.where(at_upper, reduced, -reduced), 0.0)
-        enter = int(gain.argmax()) if pivot < PIVOTS // 2 else int(np.argmax(gain > 1e-9))
-        if gain[enter] <= 1e-11 * (1.0 + float(np.abs(y).max())):
-            break
-        sign = -1.0 if at_upper[enter] else 1.0
-        w = sign * np.linalg.solve(B, A[:, enter])
-        limit, leave, end = upper[enter] - lower[enter], -1, False
-        for i, place in enumerate(members):
-            if abs(w[i]) < 1e-11:
-                continue
-            falls = w[i] > 0.0
-            # Out of its range, a variable stops where it comes back into it.
-            stop = (upper if (long[i] and falls) else lower)[place] if falls else (lower if short[i] else upper)[place]
-            if (short[i] and falls) or (long[i] and not falls):
-                continue
-            t = max((values[i] - stop) / w[i], 0.0)
-            if t < limit - 1e-13:
-                limit, leave, end = t, i, bool(stop == upper[place])
-        if leave < 0:
-            at_upper[enter] = not at_upper[enter]
-            continue
-        at_upper[members[leave]] = end
-        members[leave] = enter
-    q = np.maximum(point[:n], 0.0)
-    total = q.sum()
-    return (q / total if total > 0.0 else q), y[:m], (members, at_upper)
 
 
 def release_bound(P: Array, boxes: ReleaseBoxes, cell: Closed) -> Decimal:

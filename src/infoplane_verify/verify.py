@@ -68,26 +68,35 @@ class RunCheck:
     run: int
     """Its number in the file."""
     family: str
+    """Its problem's name in the file."""
     parameter: float
     """gamma or beta of the family; NaN if it has none: then rho is all that it says."""
     rho: Rho
+    """(rho_z, rho_zx, rho_zy) of its problem."""
     verdict: CheckVerdict
+    """What was found."""
     ixz: float
     """Recomputed, like I(Y;Z) and the loss; NaN if the run has no encoder in the file."""
     iyz: float
+    """I(Y;Z), recomputed."""
     loss: float
+    """Recomputed."""
     reason: str = ""
     """Why the verdict is not a good one."""
     claimed_bound: float | None = None
+    """The lower bound in the file; None if it has none."""
     proven_bound: float | None = None
     """No encoder has a loss below this: proven here."""
     cells: int = 0
+    """Cells opened here."""
     left: int = 0
     """Cells that were open at the end."""
     seconds: float = 0.0
+    """Of the clock."""
     digits_checked: int = 0
     """Closed cells whose bounds were computed once more, in 50 digits."""
     iuz: float = math.nan
+    """I(U;Z), recomputed, where one target is kept and another hidden."""
     isz: float = math.nan
     """Recomputed, where one target is kept and another hidden; no encoder that tells as little of S has an I(U;Z) larger by the gap."""
     posterior: Array | None = None
@@ -145,10 +154,12 @@ def verify(
 
 
 def _released(found: ReleaseCheck, bound: float) -> RunCheck:
-    """The verdict on a release, as that of a run with the loss -I(X;Z): no release within the caps has a lower one than its bound."""
+    """The verdict on a release, as that of a run with the loss -I(X;Z), or -I(U;Z): none within the caps has a lower one than its bound."""
+    loss = -found.ixz if math.isnan(found.iuz) else -found.iuz
     return RunCheck(
-        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.iyz, -found.ixz, found.reason,
+        0, KIND, math.nan, (-1.0, 1.0, 0.0), CheckVerdict[found.verdict], found.ixz, found.isz, loss, found.reason,
         -bound, None if found.proven is None else -found.proven, found.cells, found.left, found.seconds, found.digits_checked,
+        found.iuz, found.isz,
     )  # fmt: skip
 
 
@@ -237,14 +248,15 @@ def sentence(one: RunCheck) -> str:
         said = " rho = ({:g}, {:g}, {:g})".format(*one.rho)
     words = [f"run {one.run}, {one.family.replace('_', ' ')}{said}: {one.verdict.name.replace('_', ' ')}"]
     if not math.isnan(one.loss):
-        bits = f"I(X;Z) {one.ixz / math.log(2):.6f} bits, I(Y;Z) {one.iyz / math.log(2):.6f} bits"
-        if one.family in TASKS:
-            bits = f"I(U;Z) {one.iuz / math.log(2):.6f} bits, I(S;Z) {one.isz / math.log(2):.6f} bits"
+        kept = ("X", one.ixz) if math.isnan(one.iuz) else ("U", one.iuz)
+        told = ("Y", one.iyz) if math.isnan(one.isz) else ("S", one.isz)
+        bits = ", ".join(f"I({name};Z) {nats / math.log(2):.6f} bits" for name, nats in (kept, told))
         words.append(f"loss {one.loss:.9f} nats, {bits}")
     if one.verdict is CheckVerdict.NUMBERS:
         words.append("no bound is claimed")
     if one.gap is not None and one.verdict is not CheckVerdict.REFUTED:
-        words.append(f"no encoder is better by more than {one.gap:.2e} nats")
+        other = "release within its caps" if one.family == KIND else "encoder"
+        words.append(f"no {other} is better by more than {one.gap:.2e} nats")
         if one.family in TASKS:
             words.append("nor keeps more by that if it tells no more of what is hidden")
     if one.cells:

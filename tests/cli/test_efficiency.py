@@ -99,6 +99,7 @@ def _hard(tmp_path):
         ({"count": [1, 3, 0, 2, 1, 1, 1]}, 3, "system 'en': the item x = 1 has no naming"),
         ({"word": ["dark", "", "dark", "light", "noir", "noir", "blanc"]}, 3, "empty cell in column 'word'"),
         ({"word": None}, 2, "name the column of words with --word"),
+        ({"x": None, "what": [0, 0, 1, 2, 0, 1, 2]}, 2, "name the column of items with --item"),
     ],
 )
 def test_bad_tables_are_named(run, tmp_path, change, code, message):
@@ -216,7 +217,10 @@ def test_the_clusters_of_labels_are_a_system(run, tmp_path):
     assert frame["risk_factors"].tolist() == list(ip.datasets.heart().x_labels)
     encoder = pd.DataFrame(solved.json["encoder"])
     assert frame["cluster"].tolist() == encoder.to_numpy().argmax(axis=0).tolist()
-    assert run("efficiency", "heart", labels).code == 0
+    page = tmp_path / "r.html"
+    said = run("efficiency", "heart", labels, "--report", page, "--json")
+    assert said.json["systems"][0]["system"] == "clusters"
+    assert "Bottleneck of heart with 1 given system<" in page.read_text()
     refused = run("solve", "heart", "--gamma", "0.2", "--labels", tmp_path / "clusters.npz")
     assert refused.code == 2
     assert "--labels must end in .csv, .parquet" in refused.err

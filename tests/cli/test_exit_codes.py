@@ -41,6 +41,8 @@ def test_without_arguments_a_command_shows_an_example_that_works(run, name, tmp_
         (("solve", "haert", "--gamma", "0.2"), "heart"),
         (("solve", "heart", "--gama", "0.2"), "--gamma"),
         (("solve", "heart", "--gamma", "0.2", "--solver", "blahut-arimto"), "blahut-arimoto"),
+        (("solve", "heart", "--problem", "funel"), "funnel"),
+        (("frontier", "heart", "--notation", "bet"), "beta"),
         (("solve", "rows.csv", "--x", "jbo", "--y", "income", "--gamma", "0.2"), "job"),
     ],
 )
@@ -57,7 +59,7 @@ def test_a_slip_of_the_pen_is_answered_by_what_was_meant(run, words, meant, tmp_
     ("flag", "python"),
     [
         ("--rungs", "Annealing(rungs=...)"),
-        ("--depth", "Annealing(depth=...)"),
+        ("--depth", "Annealing(depth=...) or infoplane.RootTracking(depth=...)"),
         ("--memory", "Accelerated(memory=...)"),
         ("--split", "Accelerated(split=...)"),
         ("--splitting", "Pooling(splitting=...)"),

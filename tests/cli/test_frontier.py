@@ -116,7 +116,7 @@ def test_not_converged_is_4(run):
         (("--a", "0.5"), "takes no --a"),
         (("--solver", "pf-2"), "pf-2"),
         (("--solver", "merging", "--relaxation", "1"), "merging has no option --relaxation"),
-        (("--gamma", "0.2"), "No such option"),
+        (("--gamma", "0.2"), "No such option '--gamma'. Parameters are swept here: give --grid"),
         (("--out", "f.xlsx"), "--out must end in .csv, .parquet, .npz; found 'f.xlsx'"),
         (("--plot", "plane.doc"), "--plot must end in .png, .svg, .pdf; found 'plane.doc'"),
         (("--out", "no/such/directory/f.csv"), "nothing can be written to no/such/directory"),
@@ -307,11 +307,13 @@ def test_the_older_notation_is_the_same_frontier(run, tmp_path):
     assert sorted(row["parameter"] for row in found["beta"]["runs"]) == pytest.approx(
         [row["parameter"] for row in found["gamma"]["runs"]]
     )
-    table = run(*shared, "beta", "--grid-values", "5", "--report", report).out
+    table = run(*shared, "beta", "--grid-values", "5,2", "--report", report).out
     assert table.split("\n")[3].startswith(" beta")
     assert "gamma" not in table
+    assert [line.split()[0] for line in table.splitlines()[5:7]] == ["2", "5"]
     assert '"symbol":"\\u03b2","inverse":true' in report.read_text()
-    assert run(*shared, "beta", "--grid-values", "0.5").code == 2
+    refused = run(*shared, "beta", "--grid-values", "0.5")
+    assert (refused.code, "beta must be at least 1" in refused.err) == (2, True)
 
 
 def test_default_ranges_are_said_in_the_notation_asked_for(run):

@@ -308,6 +308,8 @@ def test_decimal_commas_between_semicolons(write, capsys):
     for wrong in ("1.234,5", "1,2,3", ",5"):
         with pytest.raises(ip.InvalidJointError, match=f"found '{wrong}' where a number is expected"):
             load(write(f"v;y\n1,5;a\n{wrong};b\n"), "v", "y", bins={"v": 2})
+    with pytest.raises(ip.InvalidJointError, match="expected: write '1234,5', without what parts the thousands"):
+        load(write("v;y\n1,5;a\n1.234,5;b\n"), "v", "y", bins={"v": 2})
     with pytest.raises(ip.InvalidJointError, match="found '1,5' where a number is expected"):
         load(write('v,y\n"1,5",a\n'), "v", "y", bins={"v": 2})
 

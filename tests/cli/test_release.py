@@ -1,6 +1,7 @@
 """`infoplane release`, and `infoplane apply` on its mechanism: what is written, promised, refused and warned of."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -72,6 +73,8 @@ def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, peo
     assert "<b>baker" not in page
     assert "not differential privacy of the data set" in page
     assert "Threat model" in page
+    assert "bits more could be kept within these caps: proven." in page
+    assert re.search(r"No release that leaks 0.0\d* bits on average keeps more than [\d.]+ bits, which is proven", page)
     assert "@media print" in page
 
 
@@ -94,6 +97,7 @@ def test_a_release_as_values_has_the_columns_and_nothing_new(run, people):
         (("--x", "job", "--hide", "sex", "--id", "person"), "--id and --key-file go together"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9"), "confidence goes with max_leakage alone"),
         (("--x", "work", "--hide", "sex"), "work"),
+        (("--x", "job", "--hide", "sex", "--confidence", "0.9", "--proof", "p.npz"), "--proof is of a bound"),
     ],
 )
 def test_what_is_refused(run, people, options, said):
@@ -213,3 +217,36 @@ def test_a_cap_for_the_population(run, people):
                "--confidence", "0.9", "--out", people / "o.csv")  # fmt: skip
     assert done.code in (0, 4), done.err
     assert "I(S;Z) in the population <= 0.2 bits" in done.out
+
+
+@pytest.mark.parametrize("keep", [(), ("--keep", "copy")])
+def test_the_proof_is_verified(run, people, keep):
+    hide = "job" if keep else "sex"
+    done = run("release", people / "people.csv", "--x", "age", "--hide", hide, *keep, "--bin", "age:4", "--max-lift-bits", "0.1",
+               "--out", people / "out.csv", "--proof", people / "proof.npz")  # fmt: skip
+    assert done.code == 0, done.err
+    said = run("verify", people / "proof.npz")
+    assert said.code == 0, said.out
+    assert f"I({'U' if keep else 'X'};Z)" in said.out
+
+
+def test_values_expected_for_less_than_one_record_are_cautioned_of(run, people):
+    asked = (
+        "release",
+        people / "people.csv",
+        "--x",
+        "age,job",
+        "--hide",
+        "sex",
+        "--bin",
+        "age:12",
+        "--max-leakage-bits",
+        "0.001",
+    )
+    done = run(*asked, "--out", people / "out.csv", "--report", people / "r.html")
+    assert done.code == 0, done.err
+    said = re.search(r"(\d+) of (\d+) released values (?:is|are) expected for less than one record each", done.out)
+    assert said is not None, done.out
+    assert said[0] in (people / "r.html").read_text()
+    done = run(*asked, "--min-group", "5", "--out", people / "out.csv")
+    assert "less than one record" not in done.out

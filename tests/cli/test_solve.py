@@ -222,8 +222,10 @@ def test_a_cap_on_the_leakage_with_confidence(run):
     said = run(*cap, "0.001", "--confidence", "0.95", "--json")
     assert said.code == 4
     assert said.json["clusters"] == 1 < 1000 * said.json["least_cap_bits"]
+    assert run(*cap, "0.001", "--confidence", "0.95").out.count("records cannot support") == 1
     plain = run(*cap, "0.01")
     assert plain.out.startswith("About this table, not the population.")
+    assert "caution" not in plain.out  # the first line has said it
     for wrong in (("--certify",), ("--gamma", "0.2")):
         assert run(*cap, "0.1", "--confidence", "0.95", *wrong).code == 2
 

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 from infoplane import Joint, bottleneck, gnid
-from infoplane.encoder.clusters import by_mass, cluster_names, predicted, told
+from infoplane.encoder.clusters import Cluster, by_mass, cluster_names, predicted, told
 from infoplane.information import mutual_information
 from infoplane.solution import Residuals, Solution
 from infoplane.status import Status
@@ -138,3 +138,10 @@ def test_a_cluster_is_called_by_what_sets_it_apart():
     assert cluster_names(WORDS, ENCODER, 1) == ["goal; 1 more", "vote; 2 more", ""]
     assert solution().cluster_names(1).tolist() == cluster_names(WORDS, ENCODER, 1)
     assert cluster_names(WORDS, np.ones((1, 4))) == ["the; goal; vote; 1 more"]
+
+
+def test_what_is_said_of_several_targets_is_said_of_each():
+    cluster = Cluster(0, 1.0, 2, (0,), np.array([0.4, 0.6, 0.7, 0.3]))
+    labels = (("keep income", "high"), ("keep income", "low"), ("hide sex", "f"), ("hide sex", "m"))
+    assert predicted(cluster, labels, 3) == "keep income: low 0.60, high 0.40; hide sex: f 0.70, m 0.30"
+    assert predicted(cluster._replace(p_y=np.array([0.4, 0.6])), ("ham", "spam"), 1) == "spam 0.60"

@@ -120,4 +120,4 @@ def test_a_transition_is_a_gap_between_two_phases():
     found = with_clusters(8, 8, 6, 5, 5, 3, 3, 4, 3, 3, 1).suggest()
     # 8 to 6 to 5 is a stretch, and the lone 4 flickers; the last number ends the grid.
     assert [t.clusters for t in found.transitions] == [(5, 3), (3, 1)]
-    assert "from 8 to 5: more transitions" in str(found)
+    assert "each of the 2 steps, 8, 6, 5: more transitions" in str(found)

@@ -288,6 +288,17 @@ def test_one_cluster_is_said_in_the_singular():
     assert str(ip.funnel_at_leakage(ip.Joint.from_matrix(np.diag([0.5, 0.5])), 0.0)).endswith(", 1 cluster")
 
 
+def test_a_cap_of_nothing_is_perfect_privacy():
+    """The line of a faint cap leaves 3.9e-6 nats open on heart, in any time."""
+    exact = ip.perfect_privacy(ip.datasets.heart())
+    some, none = ip.funnel_curve(ip.datasets.heart(), [0.2, 0.0], max_seconds=5.0)
+    assert none.certified
+    assert none.gap == pytest.approx(exact.gap, abs=1e-12)
+    assert np.array_equal(none.encoder, exact.encoder)
+    assert (none.max_iyz, none.beta, some.max_iyz) == (0.0, np.inf, 0.2)
+    assert some.ixz > none.ixz
+
+
 def test_a_cap_of_nothing_is_proven_where_only_a_constant_tells_nothing():
     # Every large beta is a dual value there, and a huge one proved nothing within any number of cells.
     found = ip.funnel_at_leakage(ip.datasets.paper_nonuniform(), 0.0, max_cells=2_000)

@@ -132,6 +132,16 @@ def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
     assert release.upper_bound / BIT > 2.7052
 
 
+def test_released_values_too_faint_to_be_computed_with_are_not_there():
+    """Of mass 1e-301 and a secret of mass 1e-31, p(s, z) would be 0 in floating point, and the lower cap not kept."""
+    joint = ip.Joint.from_counts(
+        [[9e-31, 0.64, 0.53], [0.0, 3.4e-301, 7.6e-302], [1e-30, 0.89, 0.88], [4e-32, 0.81, 0.94]]
+    )
+    release = ip.release_mechanism(joint, max_lift=0.4, max_leakage=1.23e-4, rng=0, max_seconds=2)
+    ratio = release.encoder @ joint.p_xy / (release.encoder @ joint.p_x)[:, None] / joint.p_y
+    assert ratio.min() >= math.exp(-0.4) * (1.0 - 1e-9)
+
+
 @pytest.mark.parametrize(
     ("terms", "said"),
     [
@@ -224,3 +234,12 @@ def test_a_smallest_group_and_no_confidence_for_a_target():
     assert np.abs(lifts(task.hide, release.encoder)).max() <= 0.3 + 1e-9
     with pytest.raises(ip.InvalidOptionError, match="confidence is for a release that keeps X"):
         ip.release_mechanism(task, max_leakage=0.1, confidence=0.9)
+
+
+def test_values_for_a_fraction_of_a_record_are_counted_in_words():
+    joint = ip.datasets.heart()
+    kept = ip.release_mechanism(joint, max_leakage=0.01 * BIT, max_lift=0.4 * BIT, rng=0)
+    few = int((kept.p_z * joint.records < 1.0).sum())
+    assert few > 0
+    assert f"{few} of {kept.clusters} released value" in str(kept)
+    assert "less than one record" not in str(ip.release_mechanism(joint, max_lift=0.2 * BIT, min_group=10, rng=0))

@@ -49,3 +49,14 @@ def test_rows_and_other_tables_of_it(frontier):
         assert str(frontier.best().tail(1)).splitlines()[0].split() == WANTED
         assert str(frontier.best()[["beta"]]) == repr(pd.DataFrame(frontier.best()[["beta"]]))
         assert str(frontier.best().T) == repr(pd.DataFrame(frontier.best()).T)
+
+
+def test_an_information_of_nothing_does_not_turn_the_others_into_powers_of_ten():
+    """At gamma = 0.9 Z is constant, and I(Y;Z) a rounding such as 9e-33."""
+    found = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.9], starts=2, rng=0).best()
+    found["iyz_bits"] = [found["iyz_bits"].iloc[0], 8.9e-33]
+    with pd.option_context("display.max_columns", 0):
+        assert [line.split()[4] for line in str(found).splitlines()[2:4]] == [
+            f"{found['iyz_bits'].iloc[0]:.6f}",
+            "0.000000",
+        ]

@@ -1,9 +1,10 @@
 """Forged files of answers: what `infoplane verify` passes must be true, whatever was done to the file.
 
-A true answer (bottleneck, funnel, under a cap on clusters or on leakage, a frontier, the export of a store without its lesser encoders) is
-tampered with once or twice. A verdict VERIFIED or NUMBERS is then compared with what this module finds out for itself, from the arrays as
-plain numpy reads them: the name is that of the coefficients, the encoder is one, the numbers are those of `tests/verify.py`, and no encoder
-that any solver finds for that joint and those coefficients has a loss below the bound.
+A true answer (bottleneck, funnel, under a cap on clusters or on leakage, a frontier, the export of a store without its lesser encoders, a
+release of X or of what tells of U) is tampered with once or twice. A verdict VERIFIED or NUMBERS is then compared with what this module
+finds out for itself, from the arrays as plain numpy reads them: the name is that of the coefficients, the encoder is one, the numbers are
+those of `tests/verify.py`, and no encoder that any solver finds for that joint and those coefficients, or under those caps, is better than
+the bound.
 """
 
 import io
@@ -24,7 +25,7 @@ from made_tasks import made_tasks
 
 from .calls import Broken
 from .files import spoiled_bytes
-from .tampering import WAYS, one
+from .tampering import RELEASE_WAYS, WAYS, one
 
 LIMITS = {"max_cells": 3_000, "max_seconds": 5.0}
 """For each bound. A proof that does not end within them has proven less than is claimed."""
@@ -67,6 +68,18 @@ def originals():
         ).runs,
     }.items():
         ip.Frontier(runs[0].joint, runs).save(folder / f"{name}.npz")
+    table = ip.Joint.from_counts([[30, 5, 8], [4, 40, 9], [12, 11, 50], [20, 3, 1], [9, 9, 9]])
+    for name, joint, terms in (
+        ("lift", table, {"max_lift": 0.2}),
+        ("above", table, {"max_lift": 0.3, "two_sided": False, "secrets": [0, 2]}),
+        ("both", table, {"max_lift": 0.3, "max_leakage": 0.01}),
+        ("group", table, {"max_lift": 0.2, "min_group": 60}),
+        ("nothing", table, {"max_leakage": 0.0}),
+        ("kept", two, {"max_lift": 0.1}),
+        ("kept, both", two, {"max_lift": 0.2, "max_leakage": 0.005}),
+        ("kept, average", made_tasks(1, letters=5, kept=2, hidden=2), {"max_leakage": 0.01}),
+    ):
+        ip.release_mechanism(joint, **terms, rng=0).save(folder / f"release, {name}.npz")
     return sorted(folder.glob("*.npz"))
 
 
@@ -83,7 +96,7 @@ def forged(rng, path):
         return spoiled_bytes(rng, path.read_bytes()), "bytes"
     meta, arrays = parts(path)
     done = []
-    for way in rng.choice(WAYS, size=rng.choice([1, 1, 2])):
+    for way in rng.choice(RELEASE_WAYS if "caps" in meta else WAYS, size=rng.choice([1, 1, 2])):
         try:
             way(rng, meta, arrays)
             done.append(way.__name__)
@@ -112,6 +125,8 @@ def untrue(path, check):
     x, y = meta["shape"]
     P = np.zeros((x, y))
     np.add.at(P, (arrays["p_row"], arrays["p_column"]), arrays["p_value"])
+    if check.family == "release":
+        return untrue_of_release(P, meta, arrays)
     counts = np.where(arrays["kept"], arrays["counts"][:, 3], 0)
     W = arrays["encoders"][counts[:run].sum() : counts[: run + 1].sum()]
     rho, bound = arrays["rho"][run].tolist(), meta["lower_bounds"][run]
@@ -174,6 +189,49 @@ def untrue_of_tasks(P, W, meta, arrays, run):
     problem = ip.TaskLagrangian(gamma, keep, hide)
     best = ip.solve(ip.TaskJoint(*joints), problem, rng=0, starts=4).loss
     return f"an encoder has the loss {best}, below the bound {bound}" if not bound <= min(best, loss) + off else ""
+
+
+def untrue_of_release(P, meta, arrays):
+    """The same of a release: its numbers, its caps, and whether another within them has more utility than the bound."""
+    W, caps, columns = arrays["encoder"], meta["caps"], meta.get("kept")
+    if not (P.min() >= 0.0 and abs(math.fsum(P.ravel()) - 1.0) < 1e-14 and W.min() >= 0.0):
+        return "p(x, s) or the encoder is none"
+    if not max(abs(math.fsum(column) - 1.0) for column in W.T) < 1e-14 * len(W):
+        return "a column of the encoder does not sum to 1"
+    S, U = (P, None) if columns is None else (2.0 * P[:, columns:], 2.0 * P[:, :columns])
+    ixz, isz = verify.mutual_informations(S, W)
+    utility = ixz if U is None else verify.mutual_informations(U, W)[1]
+    _, said_utility, said_leakage, bound = arrays["numbers"]
+    if not (abs(said_utility - utility) < 1e-12 and abs(said_leakage - isz) < 1e-12):
+        return f"utility and leakage are {utility}, {isz}"
+    J = (W @ S)[(W @ S).sum(axis=1) > 0.0]
+    J = J[:, J.sum(axis=0) > 0.0]
+    capped = np.array(caps["capped"])[S.sum(axis=0) > 0.0]
+    with np.errstate(divide="ignore"):
+        lift = np.log(J / J.sum(axis=1, keepdims=True) / J.sum(axis=0))[:, capped]
+    most = caps["max_lift"]
+    if caps["max_leakage"] is not None and not isz <= caps["max_leakage"] + 1e-12:
+        return f"I(S;Z) is {isz}"
+    if (
+        most is not None
+        and lift.size
+        and not (lift.max() <= most + 1e-8 and (not caps["two_sided"] or lift.min() >= -most - 1e-8))
+    ):
+        return f"lifts are {lift.min()} to {lift.max()}"
+    if caps["min_group"] is not None and not J.sum(axis=1).min() * caps["records"] >= caps["min_group"] * (1.0 - 1e-8):
+        return f"a group is of {J.sum(axis=1).min() * caps['records']} records"
+    if meta["certified"] and not bound - utility <= CERTIFIED + 1e-12:
+        return f"it is called certified, {bound - utility} below its bound"
+    best = utility
+    if caps["min_group"] is None:
+        hide = ip.Joint.from_counts(S, y_names="s")
+        joint = hide if U is None else ip.TaskJoint(ip.Joint.from_counts(U, y_names="u"), hide)
+        secrets = [label for label, one in zip(hide.y_labels, caps["capped"], strict=True) if one]
+        terms = {name: caps[name] for name in ("max_leakage", "max_lift", "two_sided")}
+        best = ip.release_mechanism(joint, **terms, secrets=secrets, rng=0, max_seconds=5.0).utility
+    return (
+        f"a release has the utility {best}, above the bound {bound}" if not max(best, utility) <= bound + 1e-9 else ""
+    )
 
 
 def attack(rng):

@@ -287,6 +287,86 @@ def harmless(rng, meta, arrays):
     arrays["numbers"][run_of(rng, meta), 1] = 1.0
 
 
+# -- releases ------------------------------------------------------------------------------------------------------------
+
+
+def other_caps(rng, meta, arrays):
+    """A tighter cap than the release has, one more, one that is no cap, or fewer values that are capped."""
+    caps = meta["caps"]
+    name = one(rng, sorted(caps))
+    if name == "capped" and rng.random() < 0.7:
+        caps[name][int(rng.integers(len(caps[name])))] ^= True
+    elif isinstance(caps[name], float) and rng.random() < 0.7:
+        caps[name] *= one(rng, (0.0, 0.5, 0.9, 1 - 1e-3, 1 - 1e-6, 1 + 1e-9, 1.01, 2.0))
+    else:
+        caps[name] = one(rng, (None, True, False, 0.0, 0.1, 1, 1e-12, 40.0, 215, 1e9, -1.0, math.nan, "1", [], [True]))
+
+
+def other_promises(rng, meta, arrays):
+    """beta, utility, leakage or bound; utility and bound together; or certified, with a bound just above."""
+    numbers, how = arrays["numbers"], rng.integers(5)
+    if how == 0:
+        numbers[rng.integers(4)] += shift(rng)
+    elif how == 1:
+        numbers[rng.integers(4)] = one(rng, SIZES)
+    elif how == 2:
+        numbers[[1, 3]] += shift(rng)
+    elif how == 3:
+        numbers[3] = numbers[1] + one(rng, (0.0, 1e-12, 1e-9, 5e-7))
+        meta["certified"] = True
+    else:
+        meta["certified"] = one(rng, (True, False, not meta["certified"], None, "yes", 1))
+
+
+def other_release(rng, meta, arrays):
+    """Another p(z|x): a little off, permuted, drawn, or with its numbers of a constant release that is called certified."""
+    W, how = arrays["encoder"], rng.integers(6)
+    if how == 0:
+        W[entry(rng, W)] += shift(rng)
+    elif how == 1:
+        W[:] = W[:, rng.permutation(W.shape[1])]
+    elif how == 2:
+        W[:] = rng.dirichlet(np.ones(len(W)), W.shape[1]).T
+    elif how == 3:
+        W[entry(rng, W)] = one(rng, SIZES)
+    else:
+        arrays["encoder"] = np.ones((1, W.shape[1]))
+        arrays["numbers"][1:] = 0.0, 0.0, one(rng, (0.0, 1e-12, 5e-7))
+        meta["certified"] = True
+        if how == 5:
+            arrays["multipliers"] *= one(rng, (0.0, 1e16, 1e50, -9e99, 1e307))
+
+
+def other_prices(rng, meta, arrays):
+    """Multipliers off, moved, permuted, huge; with a beta that is another or none."""
+    lam, how = arrays["multipliers"], rng.integers(5)
+    if how == 0:
+        lam *= one(rng, (1e307, -1e307, 1e99, -1.0, 0.0, 1 + 1e-9, 5e-324, 2.0))
+    elif how == 1:
+        lam[entry(rng, lam)] = one(rng, SIZES)
+    elif how == 2:
+        lam[entry(rng, lam)] += shift(rng)
+    elif how == 3:
+        lam[:] = lam[rng.permutation(len(lam))]
+    else:
+        arrays["numbers"][0] = one(rng, (0.0, -1.0, 1e-300, 1e99, arrays["numbers"][0] * 1.5, 1.0))
+
+
+def other_sides(rng, meta, arrays):
+    """Which columns are kept, and what kind of file, which format and shape it is."""
+    name = one(rng, ("kept", "kept", "kind", "shape", "format", "certified", "caps"))
+    strange = (None, 0, 1, 2, 3, -1, 10**30, True, 1.0, "2", [], {}, "release", [5, 3], [3, 5])
+    if rng.random() < 0.15:
+        del meta[name]
+    else:
+        meta[name] = one(rng, strange)
+
+
+RELEASE_WAYS = (
+    *(other_caps, other_caps, other_promises, other_promises, other_release, other_release, other_prices),
+    *(other_sides, another_joint, another_joint, types_and_shapes),
+)
+
 WAYS = (
     *(another_parameter, another_family, another_problem, another_rho, another_unit, another_bound, another_bound),
     *(another_plane, loss_and_bound, certified, multipliers, multipliers, encoder_off, encoder_off, another_encoder),

@@ -72,15 +72,30 @@ def test_a_tie_on_the_grid_is_decided_by_areas_or_not_at_all():
     assert smaller_penalty(early, same, 0.9, ("early", "late"), 2).holds is None  # too few trials to tell
 
 
+def at(*shares, trials=100):
+    """A name, and trials of which these shares converge, at one penalty each."""
+    return "it", {
+        2.0**k: made([1] * round(one * trials) + [0] * round((1 - one) * trials)) for k, one in enumerate(shares)
+    }
+
+
 def test_wider_range_both_ways():
-    wide, narrow = {1.0: 1.0, 2.0: 1.0, 4.0: 1.0}, {1.0: 0.0, 2.0: 1.0, 4.0: 0.0}
-    nearly = {1.0: 0.0, 2.0: 1.0, 4.0: 1.0}
-    assert wider_range({"wide": wide}, {"nearly": nearly}, 0.9).holds is None  # one step of the grid decides nothing
-    assert wider_range({"wide": wide}, {"narrow": narrow}, 0.9).holds is True
-    assert wider_range({"narrow": narrow}, {"wide": wide}, 0.9).holds is False
-    assert wider_range({"wide": wide}, {"other": wide}, 0.9).holds is None
-    assert wider_range({"none": {1.0: 0.0}}, {"other": {1.0: 0.1}}, 0.9).holds is None
-    assert wider_range({"wide": wide, "narrow": narrow}, {"other": narrow}, 0.9).holds is None
+    assert wider_range(at(1, 1, 1), at(0, 1, 0), 0.9).holds is True
+    assert wider_range(at(1, 1, 1, trials=4), at(0, 1, 0, trials=4), 0.9).holds is None  # four trials tell little
+    assert wider_range(at(1, 1, 1, 1), at(0, 1, 0, 0), 0.9).holds is True
+    assert wider_range(at(0, 1, 0, 0), at(1, 1, 1, 1), 0.9).holds is False
+    assert wider_range(at(1, 1, 1), at(0, 1, 1), 0.9).holds is None  # one step of the grid decides nothing
+    assert wider_range(at(1, 1), at(1, 1), 0.9).holds is None
+    assert wider_range(at(0), at(0.1), 0.9).holds is None
+
+
+def test_a_share_near_enough_decides_no_range():
+    """9 against 10 or 11 of 11 hangs on one penalty at which 89, or 91, of 100 converge."""
+    ours, sure = [1] * 9 + [0] * 2, [1] * 10
+    found = [wider_range(at(*ours), at(*sure, near), 0.9) for near in (0.89, 0.91)]
+    assert [one.holds for one in found] == [None, None]
+    assert ["it 9, it 10;" in found[0].said, "it 9, it 11;" in found[1].said] == [True, True]
+    assert wider_range(at(*[0] * 11, trials=20), at(*[1] * 9, 0, 0, trials=20), 0.9).holds is False
 
 
 def test_fewest_iterations_both_ways():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from infoplane_paper.drawing import a_decade, legend, logarithmic, panels
+from infoplane_paper.drawing import close_up, legend, logarithmic, panels
 
 pytest.importorskip("matplotlib")
 
@@ -11,23 +11,27 @@ def drawn(values):
     _, (ax,) = panels(1)
     ax.plot(range(len(values)), values, label="it")
     logarithmic(ax)
-    a_decade(ax)
+    close_up(ax)
     return ax
 
 
-def test_a_curve_that_does_not_fall_is_drawn_flat():
+def test_a_curve_that_does_not_fall_is_drawn_flat_and_no_panel_is_half_empty():
     low, high = drawn([2.7324, 2.7325, 2.7330]).get_ylim()
-    assert high >= 10.0 * low
+    assert high == pytest.approx(2.0 * low)
+    assert low < 2.7324 < 2.7330 < high
+    low, high = drawn([0.17, 0.29]).get_ylim()
+    assert 0.12 < low < 0.17
+    assert 0.29 < high < 0.35
     low, high = drawn([1e-9, 1.0]).get_ylim()
     assert low < 1e-9 < 1.0 < high
 
 
 def test_short_axes_have_plain_numbers_and_long_ones_powers():
-    for values, plain in (([0.02, 0.3], True), ([1e-9, 1.0], False)):
+    for values, plain in (([0.02, 0.3], True), ([0.17, 0.29], True), ([1e-9, 1.0], False)):
         ax = drawn(values)
         ax.figure.canvas.draw()
         labels = [label.get_text() for label in ax.get_yticklabels() if label.get_text()]
-        assert labels
+        assert len(labels) > 1
         assert all("$" not in label for label in labels) is plain
 
 

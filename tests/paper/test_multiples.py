@@ -1,7 +1,12 @@
 """Pictures from tables: every share with its interval, every panel with the marks of its solver."""
 
+import itertools
+
+import numpy as np
 import pytest
 
+import infoplane as ip
+from infoplane.information import plane_point
 from infoplane_paper import multiples
 from infoplane_paper.figures.bottleneck_heart import PLANE
 
@@ -27,14 +32,35 @@ def test_shares_have_intervals_and_one_panel_per_solver_and_way():
 
 
 def test_a_panel_per_solver_over_the_frontier(monkeypatch):
-    import numpy as np
-
     monkeypatch.setattr(multiples, "frontier", lambda _joint, _family: (np.array([0.0, 1.0]), np.array([0.0, 0.5])))
     rows = [
         {"runs": "heart: ib-1v, gradient", "ixz_bits": 0.5, "iyz_bits": 0.2},
         {"runs": "heart: ib-1v, auto", "ixz_bits": float("nan"), "iyz_bits": float("nan")},
         {"runs": "heart: blahut-arimoto", "ixz_bits": 0.6, "iyz_bits": 0.3},
     ]
-    ours, baseline = multiples.draw_multiples(rows, [PLANE]).axes
+    figure = multiples.draw_multiples(rows, [PLANE])
+    ours, baseline = figure.axes
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == [
+        "proven: never crossed",
+        "authors' way",
+        "our steps, the paper's c",
+    ]
     assert ours.get_title(loc="left") == "heart: ib-1v"
     assert len(ours.collections) == len(baseline.collections) == 2  # the shaded side, and one kind of mark
+
+
+@pytest.mark.parametrize("family", ["funnel", "bottleneck"])
+def test_optima_lie_on_the_proven_curve_and_no_map_beyond_it(family):
+    joint = ip.datasets.paper_uniform()
+    x, y = multiples.frontier("paper_uniform", family)
+    best = ip.solve(joint, ip.funnel(3.0) if family == "funnel" else ip.bottleneck(0.3), certify=True, rng=0)
+    maps = [np.eye(3)[list(groups)].T for groups in itertools.product(range(3), repeat=3)]
+    for encoder, on_it in [(best.encoder, True), *((one, False) for one in maps)]:
+        ixz, iyz = plane_point(joint, encoder)
+        beyond = (
+            (np.interp(iyz / np.log(2), y, x) - ixz / np.log(2))
+            if family == "funnel"
+            else (np.interp(ixz / np.log(2), x, y) - iyz / np.log(2))
+        )
+        assert beyond >= -1e-5
+        assert beyond < 5e-3 or not on_it

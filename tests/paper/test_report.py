@@ -69,7 +69,9 @@ def test_the_report_has_every_claim_with_its_numbers(whole):
     for one in judged.values():
         for verdict in one.verdicts:
             assert verdict.claim.text in text
-            assert f"In the paper's way: {verdict.paper.value}. In our improved ways: {verdict.improved_words}." in text
+            assert (
+                f"In the authors' way: {verdict.paper.value}. In our improved ways: {verdict.improved_words}." in text
+            )
             for finding in verdict.findings.values():
                 assert isinstance(finding, Finding)
                 assert finding.said in text

@@ -291,7 +291,7 @@ def test_dask_workers_are_asked_before_any_work():
         engine.refuse_other_versions(Client())
 
 
-@pytest.mark.filterwarnings("default")
+@pytest.mark.filterwarnings("default", "ignore:the cluster has no worker")  # until it has started
 def test_a_worker_that_has_an_edited_infoplane_installed_is_refused(tmp_path):
     """A real worker, of a copy of the package, found by its own process before ours. Its version is the same, one comment is not."""
     distributed = pytest.importorskip("distributed")

@@ -9,6 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
+from infoplane.storage.mechanism import write_mechanism
+from infoplane.table.mechanism import Mechanism
 
 BIT = math.log(2)
 
@@ -115,9 +117,87 @@ def test_what_cannot_be_compared_is_refused():
         ip.compare_releases(joint, {})
     with pytest.raises(ip.InvalidOptionError, match="'agge'"):
         ip.compare_releases(joint, {}, dropped=["agge"])
+    with pytest.raises(ip.InvalidOptionError, match="'jobb'"):
+        ip.compare_releases(joint, {}, levels={"jobb": [2]})
+    with pytest.raises(ip.InvalidOptionError, match="names none of them"):
+        ip.compare_releases(joint, {}, levels={"job": [{"0": "low"}]})
+    with pytest.raises(ip.InvalidOptionError, match="2 bins of 'job' need numbers"):
+        ip.compare_releases(ip.Joint.from_frame(people().astype(str), ["job", "age"], "sex"), {}, levels={"job": [2]})
     with pytest.raises(ip.InvalidOptionError, match="a name of its own"):
         ip.compare_releases(joint, {"merged to 2": ip.merge_two(joint).encoder_at(2)}, merged=[2])
     with pytest.raises(ip.InvalidOptionError, match="max_lift must be a number of nats"):
         ip.compare_releases(joint, {}, merged=[2]).advice(max_lift=-1.0)
     with pytest.raises(ip.InvalidEncoderError):
         ip.compare_releases(joint, {"wrong": np.ones((2, 3))})
+
+
+def test_levels_are_the_rows_in_coarser_groups_in_every_combination():
+    rows = people()
+    rows["age"] = rows.age * 7 + rows.job % 2
+    joint = ip.Joint.from_frame(rows, ["job", "age"], "sex")
+    jobs = {0: "low", 1: "low", 9: "none has it"}
+    found = ip.compare_releases(joint, {}, levels={"age": [3, 1], "job": [jobs]}).to_frame().set_index("name")
+    assert found.index.tolist() == [
+        "age in 3 bins", "age in 1 bin", "job at level 1", "job at level 1, age in 3 bins", "job at level 1, age in 1 bin",
+    ]  # fmt: skip
+    job, age = rows.job.replace({0: "low", 1: "low"}).astype(str), pd.cut(rows.age, [-1, 2, 9, 20]).astype(str)
+    for name, groups in (
+        ("age in 3 bins", rows.job.astype(str) + age),
+        ("job at level 1, age in 3 bins", job + age),
+        ("job at level 1, age in 1 bin", job),
+    ):
+        assert found.ixz_bits[name] == pytest.approx(informed(groups, groups))
+        assert found.iyz_bits[name] == pytest.approx(informed(groups, rows.sex))
+        assert found.smallest_group[name] == pytest.approx(groups.value_counts().min())
+
+
+def test_bins_of_bins_are_in_the_order_of_their_edges_and_what_is_missing_stays_apart():
+    rows = people()
+    rows["age"] = np.where(np.arange(600) % 10 == 0, np.nan, np.arange(600) % 97)
+    joint = ip.Joint.from_frame(rows, "age", "sex", bins={"age": 12}, missing="category")
+    (half,) = ip.compare_releases(joint, {}, levels={"age": [2]}).releases
+    groups = [set(np.array(joint.x_labels)[row > 0]) for row in half.encoder]
+    assert {"missing"} in groups
+    low, high = sorted((group for group in groups if group != {"missing"}), key=lambda group: "under 8" not in group)
+    lows, highs = ([one.low for one in joint.x_labels if one in group] for group in (low, high))
+    assert max(edge or 0.0 for edge in lows) < min(highs)
+
+
+def test_a_mechanism_file_is_a_release_like_its_encoder(tmp_path):
+    rows = people()
+    rows["years"] = np.arange(600) % 71
+    joint = ip.Joint.from_frame(rows, ["job", "years"], "sex", bins={"years": 3})
+    kept = ip.release_mechanism(joint, max_lift=0.2, rng=0)
+    file = tmp_path / "m.json"
+    write_mechanism(Mechanism.of_joint(joint, kept.encoder, "release"), file)
+    found = ip.compare_releases(joint, {"array": kept, "path": file, "text": str(file)}).to_frame()
+    assert np.ptp(found.iloc[:, 1:5].to_numpy(dtype=float), axis=0) == pytest.approx(0.0, abs=1e-10)
+    # In finer bins, and with another column of x that the mechanism does not look at, it is the same release.
+    (low, high) = joint.bins["years"]
+    finer = ip.Joint.from_frame(rows, ["age", "years", "job"], "sex", bins={"years": [3, low, low + 1, high]})
+    again = ip.compare_releases(finer, {"path": file}).to_frame()
+    assert again.iyz_bits[0] == pytest.approx(found.iyz_bits[0], abs=1e-12)
+    assert again.worst_lift_bits[0] == pytest.approx(found.worst_lift_bits[0], abs=1e-12)
+    with pytest.raises(ip.InvalidMechanismError, match=f"cuts 'years' at {low}, within the joint's 'under {low + 1}'"):
+        ip.compare_releases(
+            ip.Joint.from_frame(rows, ["job", "years"], "sex", bins={"years": [low + 1]}), {"path": file}
+        )
+    with pytest.raises(ip.InvalidMechanismError, match="releases the column 'years', which x has not"):
+        ip.compare_releases(ip.Joint.from_frame(rows, ["job", "age"], "sex"), {"path": file})
+    with pytest.raises(ip.InvalidMechanismError, match="met none of the values"):
+        ip.compare_releases(
+            ip.Joint.from_frame(rows.assign(job="x"), ["job", "years"], "sex", bins={"years": [low, high]}),
+            {"path": file},
+        )
+
+
+def test_the_names_of_many_releases_are_those_that_nothing_dominates():
+    rows = people()
+    joint = ip.Joint.from_frame(rows, ["job", "age"], "sex")
+    found = ip.compare_releases(joint, {"all": np.eye(joint.shape[0])}, levels={"age": [3, 2, 1], "job": [4, 3, 2, 1]})
+    assert len(found.releases) > 12
+    left = found.plot().axes[0]
+    useful = {one.name for one in found.releases if found.dominated_by(one) is None}
+    assert {text.get_text() for text in left.texts} == useful
+    assert 0 < len(useful) < len(found.releases)
+    assert left.get_title(loc="left").endswith("not named")

@@ -230,16 +230,22 @@ def test_a_certified_frontier_shows_its_band(joint, frontier):
         frontier.plot(enclosure=True)
 
 
-def test_systems_are_joined_to_their_nearest_optimum(frontier):
-    frame = frontier.place({"mine": [0, 1, 1], "yours": [0, 1, 0]})
+@pytest.mark.parametrize(("family", "gain", "grid"), [(ip.bottleneck, 1, [0.1, 0.4]), (ip.funnel, -1, [1.2, 4.0])])
+def test_systems_are_shown_with_their_epsilon_within_the_axes(joint, family, gain, grid):
+    """Whatever runs there are: here `own`, at the far right, and of a funnel `mine`, at the far left of them."""
+    frontier = ip.sweep(joint, family, grid, starts=2, rng=0)
+    frame = frontier.place({"mine": [0, 1, 1], "yours": [0, 1, 0], "own": [0, 1, 2]})
     ax = frontier.plot(systems=frame)
     texts = [text.get_text() for text in ax.texts]
     assert {"mine", "yours"} <= set(texts)
     lines = [line.get_xydata() for line in ax.lines if len(line.get_xydata()) == 2]
     for row in frame.to_dict("records"):
-        ends = [[row["ixz_bits"], row["iyz_bits"]], [row["optimum_ixz_bits"], row["optimum_iyz_bits"]]]
-        assert any(np.array_equal(line, ends) for line in lines)
-    assert ax.get_xlim()[1] >= frame["ixz_bits"].max()
+        ends = [[row["ixz_bits"], row["iyz_bits"]], [row["ixz_bits"], row["iyz_bits"] + gain * row["epsilon_bits"]]]
+        assert any(np.allclose(line, ends) for line in lines)
+        (left, right), (bottom, top) = ax.get_xlim(), ax.get_ylim()
+        assert all(left <= x <= right and bottom <= y <= top for x, y in ends)
+    (bounds,) = (line.get_xydata() for line in ax.lines if line.get_label() == "_bounds")
+    assert bounds[-1][0] >= frame["ixz_bits"].max()
 
 
 def test_transitions_in_the_older_notation(frontier, joint):

@@ -67,6 +67,7 @@ class Certificate(Result):
     left: int
     """Cells still open when the search ended; 0 if it ran to its end."""
     seconds: float
+    """Of the clock."""
     posterior: Array | None = field(default=None, repr=False)
     """A distribution p(x|z) that no cluster of the encoder has and that lowers the loss; None if none was met."""
     multipliers: Array | None = field(default=None, repr=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -32,6 +33,7 @@ COMMANDS = (
     "release",
     "apply",
     "audit",
+    "compare-releases",
     "verify",
     "resume",
     "status",
@@ -67,7 +69,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         if name not in self.commands:
-            command: click.Command = getattr(import_module(f"{__package__}.{name}"), name)
+            module = name.replace("-", "_")
+            command: click.Command = getattr(import_module(f"{__package__}.{module}"), module)
             command.help = documented(command)
             self.add_command(command)
         return self.commands[name]
@@ -100,6 +103,8 @@ class Commands(click.Group):
         except click.MissingParameter as error:
             shown = "".join(f"\n  {line}" for line in example(error.ctx.command)) if error.ctx else ""
             raise click.UsageError(f"{error.format_message()} This works as it stands:{shown}", error.ctx) from None
+        except click.BadParameter as error:
+            raise _with_the_nearest(error) from None
         except (InvalidJointError, InvalidEncoderError, InvalidAnswerError, InvalidMechanismError) as error:
             raise BadData(str(error)) from error
         except StoreWriteError as error:
@@ -157,10 +162,22 @@ def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
     from .options import IN_PYTHON
 
     said = IN_PYTHON.get(error.option_name)
-    if said is None:
+    sweeps = error.ctx is not None and any(option.name == "grid" for option in error.ctx.command.params)
+    if sweeps and error.option_name in ("--gamma", "--beta"):
+        message = f"{error.message} Parameters are swept here: give --grid LOW:HIGH:COUNT, or one to infoplane solve."
+    elif said is None:
         return error
-    message = f"{error.message} It is an option of a solver in Python only: {said}."
+    else:
+        message = f"{error.message} It is an option of a solver in Python only: {said}."
     return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
+
+
+def _with_the_nearest(error: click.BadParameter) -> click.BadParameter:
+    """The error; of a word that is none of those to choose from, with the one that may have been meant."""
+    given = re.match(r"'(.*?)' ", error.message)
+    if given and error.param is not None and isinstance(error.param.type, click.Choice):
+        error.__dict__["message"] += did_you_mean(given[1], list(map(str, error.param.type.choices)))
+    return error
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})

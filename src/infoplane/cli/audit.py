@@ -9,15 +9,13 @@ from typing import Any, Literal, NamedTuple
 import click
 import numpy as np
 
-from ..errors import InvalidMechanismError, InvalidOptionError
+from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..joint.joint import Joint
-from ..joint.lookup import letters_of_rows
 from ..storage.mechanism import read_mechanism
 from ..table.attacker import held_out_attack
 from ..table.audit import DIRECTIONS, AuditLine
 from ..table.audit import audit as audited
-from ..table.letters import IntervalLetters, ProductLetters
 from ..table.mechanism import Mechanism
 from ..view.audit_page import audit_page
 from . import output, printing
@@ -87,8 +85,10 @@ def audit(
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
+    said = []
     if released.lower().endswith(".json"):
         mechanism = read_mechanism(Path(released))
+        said += [f"What the mechanism says of itself: {mechanism.note}."] if mechanism.note else []
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
         gain = None if gain_file is None else read_gain(gain_file, joint)
@@ -102,7 +102,7 @@ def audit(
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
-        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}")
+        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said)
         output.write_page(page, report)
     if as_json:
         printing.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
@@ -152,33 +152,21 @@ def of_mechanism(
     original: str, mechanism: Mechanism, hide: tuple[str, ...], bins: Any, missing: Any
 ) -> tuple[Joint, Any, Any]:
     """The joint of the mechanism's columns, in its own bins, with the secret; p(z|x) of each x; and the rows."""
-    if len(mechanism.features) > 1:
-        raise InvalidOptionError(
-            f"an audit is of one released column; found {counted(len(mechanism.features), 'column')} in the mechanism."
-        )
     feature, secret = mechanism.features[0], hide or mechanism.target
     for name in secret:
         if name in feature.columns:
             raise InvalidOptionError(f"the secret {name!r} is itself what the mechanism releases.")
-    parts = feature.letters.parts if isinstance(feature.letters, ProductLetters) else (feature.letters,)
-    edges = {
-        name: part.edges for name, part in zip(feature.columns, parts, strict=True) if isinstance(part, IntervalLetters)
-    }
+    edges = feature.edges
     frame = read_frame(located(original), [*edges, *bins])
     for name in (*feature.columns, *secret):
         check_column(frame.columns.tolist(), name)
     joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**bins, **edges}, missing=missing)
-    codes = feature.codes(frame)
-    unmet = int((codes == feature.encoder.shape[1] - 1).sum())
-    if unmet == len(codes):
-        raise InvalidMechanismError("the mechanism has met none of the rows of ORIGINAL: is it of another table?")
-    if unmet:
+    encoder = mechanism.encoder_for(joint)
+    if unmet := mechanism.unknown(frame).get(feature.name):
         printing.note(
-            f"{counted(unmet, 'row')} of {len(codes):,} with values that the mechanism has never met: as it says of those"
+            f"{counted(unmet, 'row')} of {len(frame):,} with values that the mechanism has never met: as it says of those"
         )
-    of_letter = np.zeros(joint.shape[0], dtype=np.int64)
-    of_letter[letters_of_rows(joint, frame)] = codes
-    return joint, feature.encoder[:, of_letter], frame
+    return joint, encoder, frame
 
 
 def of_table(

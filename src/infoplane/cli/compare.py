@@ -150,6 +150,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> TextT
     proven = any(row["gap_nats"] is not None for row in rows)
     columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
     made = printing.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
+    rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
         made.add_row(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 import numpy as np
 
-from ..formatting import alternatives, label_text, rounded
+from ..formatting import alternatives, counted, label_text, rounded
 from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..information import bits
@@ -31,7 +31,12 @@ if TYPE_CHECKING:
     from ..joint.joint import Joint
     from .printing import TextTable
 
-NAMES = {"system": ("system", "language"), "word": ("z", "word", "cluster"), "weight": ("count", "weight", "p")}
+NAMES = {
+    "system": ("system", "language"),
+    "item": ("x", "item"),
+    "word": ("z", "word", "cluster"),
+    "weight": ("count", "weight", "p"),
+}
 """Columns of SYSTEMS that are found by these names unless an option says otherwise."""
 
 DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_posterior_form]
@@ -47,7 +52,7 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 @option(
     "--item",
     str,
-    "Column with the item x, as often as X has columns  [default: the names of X, else x]",
+    "Column with the item x, as often as X has columns  [default: the names of X, else x or item]",
     metavar="COL",
     multiple=True,
 )
@@ -167,16 +172,23 @@ def namings(
         return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
     if header == shares and not any(named):
         return {path.stem: read_encoder(path, joint)}
-    items = item or (joint.x_names if all(name in header for name in joint.x_names) else ("x",))
+    items = item or (joint.x_names if all(name in header for name in joint.x_names) else _first("item", header))
+    if not items:
+        raise click.UsageError(f"{path.name}: name the column of items with --item, {alternatives('item', header)}.")
     chosen = {
-        role: given or next((name for name in NAMES[role] if name in header and name not in items), None)
+        role: given or next(iter(_first(role, [name for name in header if name not in items])), None)
         for role, given in (("system", system), ("word", word), ("weight", weight))
     }
     if chosen["word"] is None:
         raise click.UsageError(f"{path.name}: name the column of words with --word, {alternatives('word', header)}.")
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
-    return systems_of(table, bool(by), counts)
+    return systems_of(table, bool(by), counts, path.stem)
+
+
+def _first(role: str, header: list[str]) -> tuple[str, ...]:
+    """The column that has the role by its name, if there is one."""
+    return tuple(name for name in NAMES[role] if name in header)[:1]
 
 
 EXPENDABLE = (
@@ -251,7 +263,7 @@ def write(
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
         printing.note(f"wrote {plot}")
     if report is not None:
-        title = f"{family} of {source.title} with {len(frame)} given systems"
+        title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
         placed.with_systems().report(report, title=title, notation=notation)
         printing.note(f"wrote {report}")
 

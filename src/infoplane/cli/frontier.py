@@ -329,7 +329,7 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> TextTable:
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:
         by_parameter.setdefault(run.parameter, []).append(run)
-    for answer in found.best_answers():
+    for answer in sorted(found.best_answers(), key=lambda answer: written.of(answer.run.parameter)):
         run, same = answer.run, by_parameter[answer.run.parameter]
         # Starts that end at the same point differ by rounding, and only one of them is in the Pareto set.
         remarks = ["Pareto"] if any(abs(one.ixz - run.ixz) + abs(one.iyz - run.iyz) < 1e-6 for one in pareto) else []

@@ -182,7 +182,7 @@ def make_family(
         return make, None, [family.member(**own)]
     written = family.notation(notation)
     given = np.array(values) if grid is None else np.geomspace(*grid)
-    parameters = np.array([written.of(float(value)) for value in given])
+    parameters = np.array([written.read(float(value)) for value in given])
     return make, parameters, [make(float(parameter)) for parameter in parameters]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import click
 import numpy as np
@@ -33,7 +33,13 @@ from .numerals import Number, Whole
 from .tables import read_frame
 from .typed_files import check_column, located
 
+if TYPE_CHECKING:
+    from ..joint.binning import BinRule
+
 DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
+
+FOR_THE_PAGE = 10.0
+"""Seconds for the certified utility of any release that leaks as much, as in ``infoplane audit``."""
 
 TELLS_ALL = 0.9
 """The share of the secret's bits from which on a single column is warned of: such a column all but is the secret."""
@@ -151,6 +157,10 @@ def release(
         if name in (*columns, *keep):
             where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
             raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
+    if proof is not None and confidence is not None:
+        raise click.UsageError(
+            "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
+        )
     key = read_key(id_column, key_file)
     if id_column is not None and id_column in (*columns, *keep, *hide):
         raise InvalidOptionError(
@@ -187,9 +197,12 @@ def release(
     if proof is not None and isinstance(kept, Release):
         kept.save(proof)
         printing.note(f"wrote {proof}")
-    found = audit(joint, kept, max_seconds=0.0)
+    found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
+    proven = [_within_caps(kept)] if isinstance(kept, Release) else []
     if report is not None:
-        page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])
+        page = audit_page(
+            joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *proven, *cost]
+        )
         output.write_page(page, report)
     if as_json:
         printing.print_json(
@@ -201,7 +214,7 @@ def release(
             }
         )
     else:
-        _say(kept, found, caps, cost)
+        _say(found, caps, [*proven, *cost])
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
         printing.note("Nothing but a constant release passes with this confidence.")
         context.exit(NOT_CONVERGED)
@@ -212,7 +225,7 @@ def read_joint(
     columns: tuple[str, ...],
     hide: tuple[str, ...],
     keep: tuple[str, ...],
-    bins: Mapping[str, int | str],
+    bins: Mapping[str, BinRule],
     missing: Literal["error", "category"],
     id_column: str | None = None,
 ) -> tuple[Any, Joint | TaskJoint]:
@@ -346,15 +359,18 @@ def _warn_of_other_mechanism(made: Mechanism, path: Path) -> None:
         )
 
 
-def _say(kept: EncoderView, found: Any, caps: str, cost: list[str]) -> None:
+def _within_caps(kept: Release) -> str:
+    """How far it is from the best release."""
+    return f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven."
+
+
+def _say(found: Any, caps: str, more: list[str]) -> None:
     """What is promised, in sentences."""
     printing.say(f"Caps: {caps}.")
     for measure in PROMISES:
         if measure in found.index:
             printing.say(found.sentence[measure])
-    if isinstance(kept, Release):
-        printing.say(f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.")
-    for sentence in cost:
+    for sentence in more:
         printing.say(sentence)
     printing.say(
         "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."

@@ -237,8 +237,9 @@ def capped(
     else:
         if found.about:
             printing.say(f"{found.about}.")
-        show(answer, source.title)
-        printing.say(str(found).splitlines()[-1])
+        show(answer, source.title, warned=bool(found.about))
+        if (last := str(found).splitlines()[-1]) not in found.about:
+            printing.say(last)
     if interrupted:
         printing.note("Interrupted: this is the best release found by then, within the cap.")
         context.exit(interruption.code)
@@ -324,8 +325,8 @@ def parameter_of(problem: MarkovLagrangian, notation: str) -> str:
     return f" at {written.name} {written.of(problem.parameter):g}"
 
 
-def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
-    """Print the numbers, and the letters of each cluster."""
+def show(found: Solution, title: str, notation: str = NOTATIONS[0], *, warned: bool = False) -> None:
+    """Print the numbers, and the letters of each cluster; the caution, unless the reader was ``warned``."""
     parameter = parameter_of(found.problem, notation)
     converged = sum(one.status.converged for one in found.starts)
     residuals = found.residuals
@@ -349,7 +350,7 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0]) -> None:
             if found.starts
             else ("time", f"{found.seconds:.2f} s")
         ),
-        *(() if found.caution is None else (("caution", found.caution),)),
+        *(() if found.caution is None or warned else (("caution", found.caution),)),
     ]
     printing.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
     printing.print_table(cluster_table(found))
@@ -387,5 +388,5 @@ def cluster_table(found: Solution) -> TextTable:
             text,
         )
     if found.clusters > SHOWN_ROWS:
-        made.add_row("...", "", "", f"{found.clusters - SHOWN_ROWS:,} smaller ones; --json and --out have all")
+        made.add_row("...", "", "", f"{counted(found.clusters - SHOWN_ROWS, 'smaller one')}; --json and --out have all")
     return made

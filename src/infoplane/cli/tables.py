@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import csv
 import math
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -276,7 +277,11 @@ def _number(rows: TableRows, cell: Any, line: int, where: str) -> float:
     try:
         return rows.number(cell)
     except ValueError:
-        raise InvalidJointError(f"line {line}, {where}: found {_text(cell)!r} where a number is expected.") from None
+        said, text = f"line {line}, {where}: found {_text(cell)!r} where a number is expected", _text(cell)
+        plain = re.sub(r"(?<=\d)[., '](?=\d{3}(?!\d))", "", text)
+        if plain != text and plain.replace(",", ".", 1).replace(".", "", 1).isdecimal():
+            said += f": write {plain!r}, without what parts the thousands"
+        raise InvalidJointError(f"{said}.") from None
 
 
 def _whole_numbers(cells: list[Any]) -> list[Any]:

@@ -122,6 +122,16 @@ def told(joint: Joint, row: Array) -> Array:
 
 
 def predicted(cluster: Cluster, y_labels: tuple[Hashable, ...], most: int) -> str:
-    """p(y|z) in words, the largest first: ``ham 0.94, spam 0.06``."""
-    order = [int(y) for y in np.argsort(-cluster.p_y, kind="stable")[:most] if cluster.p_y[y] >= SEEN]
-    return ", ".join(f"{label_text(y_labels[y], 24)} {cluster.p_y[y]:.2f}" for y in order)
+    """p(y|z) in words, the largest first: ``ham 0.94, spam 0.06``; of several targets, ``keep income: low 0.62; hide sex: f 0.58``."""
+    if cluster.p_y.sum() > 1.5:  # each target has a p(y|z) of its own, and stands first in its labels
+        parts: dict[Hashable, dict[int, Hashable]] = {}
+        for y, label in enumerate(y_labels):
+            assert isinstance(label, tuple)
+            parts.setdefault(label[0], {})[y] = label[1:]
+        return "; ".join(f"{label_text(name, 24)}: {_largest(cluster.p_y, part, most)}" for name, part in parts.items())
+    return _largest(cluster.p_y, dict(enumerate(y_labels)), most)
+
+
+def _largest(p_y: Array, labels: dict[int, Hashable], most: int) -> str:
+    order = [y for y in sorted(labels, key=lambda y: -p_y[y])[:most] if p_y[y] >= SEEN]
+    return ", ".join(f"{label_text(labels[y], 24)} {p_y[y]:.2f}" for y in order)

@@ -34,24 +34,26 @@ from ..sampling.leakage import LeakageBound, bound_of, predicted_bound
 from ..solution import Run, finished
 from ..status import STATIONARY_TOL, Residuals, Status, judge
 
-SHARES = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
-"""Of the cap, what releases are fitted to: the bound of a test lies above what a release leaks by a part that is large for few records."""
 
-FEWER = (2, 3, 4, 6, 8, 12, 16, 24, 32)
-"""Numbers of clusters to which each is merged, too: fewer clusters have less noise in their bound."""
+class PathRules(NamedTuple):
+    """Which releases stand on the path that is tested."""
 
-MERGED = 400
-"""Clusters up to which that is done: the merging takes the square of them."""
+    shares: tuple[float, ...] = (0.0, 0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95, 1.0)
+    """Of the cap, what releases are fitted to: a test's bound lies above what a release leaks by a part that is large for few records."""
+    fewer: tuple[int, ...] = (2, 3, 4, 6, 8, 12, 16, 24, 32)
+    """Numbers of clusters to which each is merged, too: fewer clusters have less noise in their bound."""
+    merged: int = 400
+    """Clusters up to which that is done: the merging takes the square of them."""
+    steps: int = 32
+    """Most releases on the path, evenly taken from the candidates: of heart, 10,000 records at 0.01 bits kept 2.547 bits with 8, and
+    2.583 with 32."""
+    boldest: float = 1.5
+    """Times the cap, the expected bound up to which a release is worth a test."""
+    useful: float = 1e-3
+    """Nats of I(X;Z) that each release on the path must have more than the one before."""
 
-STEPS = 32
-"""Most releases on the path, evenly taken from the candidates: of heart, 10,000 records at 0.01 bits kept 2.547 bits with 8, and
-2.583 with 32."""
 
-BOLDEST = 1.5
-"""Times the cap, the expected bound up to which a release is worth a test."""
-
-USEFUL = 1e-3
-"""Nats of I(X;Z) that each release on the path must have more than the one before."""
+PATH = PathRules()
 
 
 class PathRelease(NamedTuple):
@@ -163,7 +165,7 @@ def halves(joint: Joint, rng: np.random.Generator) -> Halves:
 
 def caps_below(cap: float) -> list[float]:
     """The caps to which releases are fitted."""
-    return [share * cap for share in SHARES]
+    return [share * cap for share in PATH.shares]
 
 
 def path_of(
@@ -182,14 +184,14 @@ def path_of(
     cautious = steps(0.0, [*_partitions(fit), *([] if private is None else _coarser(private, fit.p_x))])
     bolder = [step for eps, W in releases for step in steps(eps, _coarser(W, fit.p_x))]
     path = [PathRelease(np.ones((1, fit.shape[0])), 0.0, 0.0, 0.0)]
-    useful = [step for step in cautious if step.ixz > USEFUL]
+    useful = [step for step in cautious if step.ixz > PATH.useful]
     if useful:
         path.append(min(useful, key=lambda one: one.predicted))
     for step in sorted([*useful, *bolder], key=lambda one: (one.predicted, -one.ixz)):
-        if path[-1].predicted <= step.predicted <= BOLDEST * cap and step.ixz > path[-1].ixz + USEFUL:
+        if path[-1].predicted <= step.predicted <= PATH.boldest * cap and step.ixz > path[-1].ixz + PATH.useful:
             path.append(step)
-    if len(path) > STEPS:
-        kept = np.unique(np.linspace(1, len(path) - 1, STEPS).round().astype(int))
+    if len(path) > PATH.steps:
+        kept = np.unique(np.linspace(1, len(path) - 1, PATH.steps).round().astype(int))
         path = [path[0], *(path[at] for at in kept)]
     return path
 
@@ -197,18 +199,18 @@ def path_of(
 def _partitions(fit: Joint) -> Iterator[Array]:
     """Hard groups of letters that leak little: Merge-Two's, of few groups."""
     letters = int(np.count_nonzero(fit.p_x))
-    if letters <= MERGED:
+    if letters <= PATH.merged:
         merges = merge_two(fit)
-        yield from (merges.encoder_at(k) for k in FEWER if k < letters)
+        yield from (merges.encoder_at(k) for k in PATH.fewer if k < letters)
 
 
 def _coarser(W: Array, p_x: Array) -> Iterator[Array]:
     """A release, and the same with fewer clusters: those are merged whose p(x|z) are most alike, which costs the least I(X;Z)."""
     W = compact(W, p_x)
     yield W
-    if 2 < len(W) <= MERGED:
+    if 2 < len(W) <= PATH.merged:
         merges = agglomerative_bottleneck(Joint.from_counts(W * p_x))
-        for k in FEWER:
+        for k in PATH.fewer:
             if k < len(W):
                 yield merges.encoder_at(k) @ W
 

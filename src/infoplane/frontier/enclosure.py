@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import InvalidOptionError
+from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
 from ..kernels.common.roots import UNIT
@@ -159,7 +160,7 @@ class Enclosure(Result):
     def __str__(self) -> str:
         return (
             f"I(Y;Z) is known to {self.gap_bits:.2g} bits along the whole curve, least well at I(X;Z) = {self.widest_bits:.4g} bits "
-            f"({self.proven} proven bounds)"
+            f"({counted(self.proven, 'proven bound')})"
         )
 
 

@@ -120,7 +120,8 @@ class Frontier:
         if not said:
             return None
         strongest = max(said, key=lambda run: run.iyz)
-        return f"At {len(said):,} of {counted(len(best), 'parameter')} chance is half of it or more, as here: {strongest.caution}."
+        often = f"At {len(said):,} of {counted(len(best), 'parameter')} chance is half of it or more"
+        return f"{often}. Where most is said of Y: {strongest.caution}."
 
     @property
     def cautions(self) -> list[str]:

@@ -121,8 +121,8 @@ def suggest(frontier: Frontier, notation: str = "gamma") -> Suggestion:
     transitions = _transitions(best, counts)
     stretches = [
         f"Between {written.symbol} = {written.of(best[first].run.parameter):.4g} and "
-        f"{written.of(best[last].run.parameter):.4g} the number of clusters changes with each of the {last - first} steps, from "
-        f"{counts[first]} to {counts[last]}: more transitions than this grid tells apart."
+        f"{written.of(best[last].run.parameter):.4g} the number of clusters changes with each of the {last - first} steps, "
+        f"{_listed(counts[first : last + 1])}: more transitions than this grid tells apart."
         for first, last in _stretches(counts)
     ]
     kinks = _kinks([answer.run for answer in best])
@@ -208,6 +208,10 @@ def _about_kinks(kinks: tuple[Kink, ...], written: Notation) -> list[str]:
         + ("while it stays beside it." if one.steeper > 1e3 else f"{one.steeper:.2g} times as fast as beside it.")
         for one in kinks
     ]
+
+
+def _listed(counts: list[int]) -> str:
+    return ", ".join(map(str, counts)) if len(counts) <= 6 else f"from {counts[0]} to {counts[-1]}"
 
 
 def _stretches(counts: list[int]) -> list[tuple[int, int]]:

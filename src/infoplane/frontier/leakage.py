@@ -10,6 +10,7 @@ With ``confidence`` the cap is about the population that the records were drawn 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -19,7 +20,7 @@ import numpy as np
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
-from ..certificate.funnel.privacy import MAX_BASES, private_encoder
+from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
 from ..checks import listed, number
 from ..information import Array
 from ..joint.joint import Joint, check_joint
@@ -163,7 +164,16 @@ def _cap(value: float) -> float:
 
 
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:
-    """One answer per cap: perfect privacy, the solvers' clusters, and then column generation, each with its share of the time."""
+    """One answer per cap: perfect privacy, the solvers' clusters, and then column generation, each with its share of the time.
+
+    A cap of 0 is perfect privacy, and its answer is that one's, exactly, wherever its bases can be gone through.
+    """
+    exact = private_release(support, budget.part(seconds=HIDING * limits.max_seconds)) if 0.0 in caps else None
+    if exact is not None and exact.gap <= limits.tol:
+        nothing = CappedFunnel(exact.solution, exact.upper_bound, limits.tol, 0.0, math.inf, 0, 0)
+        others = [eps for eps in caps if eps > 0.0]
+        found = iter(_curve(support, others, limits, budget) if others else [])
+        return [next(found) if eps > 0.0 else nothing for eps in caps]
     whole = budget.part(seconds=limits.max_seconds * len(caps))
     programme, private = _columns(support, caps, whole, SOLVING)
     seconds = max(limits.max_seconds - whole.seconds_spent / len(caps), 0.1 * limits.max_seconds)

@@ -79,7 +79,7 @@ class Release(ConstrainedFunnel):
     secrets: tuple[Hashable, ...]
     """The values of S whose lift is capped."""
     beta: float
-    """The multiplier of the average cap: how much I(X;Z) grows with it."""
+    """The multiplier of the average cap: how much I(X;Z) grows with it; 0 if there is none, or if it is 0."""
     multipliers: Array | None = field(repr=False)
     """lambda_x, from which, with beta, the upper bound follows; None if it needed none."""
     cells: int = field(repr=False)
@@ -158,7 +158,8 @@ class Release(ConstrainedFunnel):
             f"I(S;Z) {bits(self.iyz):.6g} bits; lifts from {bits(down.nats):+.3f} bits ({label_text(down.secret)}, z{down.z}) to "
             f"{bits(up.nats):+.3f} bits ({label_text(up.secret)}, z{up.z})",
             f"{counted(self.clusters, 'released value')}"
-            + ("" if group is None else f", the rarest expected for {group:.3g} records"),
+            + ("" if group is None else f", the rarest expected for {group:.3g} records")
+            + (f"; {rare}" if (rare := rare_values(self.p_z, self.joint.records)) else ""),
             "all of this is about the table: what it says of other people is a matter of how many records are behind it",
         ]
         return "\n".join(lines)
@@ -309,6 +310,8 @@ def release_mechanism(
         tol=limits.tol,
         task=task,
     )
+    if leakage == 0.0:  # nothing on average is nothing from any value
+        leakage, lift, two_sided, chosen = None, 0.0, True, np.ones_like(chosen)
     if lift is None and group is None and leakage is not None and (task is None or _by_edges(task)):
         within = partial(funnel_at_leakage, joint) if task is None else partial(task_at_leakage, task)
         found: Any = within(leakage, tol=tol, max_cells=max_cells, max_seconds=max_seconds)
@@ -335,6 +338,18 @@ def release_mechanism(
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_released, support, terms, known, limits, budget, rng, make)], budget)[0]
+
+
+def rare_values(p_z: Array, records: int | None) -> str:
+    """The caution that released values are expected for less than one record each, "" if none is."""
+    few = 0 if records is None else int((p_z * records < 1.0 - 1e-9).sum())
+    if not few:
+        return ""
+    verb = "is" if few == 1 else "are"
+    return (
+        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record each: who has one is likely alone "
+        "with it, and min_group rules that out"
+    )
 
 
 NATS = "a number of nats, 0 or more"

@@ -38,6 +38,7 @@ class ReleaseFrontier:
     """
 
     joint: Joint
+    """What is released, x, and what is hidden, y."""
     releases: tuple[Release, ...] = field(repr=False)
     """By average cap, each first without a lift cap, if there is an average one, then from the loosest lift cap to the tightest."""
 
@@ -100,9 +101,9 @@ def release_frontier(
     Parameters
     ----------
     joint
-        p(x, y): X is released, Y is the secret.
+        p(x, s): X is released, the joint's Y is the secret S.
     max_leakages
-        Caps in **nats** on the average I(Y;Z); None is none.
+        Caps in **nats** on the average I(S;Z); None is none.
     max_lifts
         Caps in **nats** on the lift of every released value.
     two_sided, rng, tol

@@ -9,6 +9,8 @@ import shutil
 
 import pandas as pd
 
+from ..formatting import rounded
+
 WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
 """Columns that a narrow terminal shows: they fit into 80 letters, the width of most."""
 
@@ -39,5 +41,6 @@ class RunsFrame(pd.DataFrame):
             return repr(whole)
         rest = [str(name) for name in whole if name not in shown]
         rows = {"max_rows": pd.get_option("display.max_rows"), "min_rows": pd.get_option("display.min_rows")}
-        text = whole[shown].to_string(formatters={"gap_nats": "{:.1e}".format}, **rows)
+        forms = {name: rounded for name in shown if name.endswith("_bits") or name == "loss_nats"}
+        text = whole[shown].to_string(formatters={**forms, "gap_nats": "{:.1e}".format}, **rows)
         return f"{text}\nand {', '.join(rest)}"

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -38,17 +38,21 @@ if TYPE_CHECKING:
 MET = 1e-6 * NATS_PER_BIT
 """Distance to the target, in nats, within which it counts as met."""
 
-STRAIGHT = 1e-8
-"""A gain over the chord below this share of parameter x length counts as 0. A smooth piece has more, until it is shorter than `MET`."""
 
-JUMP = 1e-10
-"""Relative difference within which two parameters count as equal: between their encoders there is a jump."""
+class TargetRules(NamedTuple):
+    """When a target is met, and when to give up."""
 
-ROUNDS = 60
-"""Most parameters that are solved on the way to a target: a bracket that is halved so often is narrower than rounding."""
+    straight: float = 1e-8
+    """A gain over the chord below this share of parameter x length counts as 0. A smooth piece has more, until it is shorter than `MET`."""
+    jump: float = 1e-10
+    """Relative difference within which two parameters count as equal: between their encoders there is a jump."""
+    rounds: int = 60
+    """Most parameters that are solved on the way to a target: a bracket that is halved so often is narrower than rounding."""
+    max_seconds: float = 20.0
+    """How long parameters are refined before the time sharing of the nearest two runs is returned."""
 
-MAX_SECONDS = 20.0
-"""How long parameters are refined before the time sharing of the nearest two runs is returned."""
+
+RULES = TargetRules()
 
 
 def at(
@@ -59,7 +63,7 @@ def at(
     solver: Solver | str | None = None,
     max_iter: int = 20_000,
     tol: float = 1e-8,
-    max_seconds: float = MAX_SECONDS,
+    max_seconds: float = RULES.max_seconds,
 ) -> Solution:
     """The encoder at a target; see `Frontier.at`."""
     began = time.perf_counter()
@@ -124,17 +128,17 @@ class TargetSearch:
         if chord_parameter(a, b) is None:
             return self.by_parameter(a, b, self.family)
         points = list(curve)
-        for number in range(ROUNDS):
+        for number in range(RULES.rounds):
             if self.over:
                 break
             a, b = bracket(corners(points, hides_y), self.axis, self.target)
-            by_secant = number % 2 == 1 and a.parameter - b.parameter > JUMP * a.parameter
+            by_secant = number % 2 == 1 and a.parameter - b.parameter > RULES.jump * a.parameter
             chord = None if by_secant else chord_parameter(a, b)
             theta = self.secant(a, b) if chord is None else chord
             problem = self.family(theta)
             here = [problem.value(self.joint, point.run.encoder) for point in (a, b)]
             # Losses differ by rounding, some 1e-13 nats, even where nothing is gained.
-            nothing = max(1e-13, STRAIGHT * theta * length(a, b) if chord is not None else 0.0)
+            nothing = max(1e-13, RULES.straight * theta * length(a, b) if chord is not None else 0.0)
             c = self.solved(problem, a, b, mixed=number == 0)
             if c.run.status is Status.INTERRUPTED:
                 break
@@ -151,8 +155,8 @@ class TargetSearch:
 
     def by_parameter(self, a: FrontierPoint, b: FrontierPoint, family: ProblemFamily) -> Solution:
         """The same for a Lagrangian that is more than I(X;Z) and I(Y;Z): it has no chord, so the bracket of the parameter is narrowed."""
-        for number in range(ROUNDS):
-            if self.over or abs(a.parameter - b.parameter) <= JUMP * a.parameter:
+        for number in range(RULES.rounds):
+            if self.over or abs(a.parameter - b.parameter) <= RULES.jump * a.parameter:
                 break
             c = self.solved(family(self.secant(a, b, bisect=number % 2 == 1)), a, b, mixed=False)
             if c.run.status is Status.INTERRUPTED:

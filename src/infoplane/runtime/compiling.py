@@ -32,8 +32,8 @@ COMPILING = "compiling kernels, once per machine (about half a minute)"
 
 _told = threading.Event()
 
-_compiling: list[tuple[int, float]] = []
-"""Which thread had an entry compiled, or read from disk, and the seconds that it took or waited for."""
+_compiling: dict[int, float] = {}
+"""Seconds for which each thread had entries compiled or read from disk, or waited for them."""
 
 
 def part(function: F, **flags: Any) -> F:
@@ -94,7 +94,8 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
         mark_as_used(folder)
         if compiled.stats.cache_misses:
             remove_unused(folder)
-    _compiling.append((threading.get_ident(), time.perf_counter() - began))
+    mine = threading.get_ident()
+    _compiling[mine] = _compiling.get(mine, 0.0) + time.perf_counter() - began
 
 
 def _name(compiled: Any, types: tuple[Any, ...]) -> str:
@@ -119,13 +120,12 @@ def collector_at_rest() -> Iterator[None]:
 
 def clock() -> float:
     """Seconds, as by `time.perf_counter`, less those of the compiler: by this clock a proof is not cut short by it."""
-    return time.perf_counter() - sum(seconds for _, seconds in _compiling)
+    return time.perf_counter() - sum(list(_compiling.values()))
 
 
 def own_clock() -> float:
     """The same for work in this thread alone, less what it had compiled itself: by this clock no run pays for those that come after it."""
-    mine = threading.get_ident()
-    return time.perf_counter() - sum(seconds for thread, seconds in _compiling if thread == mine)
+    return time.perf_counter() - _compiling.get(threading.get_ident(), 0.0)
 
 
 @contextmanager

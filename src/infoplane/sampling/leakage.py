@@ -27,7 +27,7 @@ from __future__ import annotations
 import math
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -46,14 +46,19 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 """Of the bound, unless the caller says otherwise."""
 
-RARE = 10
-"""Records of a value of Y below which it is taken together with others: with five, the bound held in .35 to .62 of the samples."""
 
-SMALLEST_DEGREES = 1e-9
-"""Degrees of freedom that stand for none: the chi-square is then 0 or, with probability 1 - exp(-lambda/2), is not."""
+class LeakageRules(NamedTuple):
+    """What the bound takes together, and what it leaves out."""
 
-RARE_SHARE = 0.2
-"""Of the error, what the masses of the rare values may take: their part is small, and exact."""
+    rare: int = 10
+    """Records of a value of Y below which it is taken together with others: with five, the bound held in .35 to .62 of the samples."""
+    smallest_degrees: float = 1e-9
+    """Degrees of freedom that stand for none: the chi-square is then 0 or, with probability 1 - exp(-lambda/2), is not."""
+    rare_share: float = 0.2
+    """Of the error, what the masses of the rare values may take: their part is small, and exact."""
+
+
+RULES = LeakageRules()
 
 
 @dataclass(frozen=True)
@@ -76,11 +81,13 @@ class LeakageBound:
     expected: float
     """What these records would show on average of a release that leaks nothing."""
     records: int
+    """How many there are."""
     confidence: float
+    """Such as 0.95."""
     seen: bool = False
     """Whether the encoder was made from these records; the bound is then I(Y;Z) plus what their noise can add, and not less."""
     pooled: tuple[Hashable, ...] = field(default=())
-    """Values of Y that were taken as one, as some of them have fewer than `RARE` records; () if none were."""
+    """Values of Y that were taken as one, as some of them have fewer than `RULES.rare` records; () if none were."""
     pooled_part: float = 0.0
     """Of the bound, what telling these values apart could add."""
 
@@ -99,8 +106,8 @@ class LeakageBound:
         names = ", ".join(label_text(label, 30) for label in self.pooled[:3])
         more = f" and {len(self.pooled) - 3:,} more" if len(self.pooled) > 3 else ""
         return (
-            f"{said}; {names}{more} were taken as one value, as some have fewer than {RARE} records, and {bits(self.pooled_part):.4g} "
-            "bits of the bound are for telling them apart"
+            f"{said}; {names}{more} were taken as one value, as some have fewer than {RULES.rare} records, and "
+            f"{bits(self.pooled_part):.4g} bits of the bound are for telling them apart"
         )
 
 
@@ -175,8 +182,8 @@ def bound_of(
     pool = _pool(n_y)
     part = 0.0
     if len(pool):
-        part = _told_apart(n_y[pool], n, RARE_SHARE * error)
-        error *= 1.0 - RARE_SHARE
+        part = _told_apart(n_y[pool], n, RULES.rare_share * error)
+        error *= 1.0 - RULES.rare_share
         counts = _pooled(counts, pool)
     found = sampled_information(W, counts)
     says = np.ptp(W, axis=1).max() > 0.0  # a release that is the same for every x leaks nothing, whatever the records
@@ -221,7 +228,7 @@ def _upper_seen(found: SampledInformation, error: float) -> float:
 def _chi_square(found: SampledInformation) -> tuple[int, float, float]:
     """N, 2n I^ and 2n E0."""
     n = found.records
-    return n, 2.0 * n * found.value, max(2.0 * n * found.expected, SMALLEST_DEGREES)
+    return n, 2.0 * n * found.value, max(2.0 * n * found.expected, RULES.smallest_degrees)
 
 
 def _margin(found: SampledInformation, error: float) -> float:
@@ -235,10 +242,10 @@ def _pool(n_y: IntArray) -> IntArray:
     """The values of Y with too few records, and of the others, smallest first, as many as it takes to have enough together; or none."""
     seen = np.flatnonzero(n_y)
     order = seen[np.argsort(n_y[seen], kind="stable")]
-    rare = int(np.count_nonzero(n_y[order] < RARE))
+    rare = int(np.count_nonzero(n_y[order] < RULES.rare))
     if not rare:
         return order[:0]
-    enough = int(np.searchsorted(np.cumsum(n_y[order]), RARE)) + 1
+    enough = int(np.searchsorted(np.cumsum(n_y[order]), RULES.rare)) + 1
     return np.sort(order[: max(rare, enough)])
 
 

@@ -12,6 +12,7 @@ likelihood); Varadhan and Roland (2008), Scand. J. Stat. 35 (SQUAREM).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,17 +23,22 @@ from ..joint.support import Support
 from .distinct import DistinctRows
 from .shrinkage import HALF, shrunk
 
-STEPS = 500
-"""EM steps at most, so that the worst table takes seconds; the tables of benchmarks/sampling.py end long before."""
 
-RISE = 1e-6
-"""Relative rise of the likelihood, over a SQUAREM cycle, below which it has ended: stopping early is a little shrinkage more. On InstEval's
-students 1e-9 raises the likelihood of 8 groups by 8 nats of 115,848."""
+class EMRules(NamedTuple):
+    """When EM ends."""
 
-FAINT = 1e-12
-"""Least p(z) inside EM, so that its logarithm is finite; groups below `DEAD` at the end are left out."""
+    steps: int = 500
+    """EM steps at most, so that the worst table takes seconds; the tables of benchmarks/sampling.py end long before."""
+    rise: float = 1e-6
+    """Relative rise of the likelihood, over a SQUAREM cycle, below which it has ended: stopping early is a little shrinkage more. On
+    InstEval's students 1e-9 raises the likelihood of 8 groups by 8 nats of 115,848."""
+    faint: float = 1e-12
+    """Least p(z) inside EM, so that its logarithm is finite; groups below `DEAD` at the end are left out."""
+    dead: float = 1e-9
+    """P(z)."""
 
-DEAD = 1e-9  # p(z)
+
+RULES = EMRules()
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,10 +67,10 @@ def _climbed(counts: DistinctRows, weights: Array, centres: Array) -> Multinomia
     theta = np.column_stack([np.log(weights), np.log(centres)])
     once, _ = _step(counts, theta)
     last, steps = -np.inf, 1
-    while steps < STEPS:
+    while steps < RULES.steps:
         twice, value = _step(counts, once)
         steps += 2
-        if value - last < RISE * abs(value):
+        if value - last < RULES.rise * abs(value):
             break
         last = value
         r, v = once - theta, twice - 2.0 * once + theta
@@ -73,7 +79,7 @@ def _climbed(counts: DistinctRows, weights: Array, centres: Array) -> Multinomia
         far = _normalised(theta + 2.0 * length * r + length**2 * v)
         beyond, ahead = _step(counts, far)
         theta, once = (far, beyond) if ahead >= value else (once, twice)
-    alive = once[:, 0] > np.log(DEAD)
+    alive = once[:, 0] > np.log(RULES.dead)
     weights, centres = np.exp(once[alive, 0]), np.exp(once[alive, 1:])
     weights /= weights.sum()
     _, log_total = _softmax(counts.rows @ np.log(centres).T + np.log(weights))
@@ -88,7 +94,9 @@ def _step(counts: DistinctRows, theta: Array) -> tuple[Array, float]:
     posterior *= counts.times[:, None]
     p = posterior.sum(axis=0)
     q = posterior.T @ counts.rows + HALF
-    return np.column_stack([np.log(np.maximum(p / p.sum(), FAINT)), np.log(q / q.sum(axis=1, keepdims=True))]), value
+    return np.column_stack(
+        [np.log(np.maximum(p / p.sum(), RULES.faint)), np.log(q / q.sum(axis=1, keepdims=True))]
+    ), value
 
 
 def _softmax(scores: Array) -> tuple[Array, Array]:
@@ -103,7 +111,7 @@ def _softmax(scores: Array) -> tuple[Array, Array]:
 
 def _normalised(theta: Array) -> Array:
     """Logarithms whose exponentials sum to 1 again, over z and over y, none of them below the least that EM itself gives."""
-    log_p, log_q = np.maximum(theta[:, :1], np.log(FAINT)), theta[:, 1:]
+    log_p, log_q = np.maximum(theta[:, :1], np.log(RULES.faint)), theta[:, 1:]
     return np.column_stack([log_p - _log_sum(log_p.T), log_q - _log_sum(log_q)])
 
 

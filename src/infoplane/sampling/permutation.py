@@ -39,12 +39,15 @@ class PermutationTest(NamedTuple):
     """
 
     p_value: float
+    """Share of pairings, the records' own included, that show as much information."""
     information: float
     """As the records show it."""
     expected: float
     """Mean over the random pairings: what independence alone shows."""
     pairings: int
+    """Random ones drawn."""
     records: int
+    """How many there are."""
 
     def __str__(self) -> str:
         return (

@@ -9,6 +9,8 @@ a Dirichlet distribution; the multinomial coefficients, which do not depend on a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from ..information import Array
@@ -17,8 +19,16 @@ from .distinct import DistinctRows
 HALF = 0.5
 """Pseudo-count of every y in what all rows say together, and in each centre (Krichevsky and Trofimov 1981)."""
 
-LEAST, MOST = 1e-2, 1e6
-"""Between which the concentration a is looked for: a row of one record, or of a million, then decides alone or not at all."""
+
+class ShrinkageRules(NamedTuple):
+    """What is added, and how much of it may be."""
+
+    least: float = 1e-2
+    most: float = 1e6
+    """Between which the concentration a is looked for: a row of one record, or of a million, then decides alone or not at all."""
+
+
+RULES = ShrinkageRules()
 
 
 def overall(columns: Array) -> Array:
@@ -53,7 +63,7 @@ def concentrated(counts: DistinctRows) -> Array:
     pi = overall(counts.times @ counts.rows)
     found = minimize_scalar(
         lambda log_a: -log_likelihood(counts, np.exp(log_a) * pi),
-        bounds=(np.log(LEAST), np.log(MOST)),
+        bounds=(np.log(RULES.least), np.log(RULES.most)),
         method="bounded",
         options={"xatol": 1e-3},
     )

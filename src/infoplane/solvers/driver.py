@@ -69,6 +69,7 @@ class Iteration(ABC):
     state: Any
     """A `IterationState`."""
     found_by: str
+    """The name that solutions give as their solver."""
     advice: str = ""
     """What to change if a run does not converge, as in `Solution`."""
 
@@ -110,8 +111,11 @@ class Progress:
     iterations: int
     """Most iterations that any run has done."""
     runs: int
+    """Starts."""
     running: int
+    """Those that have not ended."""
     best_loss: float
+    """The lowest loss of any of them."""
 
 
 Callback = Callable[[Progress], object]
@@ -189,13 +193,13 @@ def _left(iteration: Iteration) -> IntArray:
 def _ended(iteration: Iteration, run: int, W: Array) -> Run:
     """One run, with the status that its residuals and its outcome say."""
     state, job, recorded = iteration.state, iteration.job, iteration.recorded[run]
-    residuals = Residuals(*(float(one) for one in state.residuals[run]))
+    residuals = Residuals(*state.residuals[run].tolist())
     iterations = int(state.iterations[run])
     otherwise, advice = Status.STALLED, iteration.advice
     if state.outcome[run] in (RUNNING, STATIONARY):
-        unfinished = iterations < iteration.limit and job.budget.stopped
-        otherwise = Status.INTERRUPTED if unfinished else Status.ITERATION_LIMIT
-        if iterations < iteration.limit and job.budget.seconds_left <= 0.0:
+        unfinished = iterations < iteration.limit
+        otherwise = Status.INTERRUPTED if unfinished and job.budget.stopped else Status.ITERATION_LIMIT
+        if unfinished and state.outcome[run] == RUNNING and job.budget.seconds_left <= 0.0:
             advice = "raise max_seconds"
     return Run(
         encoder=W,

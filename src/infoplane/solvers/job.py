@@ -38,7 +38,9 @@ class Job:
     """
 
     support: Support
+    """The joint's letters of positive mass."""
     problem: MarkovLagrangian
+    """What to minimise."""
     starts: Array
     """Encoders of the letters of positive mass, (R, |Z|, |X|)."""
     tol: float = STATIONARY_TOL
@@ -48,6 +50,7 @@ class Job:
     record: bool = False
     """Whether runs keep traces."""
     budget: Budget = field(default_factory=Budget)
+    """Iterations, work, cells and seconds that may be spent; also whether somebody has asked for an end."""
     after_default: bool = False
     """Whether the starts are what the default solver has found: nobody needs to ask it again."""
 

@@ -18,6 +18,7 @@ from .fixed_point.blahut_arimoto import BlahutArimoto
 from .merging import Merging
 from .pooling import Pooling
 from .portfolio import Portfolio
+from .root_tracking import RootTracking
 from .splitting.solver import DouglasRachford
 from .splitting.three_block import ThreeBlockADMM
 from .submodular import Submodular
@@ -49,6 +50,7 @@ SOLVERS: dict[str, Solver] = {
         BlahutArimoto(),
         BregmanProjection(),
         TransportBottleneck(),
+        RootTracking(),
         Merging(),
         Submodular(),
         TaskPortfolio(),

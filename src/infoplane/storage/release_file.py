@@ -1,6 +1,7 @@
-"""A release as a file that others can check: p(x, s), p(z|x), its caps, its bound and the multipliers that prove it (`infoplane_verify`).
+"""A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers.
 
-It holds the table's shares and is for a reviewer, not for publication; a mechanism file (`mechanism`) is what goes with the release.
+From these `infoplane_verify` proves the bound again. It holds the table's shares and is for a reviewer, not for publication; a mechanism
+file (`mechanism`) is what goes with the release.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors import UnsupportedProblemError
 from .archive import joint_arrays
 from .files import path_of, write_whole
 
@@ -24,12 +24,9 @@ FORMAT = 1
 
 def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     """Write a release; see `Release.save`."""
-    if release.task is not None or release.multipliers is None:
-        raise UnsupportedProblemError(
-            "a file to verify is of a release of X itself, with multipliers; found one of a TaskJoint, or whose bound needed none."
-        )
     joint = release.joint
-    arrays = {name: array for name, array in joint_arrays(joint).items() if name.startswith("p_")}
+    table = joint if release.task is None else release.task.joint
+    arrays = {name: array for name, array in joint_arrays(table).items() if name.startswith("p_")}
     caps = {
         "max_leakage": release.max_leakage,
         "max_lift": release.max_lift,
@@ -41,16 +38,18 @@ def save_release(release: Release, path: str | os.PathLike[str]) -> None:
     meta = {
         "format": FORMAT,
         "kind": "release",
-        "shape": list(joint.shape),
+        "shape": list(table.shape),
+        "kept": None if release.task is None else release.task.keep.shape[1],
         "caps": caps,
         "certified": release.certified,
     }
     numbers = np.array(
-        [release.beta if release.max_leakage is not None else 0.0, release.ixz, release.iyz, release.upper_bound]
+        [release.beta if release.max_leakage is not None else 0.0, release.utility, release.iyz, release.upper_bound]
     )
     arrays |= {
         "encoder": release.encoder,
-        "multipliers": release.multipliers,
+        # None if the bound needed none.
+        "multipliers": np.zeros(joint.shape[0]) if release.multipliers is None else release.multipliers,
         "numbers": numbers,
         "meta": np.array(json.dumps(meta)),
     }

@@ -45,9 +45,11 @@ class SweepProgress:
     best_loss: float
     """The lowest so far of that parameter."""
     converged: int
+    """Runs done that have converged."""
     runs: int
     """Runs done, those of earlier calls with the same store included."""
     total_runs: int
+    """Runs in all."""
     seconds: float
     """Since this call began."""
     rate: float

@@ -185,10 +185,10 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     """Parameters that are written as betas; whether a plain function takes gammas is read off the problem at the first of them."""
     found = record_of(family)
     if found is None:
-        check_problem(first := family(bottleneck.notation(notation).of(float(values[0]))))
+        check_problem(first := family(bottleneck.notation(notation).read(float(values[0]))))
         found = named_family(first)
     written = found.notation(notation)
-    return np.array([written.of(value) for value in values.tolist()])
+    return np.array([written.read(value) for value in values.tolist()])
 
 
 def _run(

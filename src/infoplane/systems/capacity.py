@@ -48,6 +48,7 @@ class Capacity(Result):
     x_labels: tuple[Hashable, ...] | None = field(repr=False)
     """whose labels these are; None if it has none."""
     iterations: int
+    """Steps of Blahut-Arimoto."""
     converged: bool
     """Whether the gap is as small as was asked for."""
 

@@ -40,13 +40,17 @@ class HeldOutEvaluation(Result):
     """
 
     ixz: InformationInterval
+    """I(X;Z) on these records, corrected, with its interval."""
     iyz: InformationInterval
+    """I(Y;Z), the same."""
     records: int
+    """How many there are."""
     unseen: tuple[Hashable, ...]
     """Letters of X that the encoder does not know."""
     unseen_records: int
     """How many of the records have one of them."""
     confidence: float
+    """Of both intervals."""
 
     def __str__(self) -> str:
         share = f"{100 * self.confidence:g}%"

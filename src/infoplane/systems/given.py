@@ -98,13 +98,16 @@ def systems_from_frame(
     return systems_of(namings, system is not None, counts)
 
 
-def systems_of(namings: Joint, named: bool, counts: bool = False) -> dict[str, Any]:
-    """Systems from the table of their namings: X holds the items, behind the name of the system if they are ``named``; Y the words."""
+def systems_of(namings: Joint, named: bool, counts: bool = False, alone: str = "0") -> dict[str, Any]:
+    """Systems from the table of their namings: X holds the items, behind the name of the system if they are ``named``; Y the words.
+
+    A system without a name is called ``alone``.
+    """
     import pandas as pd
 
     if counts and namings.counts is None:
         raise InvalidEncoderError("counts of namings must be whole numbers; found weights or probabilities.")
-    tables = {"0": namings}
+    tables = {alone: namings}
     if named:
         names = dict.fromkeys(label[0] for label in namings.x_labels if isinstance(label, tuple))
         tables = {text: _part(namings, name) for text, name in zip(_distinct(names), names, strict=True)}

@@ -38,11 +38,18 @@ if TYPE_CHECKING:
 ACCURACY, FEW = 1e-5, 3
 """Nats to which a draw's epsilon is found, and slopes solved for one at most: far below what trials can tell."""
 
-LEVEL = 0.05
-"""One minus the confidence of an interval."""
 
-SHARPEST, HALVINGS = -8.0, 12
-"""Where the search for a sharper W_t begins, W^ to the ninth power being hard; and its halvings, to a thousandth of t."""
+class TrialEffort(NamedTuple):
+    """How closely a draw is looked at."""
+
+    level: float = 0.05
+    """One minus the confidence of an interval."""
+    sharpest: float = -8.0
+    halvings: int = 12
+    """Where the search for a sharper W_t begins, W^ to the ninth power being hard; and its halvings, to a thousandth of t."""
+
+
+EFFORT = TrialEffort()
 
 
 class TrialNoise(NamedTuple):
@@ -145,13 +152,13 @@ def inverted_ixz(W: Array, n_x: Array, p_x: Array, draws: int, rng: np.random.Ge
         def too_much(t: float) -> bool:
             return bool(np.quantile(shown(blurred(t)), quantile) > ixz(W))
 
-        low, high = (0.0, 1.0) if too_much(0.0) else (SHARPEST, 0.0)
-        for _ in range(HALVINGS):
+        low, high = (0.0, 1.0) if too_much(0.0) else (EFFORT.sharpest, 0.0)
+        for _ in range(EFFORT.halvings):
             middle = 0.5 * (low + high)
             low, high = (middle, high) if too_much(middle) else (low, middle)
         return float(ixz(blurred(0.5 * (low + high))))
 
-    return end(1.0 - LEVEL / 2.0), end(LEVEL / 2.0)
+    return end(1.0 - EFFORT.level / 2.0), end(EFFORT.level / 2.0)
 
 
 def placed_draw(curve: KnownCurve, search: Search, W: Array, n_x: Array, rng: np.random.Generator) -> Placement:
@@ -183,7 +190,7 @@ def _optimum_at(curve: KnownCurve, search: Search, W: Array, u: float) -> Array:
 
 
 def _basic(value: float, draws: list[float], most: float = np.inf) -> tuple[float, float]:
-    low, high = np.quantile(draws, [LEVEL / 2.0, 1.0 - LEVEL / 2.0])
+    low, high = np.quantile(draws, [EFFORT.level / 2.0, 1.0 - EFFORT.level / 2.0])
     return min(max(2.0 * value - float(high), 0.0), most), min(max(2.0 * value - float(low), 0.0), most)
 
 

@@ -45,8 +45,11 @@ class HeldOutAttack:
     prior_right: int
     """Those that the commonest secret of the first half is right for."""
     low: float
+    """The share guessed right in the population is at least this,"""
     high: float
+    """and at most this,"""
     confidence: float
+    """in so many of all samples; Clopper and Pearson's interval."""
 
     @property
     def share(self) -> float:

@@ -2,25 +2,32 @@
 
     a dominates b:  utility(a) >= utility(b),  I(S;Z_a) <= I(S;Z_b),  worst lift(a) <= worst lift(b),  and one of these strictly
 
-Utility is I(X;Z), or I(U;Z) of a `TaskJoint`. Releases may come from anywhere; the usual ones, columns left out and values merged, are made
-on request.
+Utility is I(X;Z), or I(U;Z) of a `TaskJoint`. Releases may come from anywhere; the usual ones, columns left out, values in coarser groups,
+and values merged, are made on request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import os
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date
+from itertools import product
+from numbers import Real
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..checks import number
+from ..checks import listed, number, whole_number
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
-from ..formatting import alternatives
+from ..formatting import alternatives, counted
 from ..frontier.release import NATS, in_one_order
 from ..information import Array, bits, plane_point
+from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
+from ..joint.labels import MISSING
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
 from . import measures
@@ -75,6 +82,7 @@ class ReleaseComparison:
     kept: str
     """``"X"``, or ``"U"`` of a `TaskJoint`: utility is what Z tells of it."""
     releases: tuple[ComparedRelease, ...] = field(repr=False)
+    """Each with its utility, its leaks and what an attacker gains."""
 
     def dominated_by(self, one: ComparedRelease) -> ComparedRelease | None:
         """The release that makes this one needless, of several that of most utility; None if there is none."""
@@ -155,6 +163,7 @@ def compare_releases(
     releases: Mapping[str, Any],
     *,
     dropped: Iterable[str | Sequence[str]] = (),
+    levels: Mapping[str, Iterable[int | Mapping[Any, Hashable]]] | None = None,
     merged: Iterable[int] = (),
 ) -> ReleaseComparison:
     """Put several releases on one plane: utility against leakage and against the worst lift, and which of them to take.
@@ -164,9 +173,14 @@ def compare_releases(
     joint
         p(x, s): X is released, the joint's Y is the secret S. Or a `TaskJoint`: utility is what Z tells of its ``keep``.
     releases
-        Names, and p(z|x) of each as an array W[z, x], or a result that has an ``encoder``: a `Release`, a `Solution`, a `HardPartition`.
+        Names, and p(z|x) of each as an array W[z, x], a result that has an ``encoder`` (a `Release`, a `Solution`, a `HardPartition`), or
+        the path of a mechanism file, ``m.json`` of ``infoplane release``.
     dropped
         Columns of x, or lists of them: beside the others, the release of x without these.
+    levels
+        A generalisation hierarchy for each column that has one, from fine to coarse: a number k puts numbers or dates into k bins of about
+        equal mass, a mapping gives values their group, and those that it does not name stay. Beside the others, the release for every
+        combination of levels, other columns as they are.
     merged
         Numbers of released values: beside the others, the partition into so many on the path of `merge_two`.
 
@@ -176,16 +190,16 @@ def compare_releases(
     >>> import infoplane as ip
     >>> people = pd.DataFrame({"age": [1, 1, 2, 2] * 9, "job": list("aabbbbcca") * 4, "sex": list("fmf") * 12})
     >>> joint = ip.Joint.from_frame(people, ["age", "job"], "sex")
-    >>> found = ip.compare_releases(joint, {}, dropped=["age", "job"])
+    >>> found = ip.compare_releases(joint, {}, dropped=["job"], levels={"age": [2], "job": [{"b": "a or b", "a": "a or b"}]})
     >>> found.to_frame().name.tolist()
-    ['without age', 'without job']
+    ['without job', 'job at level 1', 'age in 2 bins', 'age in 2 bins, job at level 1']
     """
     task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
     hide = task.hide if task is not None else joint
     check_joint(hide)
     assert isinstance(hide, Joint)
-    given = [(str(name), getattr(one, "encoder", one)) for name, one in releases.items()]
-    given += [*_without(hide, dropped), *_merged(hide, merged)]
+    given = [(str(name), _encoder(hide, one)) for name, one in releases.items()]
+    given += [*_without(hide, dropped), *_coarser(hide, levels or {}), *_merged(hide, merged)]
     if not given:
         raise InvalidOptionError("a comparison needs a release at least; found none.")
     if len({name for name, _ in given}) < len(given):
@@ -203,20 +217,78 @@ def compare_releases(
     return ReleaseComparison("X" if task is None else "U", tuple(found))
 
 
+def _encoder(joint: Joint, one: Any) -> Any:
+    """p(z|x) of what a caller gives."""
+    if isinstance(one, str | os.PathLike):
+        from ..storage.mechanism import read_mechanism
+
+        one = read_mechanism(one)
+    return one.encoder_for(joint) if hasattr(one, "encoder_for") else getattr(one, "encoder", one)
+
+
+def _columns(joint: Joint, asked: str, names: Iterable[str]) -> dict[str, list[Any]]:
+    """The value of every letter in each column of x; an error if one that is named is none of them."""
+    for name in names:
+        if name not in joint.x_names:
+            raise InvalidOptionError(
+                f"{asked} must be columns of x, {alternatives(name, joint.x_names)}; found {name!r}."
+            )
+    rows: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
+    return {name: [row[at] for row in rows] for at, name in enumerate(joint.x_names)}
+
+
+def _apart(columns: Sequence[Sequence[Any]], letters: int) -> Array:
+    """x with equal values in these columns are one z."""
+    rows = [*zip(*columns, strict=True)] or [()] * letters
+    place = {value: z for z, value in enumerate(dict.fromkeys(rows))}
+    return np.eye(len(place))[:, [place[value] for value in rows]]
+
+
 def _without(joint: Joint, dropped: Iterable[str | Sequence[str]]) -> Iterator[tuple[str, Array]]:
-    """The other columns as they are: x with equal values of them are one z."""
+    """The other columns as they are."""
     for some in dropped:
         names = [some] if isinstance(some, str) else list(some)
-        for name in names:
-            if name not in joint.x_names:
-                raise InvalidOptionError(
-                    f"dropped must be columns of x, {alternatives(name, joint.x_names)}; found {name!r}."
-                )
-        stay = [at for at, name in enumerate(joint.x_names) if name not in names]
-        several = len(joint.x_names) > 1
-        rest = [tuple(label[at] for at in stay) if several else () for label in joint.x_labels]  # type: ignore[index]
-        place = {value: z for z, value in enumerate(dict.fromkeys(rest))}
-        yield f"without {', '.join(names)}", np.eye(len(place))[:, [place[value] for value in rest]]
+        columns = _columns(joint, "dropped", names)
+        rest = [values for name, values in columns.items() if name not in names]
+        yield f"without {', '.join(names)}", _apart(rest, joint.shape[0])
+
+
+def _coarser(joint: Joint, levels: Mapping[str, Iterable[int | Mapping[Any, Hashable]]]) -> Iterator[tuple[str, Array]]:
+    """Every combination of levels but that of the values as they are, which releases X itself."""
+    columns = _columns(joint, "levels", levels)
+    ways = []
+    for name, values in columns.items():
+        asked = listed(f"levels of {name!r}", levels.get(name, ()), "numbers of bins, or mappings of values")
+        steps = (_level(joint, name, values, at, step) for at, step in enumerate(asked, 1))
+        ways.append([("", values), *steps])
+    for some in product(*ways):
+        if said := ", ".join(name for name, _ in some if name):
+            yield said, _apart([values for _, values in some], joint.shape[0])
+
+
+def _level(joint: Joint, name: str, values: list[Any], at: int, step: Any) -> tuple[str, list[Any]]:
+    """What a level is called, and the group of every letter."""
+    if isinstance(step, Mapping):
+        if not any(value in step for value in values):
+            raise InvalidOptionError(
+                f"level {at} of {name!r} must name values of that column, {values[0]!r} for example; it names none of them."
+            )
+        return f"{name} at level {at}", [step.get(value, value) for value in values]
+    k = whole_number(f"a level of {name!r}", step)
+    known = {value for value in values if value != MISSING}
+    if not all(isinstance(value, Real | date | Bin) for value in known):
+        raise InvalidOptionError(
+            f"{k} bins of {name!r} need numbers, dates or bins of them; found other values. Give a mapping of its values to groups."
+        )
+    rank: dict[Any, int] = {value: at for at, value in enumerate(sorted(known))}
+    mass = dict.fromkeys(rank.values(), 0.0)
+    for value, p in zip(values, joint.p_x.tolist(), strict=True):
+        if value != MISSING:
+            mass[rank[value]] += p
+    edges = quantile_edges(mass, k)
+    return f"{name} in {counted(k, 'bin')}", [
+        value if value == MISSING else bisect_right(edges, rank[value]) for value in values
+    ]
 
 
 def _merged(joint: Joint, numbers: Iterable[int]) -> Iterator[tuple[str, Array]]:

@@ -21,6 +21,7 @@ from ..encoder.encoder import check_encoder
 from ..errors import InvalidMechanismError, InvalidOptionError
 from ..formatting import alternatives, counted, label_text
 from ..information import Array, IntArray
+from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..joint.labels import MISSING
 from ..options import Seed
@@ -55,6 +56,17 @@ class MechanismFeature:
         """Whether every letter has one cluster."""
         return bool(np.isin(self.encoder, (0.0, 1.0)).all())
 
+    @property
+    def parts(self) -> dict[str, CategoryLetters | IntervalLetters]:
+        """The letters of each column."""
+        parts = self.letters.parts if isinstance(self.letters, ProductLetters) else (self.letters,)
+        return dict(zip(self.columns, parts, strict=True))
+
+    @property
+    def edges(self) -> dict[str, tuple[float, ...]]:
+        """Where columns of numbers are cut into bins, as `Joint.from_frame` takes it."""
+        return {name: part.edges for name, part in self.parts.items() if isinstance(part, IntervalLetters)}
+
     def codes(self, frame: pd.DataFrame) -> IntArray:
         """The column of ``encoder`` for every row."""
         import pandas as pd
@@ -65,9 +77,8 @@ class MechanismFeature:
                 raise InvalidMechanismError(
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
-        parts = self.letters.parts if isinstance(self.letters, ProductLetters) else (self.letters,)
         columns = []
-        for name, part in zip(self.columns, parts, strict=True):
+        for name, part in self.parts.items():
             column: Any = frame[name]
             if isinstance(part, IntervalLetters):
                 numbers = pd.to_numeric(column, errors="coerce").astype(float)
@@ -191,6 +202,38 @@ class Mechanism:
             made[feature.name] = pd.Categorical.from_codes(homes, pd.Index(feature.clusters))
         return pd.DataFrame(made, index=frame.index)
 
+    def encoder_for(self, joint: Joint) -> Array:
+        """p(z|x) of the letters of a joint with the columns of its one feature, (|Z|, |X|); what it has never met as it says of that."""
+        import pandas as pd
+
+        if len(self.features) > 1:
+            raise InvalidMechanismError(
+                f"a mechanism must release one column to be compared or audited; found {len(self.features)} of them."
+            )
+        (feature,) = self.features
+        for name in feature.columns:
+            if name not in joint.x_names:
+                raise InvalidMechanismError(
+                    f"the mechanism releases the column {name!r}, which x has not; expected {alternatives(name, joint.x_names)}."
+                )
+        rows: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
+        frame = pd.DataFrame(index=range(len(rows)))
+        for name, part in feature.parts.items():
+            values = [row[joint.x_names.index(name)] for row in rows]
+            for value in values:
+                if inside := [
+                    edge for edge in feature.edges.get(name, ()) if isinstance(value, Bin) and _cuts(edge, value)
+                ]:
+                    raise InvalidMechanismError(
+                        f"the mechanism cuts {name!r} at {inside[0]:g}, within the joint's {str(value)!r}: make the joint with "
+                        f"bins={{{name!r}: {list(feature.edges[name])}}}, or finer ones."
+                    )
+            frame[name] = pd.Series([_plain(value, part) for value in values], dtype=object)
+        codes = feature.codes(frame)
+        if (codes == feature.encoder.shape[1] - 1).all():
+            raise InvalidMechanismError("the mechanism has met none of the values of x: is it of another table?")
+        return feature.encoder[:, codes]
+
     def unknown(self, frame: pd.DataFrame) -> dict[str, int]:
         """How many rows of each feature hold what was never met, where there are any."""
         found = {one.name: int((one.codes(frame) == one.encoder.shape[1] - 1).sum()) for one in self.features}
@@ -199,6 +242,18 @@ class Mechanism:
     def __str__(self) -> str:
         sizes = ", ".join(f"{one.name} ({counted(len(one.clusters), 'group')})" for one in self.features)
         return f"{self.kind} of {sizes}: {self.note}"
+
+
+def _cuts(edge: float, one: Bin) -> bool:
+    """Whether an edge lies within a bin."""
+    return (one.low is None or one.low < edge) and (one.high is None or edge < one.high)
+
+
+def _plain(value: Any, part: CategoryLetters | IntervalLetters) -> Any:
+    """A value of a joint as rows have it: a number within its bin, None if it is missing."""
+    if isinstance(value, Bin) and isinstance(part, IntervalLetters):
+        return -np.inf if value.low is None else value.low
+    return None if value == MISSING else value
 
 
 def _letters_of(

@@ -64,7 +64,9 @@ class HardPartition(Result, EncoderView):
     """
 
     joint: Joint = field(repr=False)
+    """What it was made for."""
     encoder: Array = field(repr=False)
+    """p(z|x), 0 or 1: a row per cluster and a column per x."""
     upper_bound: float
     """What no map that was allowed exceeds: of the clusters, order and trend asked for."""
     order: str

@@ -55,7 +55,9 @@ class PartitionCurve(Result):
     """
 
     joint: Joint = field(repr=False)
+    """What it was made for."""
     clusters: IntArray
+    """k."""
     iyz: Array
     """I(Y;Z)."""
     ixz: Array
@@ -63,6 +65,7 @@ class PartitionCurve(Result):
     upper_bound: Array
     """What no map to k clusters exceeds; equal to ``iyz`` where the dynamic programme is exact."""
     search: PartitionSearch = field(repr=False)
+    """How maps were searched for: it answers `at(k)`."""
     labels: tuple[IntArray, ...] = field(repr=False)
     """Of the letters of positive mass, for each k."""
 

@@ -104,7 +104,8 @@ def plot_plane(
     bands
         What `Frontier.bands` returned: a second band, in which the population's frontier lies.
     systems
-        What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point, joined to its nearest optimum by a thin line.
+        What `infoplane.efficiency` or `Frontier.place` returned: each is a labelled point; a thin line shows its epsilon, up
+        to the best encoder with the same I(X;Z), or down to it where Y is hidden.
         Labels do not overlap (textalloc places them; without it they stand to the right of their points).
     line
         Whether the frontier is drawn as one line, the Pareto set, without the runs; by default, if there are ``systems``.
@@ -132,7 +133,7 @@ def plot_plane(
     scale = SIZES["column"][0] / SIZES["page"][0] if size == "column" else 1.0
     ixz = np.array([bits(run.plane.ixz) for run in frontier.runs])
     iyz = np.array([bits(run.plane.iyz) for run in frontier.runs])
-    _frame(ax, frontier, ixz)
+    _frame(ax, frontier, ixz if systems is None else np.append(ixz, systems["ixz_bits"]))
     _draw_bands(ax, frontier, enclosure, bands)
     _chance(ax, frontier)
     called = dict(labels or {})
@@ -150,8 +151,10 @@ def plot_plane(
     _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
         own = _free_colour({*palette.values(), drawn["color"]})
-        reach = (float(ixz.max()), float(iyz.max()))
-        _place(ax, systems, scale, reach, colours, own, called.get("systems", "given, with its nearest optimum"))
+        gain = -1.0 if frontier.hides_y else 1.0
+        _place(
+            ax, systems, scale, gain, float(iyz.max()), colours, own, called.get("systems", "given, with its epsilon")
+        )
     _write_around(ax, title, xlabel, ylabel, small=size == "column")
     if legend is not None:
         inside = ("best" if frontier.hides_y else "lower right") if legend == "inside" else None
@@ -525,24 +528,21 @@ def _place(
     ax: Axes,
     systems: Any,
     scale: float,
-    reach: tuple[float, float],
+    gain: float,
+    reach: float,
     colours: Sequence[str] | Mapping[str, str] | None,
     own: str,
     called: str,
 ) -> None:
-    """Systems, each joined to its nearest optimum; the axes reach as far as systems and runs do."""
+    """Systems, each with its epsilon, gain times which is what the best encoder with the same I(X;Z) has over it; all of that is shown."""
     x, y = systems["ixz_bits"].to_numpy(), systems["iyz_bits"].to_numpy()
-    ends = systems["optimum_ixz_bits"].to_numpy(), systems["optimum_iyz_bits"].to_numpy()
+    end = y + gain * systems["epsilon_bits"].to_numpy()
     drawn = [_named_colour(colours, str(name), "systems") or own for name in systems["system"]]
     for at, colour in enumerate(drawn):
-        ax.plot((x[at], ends[0][at]), (y[at], ends[1][at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
-    ax.scatter(*ends, s=8 * scale, color=drawn, zorder=21, linewidths=0.0)
+        ax.plot((x[at], x[at]), (y[at], end[at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
+    ax.scatter(x, end, s=8 * scale, color=drawn, zorder=21, linewidths=0.0)
     ax.scatter(x, y, s=26 * scale, marker="D", facecolors=drawn, edgecolors="white", linewidths=0.6, zorder=22)
-    right, top = (
-        max(1.12 * reached, 1.12 * float(given.max()), 1e-3) for reached, given in zip(reach, (x, y), strict=True)
-    )
-    # An axis that does not begin at 0 keeps its beginning, as long as no system lies before it.
-    ax.set_xlim(-0.02 * right if ax.get_xlim()[0] <= 0.0 else min(ax.get_xlim()[0], 0.98 * float(x.min())), right)
+    top = 1.12 * max(reach, float(y.max()), float(end.max()), 1e-3)
     ax.set_ylim(-0.03 * top, top)
     _legend_entry(ax, called, color=_named_colour(colours, "systems") or own, marker="D", markersize=5 * scale)
 

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")
 """Of the average caps: told apart by people who do not see all colours, and on a printed page."""
 
+NAMED = 12
+"""Releases up to which all are named in the picture; of more, such as all levels of a hierarchy, those that nothing dominates."""
+
 
 def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
     """Points are releases, with a bar up to what is proven; thin lines only lead the eye, as nothing is known between two caps."""
@@ -56,7 +59,7 @@ def plot_comparison(found: ReleaseComparison) -> Figure:
     figure = new_figure(10.4, 4.4)
     colours = [COLOURS[0] if found.dominated_by(one) is None else "none" for one in found.releases]
     utility = [bits(one.utility) for one in found.releases]
-    names = [one.name for one in found.releases]
+    named = [at for at, colour in enumerate(colours) if colour != "none" or len(colours) <= NAMED]
     sides = {
         "leakage I(S;Z), bits": [bits(one.leakage) for one in found.releases],
         "worst lift of a released value, bits": [bits(one.worst_lift) for one in found.releases],
@@ -69,9 +72,11 @@ def plot_comparison(found: ReleaseComparison) -> Figure:
         ax.margins(0.12)
         tidy(ax)
     first.set_ylabel(f"utility I({found.kept};Z), bits")
-    first.set_title("Up and to the left is better; hollow: another dominates it", fontsize="medium", loc="left")
+    title = "Up and to the left is better; hollow: another dominates it"
+    first.set_title(title + (", not named" if len(named) < len(colours) else ""), fontsize="medium", loc="left")
     # Names are placed within the axes as they will be drawn.
     figure.draw_without_rendering()
     for ax, told in zip(both, sides.values(), strict=True):
-        name_points(ax, np.column_stack([told, utility]), names, 8.0)
+        points = np.column_stack([told, utility])
+        name_points(ax, points[named], [found.releases[at].name for at in named], 8.0)
     return figure

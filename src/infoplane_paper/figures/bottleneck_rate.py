@@ -37,7 +37,7 @@ def name(solver: str, kind: str) -> str:
 
 
 def ends(solver: str, clusters: int) -> str:
-    """The name of the piece with many starts in the paper's way."""
+    """The name of the piece with many starts in the authors' way."""
     return f"{solver}, gradient, |Z| = {clusters}"
 
 
@@ -62,11 +62,11 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 
 def draw(runs: Runs) -> Drawing:
-    """The paper's way, and our improved ways with Blahut-Arimoto beside them."""
+    """The authors' way, and our improved ways with Blahut-Arimoto beside them."""
     where = f"gamma = {GAMMA:g}, uniform data"
     ours = {name(solver, kind): COLOUR[solver] for solver in SOLVERS for kind in ("majorise", "auto")}
     panes = {
-        f"(a) the paper's way, {where}": {name(solver, "gradient"): COLOUR[solver] for solver in SOLVERS},
+        f"(a) the authors' way, {where}": {name(solver, "gradient"): COLOUR[solver] for solver in SOLVERS},
         f"(b) our steps, {where}": {**ours, BASELINE: COLOUR[BASELINE]},
     }
     return draw_descents(runs, panes)

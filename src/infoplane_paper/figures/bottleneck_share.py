@@ -71,11 +71,11 @@ def against_admm(runs: Runs, way: str, solver: str) -> Finding:
     """Over how many penalties a solver at alpha 2 converges, against ADMM-IB; with a limit at which more iterations change nothing."""
     admm = curve("ib-1", 1.0, way) if way == "gradient" else curve("admm-ib", 1.0, way)
     ours = curve(solver, 2.0, way)
-    pieces = [runs.piece(one.name(c)) for one in (ours, admm) for c in one.shares(runs)]
+    pieces = [runs.piece(one.name(c)) for one in (ours, admm) for c in one.points(runs)]
     limit = min(piece.method.max_iter for piece in pieces if isinstance(piece, Sweep))
     if limit < LONG_LIMIT:
         return Finding(None, f"runs were cut off at {limit:,} iterations; a range of c is judged at {LONG_LIMIT:,}")
-    return wider_range({ours.label: ours.shares(runs)}, {f"ADMM-IB ({admm.label})": admm.shares(runs)}, ENOUGH)
+    return wider_range((ours.label, ours.points(runs)), (f"ADMM-IB ({admm.label})", admm.points(runs)), ENOUGH)
 
 
 RISES = (

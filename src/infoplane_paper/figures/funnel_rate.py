@@ -47,7 +47,7 @@ def pieces(scale: Scale) -> Sequence[Piece]:
 
 def draw(runs: Runs) -> Drawing:
     """Both relaxations in all ways of running."""
-    ways = {"(a) the paper's way": ("gradient",), "(b) our steps": ("majorise", "auto")}
+    ways = {"(a) the authors' way": ("gradient",), "(b) our steps": ("majorise", "auto")}
     panes = {
         f"{words}: pf-2, beta = {BETA:g}, heart data": {
             name(alpha, kind): colour for alpha, colour in ALPHAS.items() for kind in kinds
@@ -91,6 +91,6 @@ FIGURE = Figure(
             {"gradient": WAYS["gradient"]},
         ),
     ),
-    see="The paper's way stops after few iterations near where it began, or goes on without end; our steps at its c crawl, and the "
+    see="The authors' way stops after few iterations near where it began, or goes on without end; our steps at its c crawl, and the "
     "automatic penalty comes down to L*, the lowest loss of all runs.",
 )

@@ -35,7 +35,7 @@ def curve(alpha: float, kind: str) -> Curve:
 
 
 def fine(alpha: float) -> Curve:
-    """The paper's way on a finer grid of c, which begins below the paper's range."""
+    """The authors' way on a finer grid of c, which begins below the paper's range."""
     return replace(curve(alpha, "gradient"), penalties=FUNNEL_FINE_PENALTIES, note=", fine")
 
 

@@ -57,7 +57,7 @@ def draw(runs: Runs) -> Drawing:
                 label=name.partition(": ")[2],
             )
             top, bottom = max([top, *medians.values()]), min([bottom, *medians.values()])
-    for ax, words in zip(axes, ("(a) the paper's way", "(b) our steps"), strict=True):
+    for ax, words in zip(axes, ("(a) the authors' way", "(b) our steps"), strict=True):
         logarithmic(ax, x=True)
         plain_numbers(ax.xaxis)
         ax.set_ylim(min(bottom, top) / 1.4, top * 1.4)

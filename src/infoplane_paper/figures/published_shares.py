@@ -1,4 +1,4 @@
-"""The paper's way here against the published scripts: how many runs of ib-1 converge, and where they end.
+"""The authors' way here against the published scripts: how many runs of ib-1 converge, and where they end.
 
 The scripts (drs-pfib, revised version, method admm1ms) were run at gamma = 0.2, alpha = 1, from 20 random starts of their own, with at most
 2,000 iterations. What they gave is cited in `PUBLISHED`; the same settings are run here from other random starts.
@@ -74,7 +74,7 @@ def draw(runs: Runs) -> Drawing:
         ax.plot(place, share(points), "o", color=COLOUR["ib-1"], label=words[1])
         ax.plot(place, PUBLISHED[clusters, c], "x", color=BLACK, label=words[2])
     ax.set_xticks(range(len(PUBLISHED)), [f"|Z| {clusters}\nc {c:g}" for clusters, c in PUBLISHED])
-    title = f"ib-1 in the paper's way, gamma = {GAMMA:g}, {SHORT_LIMIT:,} iterations"
+    title = f"ib-1 in the authors' way, gamma = {GAMMA:g}, {SHORT_LIMIT:,} iterations"
     dress(ax, title, "", "share of runs that converge")
     ax.set_ylim(-0.03, 1.05)
     legend(ax, ncols=3)
@@ -146,7 +146,7 @@ def agrees(runs: Runs, _way: str) -> Finding:
 
 FIGURE = Figure(
     name="published-shares",
-    title="The paper's way here against the published scripts",
+    title="The authors' way here against the published scripts",
     paper="The authors' scripts, run as they are: shares of converged runs of ib-1 at gamma = 0.2 for |Z| = 2, 3, 4 and c = 4, 16, 64.",
     where="drs-pfib, revised version",
     pieces=pieces,
@@ -155,7 +155,7 @@ FIGURE = Figure(
     claims=(
         Claim(
             "published-shares",
-            "the paper's way is run here as its authors' scripts run it",
+            "the authors' way is run here as their scripts run it",
             agrees,
             {"gradient": WAYS["gradient"]},
             of_paper=False,

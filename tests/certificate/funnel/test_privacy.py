@@ -136,3 +136,15 @@ def test_bases_are_counted_before_they_are_gone_through():
         perfect_privacy(joint)
     with pytest.raises(ip.InvalidOptionError, match="max_bases = 100"):
         perfect_privacy(ip.datasets.heart(), max_bases=100)
+
+
+def test_on_heart_some_move_of_the_posteriors_pays():
+    """A move of the posteriors within their letters pays unless -log q_z(x) = lambda_x + c_z on them (docs/explanation/exact_funnel.md)."""
+    heart = ip.datasets.heart()
+    found = perfect_privacy(heart)
+    q = found.encoder * heart.p_x
+    clusters, letters = np.nonzero(q > 1e-12)
+    system = np.hstack([np.eye(q.shape[1])[letters], np.eye(len(q))[clusters]])
+    logs = -np.log(q[clusters, letters])  # c_z takes up the masses p(z)
+    fitted = system @ np.linalg.lstsq(system, logs, rcond=None)[0]
+    assert np.abs(fitted - logs).max() == pytest.approx(3.785, abs=0.01)

@@ -21,5 +21,6 @@ def test_threshold_against_gamma(second, expected):
     asked = claim("penalty-threshold", "threshold-independent")
     assert asked.ask(runs, "measured").holds is expected
     assert asked.ask(runs, "formula").holds is True
+    assert (" never do" in asked.ask(runs, "measured").said) is (second == np.inf)
     columns["formula"] = {"ib-1": np.array([1.0, 2.0]), "ib-2": np.array([3.0, 3.1])}
     assert asked.ask(made_runs("penalty-threshold", columns), "formula").holds is False

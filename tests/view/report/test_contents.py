@@ -136,3 +136,15 @@ def test_the_top_says_what_the_sample_size_explains():
     (said,) = found["sentences"].values()
     assert said.startswith("40 values of x in ")
     assert said.endswith("; up to 100% is what chance would show at this size.")
+
+
+def test_a_caution_stands_on_top_only_and_the_grid_in_order():
+    """Parameters that a sweep inserts come last in its grid, with all their digits."""
+    swept = ip.sweep(ip.datasets.heart(), ip.bottleneck, [0.05, 0.2], points=4, starts=1, rng=0)
+    found = contents(swept, "t", False, Allowance())
+    (said,) = found["cautions"]
+    assert "of 4 parameters chance is half of it or more. Where most is said of Y: I(Y;Z) is" in said
+    assert not any("aution" in sentence or "chance" in sentence for sentence in found["suggestion"])
+    assert swept.suggest(by="knee").sentences[1] == f"Caution: {said}"
+    assert found["provenance"]["grid"] == pytest.approx(sorted(swept.provenance["grid"]), rel=1e-5)
+    assert all(len(str(parameter)) <= 9 for parameter in found["provenance"]["grid"])

@@ -51,6 +51,13 @@ class Caps(NamedTuple):
         outside = (u < self.L[:, None] - slack) | (u > self.U[:, None] + slack)
         return np.asarray(~(outside.any(axis=0) | (self.most[:, None] + slack < Q).any(axis=0)))
 
+    def share_of_prior(self, u: Array, p_s: Array, slack: float = 0.0) -> Array:
+        """The least t for each row of u = p(s|z) at which (1 - t) u + t p_s is within L and U, each widened by a share of itself."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            above = np.where(u > self.U * (1.0 + slack), (u - self.U) / (u - p_s), 0.0)
+            below = np.where(u < self.L * (1.0 - slack), (self.L - u) / (p_s - u), 0.0)
+        return np.asarray(np.minimum(np.maximum(above, below).max(axis=1), 1.0))
+
 
 class AllowedPosteriors:
     """The posteriors within caps; letters with equal columns of T are one as long as only Tq is capped."""
@@ -145,12 +152,22 @@ class AllowedPosteriors:
         return CappedPricing(self, aim, floor)
 
     def challenge(self, proof: Point, claim: float) -> tuple[Array, float] | None:
-        """By the local searches, at the prices of the proof."""
-        Q = self._descended(proof.lam, proof, self.programme.Q, claim - self.error(proof), Budget())
+        """By the local searches, at the prices of the proof.
+
+        Their programmes keep a cap up to 1e-10 only, which is none for a value of the secret of mass 1e-11: what they find is mixed
+        with p_x until it is within the caps to the last digit.
+        """
+        below = claim - self.error(proof)
+        Q = self._descended(proof.lam, proof, self.programme.Q, below, Budget())
         if not Q.shape[1]:
             return None
+        T, p_x = self.programme.T, self.programme.p_x
+        with np.errstate(divide="ignore", invalid="ignore"):
+            crowded = np.where(self.caps.most < Q.T, (Q.T - self.caps.most) / (Q.T - p_x), 0.0).max(axis=1)
+        t = np.minimum(np.maximum(self.caps.share_of_prior(Q.T @ T.T, T @ p_x), crowded), 1.0)
+        Q = (1.0 - t) * Q + t * p_x[:, None]
         g = self.programme.costs(Q, proof.beta) - proof.lam @ Q
-        return Q[:, int(g.argmin())], float(g.min())
+        return (Q[:, int(g.argmin())], float(g.min())) if g.min() < below else None
 
 
 class _Apart(Channel):

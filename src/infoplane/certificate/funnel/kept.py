@@ -11,6 +11,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,14 +23,19 @@ from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from .allowed import DECIMALS, PIECE, AllowedPosteriors, Caps
 
-RANDOM = 64
-"""Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""
 
-ENOUGH = 48
-"""Violating posteriors at which a search ends: they change the prices."""
+class BoxEffort(NamedTuple):
+    """How a search over boxes of T_u q is paced."""
 
-BATCH = 32
-"""Boxes that are cut at a time, those with the lowest bounds."""
+    random: int = 64
+    """Local searches of a round that begin at random p(u|z); as many begin at columns in use, at most."""
+    enough: int = 48
+    """Violating posteriors at which a search ends: they change the prices."""
+    batch: int = 32
+    """Boxes that are cut at a time, those with the lowest bounds."""
+
+
+EFFORT = BoxEffort()
 
 
 class AllowedTasks(AllowedPosteriors):
@@ -56,8 +62,8 @@ class AllowedTasks(AllowedPosteriors):
 
     def _descended(self, lam: Array, aim: Point, used: Array, below: float, budget: Budget) -> Array:
         """Where local searches at prices lam end, those with g < below at the prices of the aim; each posterior once."""
-        some = self.rng.permutation(used.shape[1])[:RANDOM]
-        begun = np.vstack([(self.T_u @ used[:, some]).T, self.rng.dirichlet(np.ones(len(self.T_u)), RANDOM)])
+        some = self.rng.permutation(used.shape[1])[: EFFORT.random]
+        begun = np.vstack([(self.T_u @ used[:, some]).T, self.rng.dirichlet(np.ones(len(self.T_u)), EFFORT.random)])
         found, values = np.zeros((len(begun), len(lam))), np.full(len(begun), np.inf)
         for first in range(0, len(begun), PIECE):
             part = slice(first, first + PIECE)
@@ -112,13 +118,13 @@ class TaskPricing:
     def advance(self, cells: int) -> bool:
         """Bound at most so many boxes, in pairs; False once none waits, or enough violations have been met."""
         last = self.cells + cells
-        while self.heap and self.cells + 2 <= last and len(self.found) < ENOUGH:
-            cut = [heapq.heappop(self.heap) for _ in range(min(BATCH, len(self.heap), (last - self.cells) // 2))]
+        while self.heap and self.cells + 2 <= last and len(self.found) < EFFORT.enough:
+            cut = [heapq.heappop(self.heap) for _ in range(min(EFFORT.batch, len(self.heap), (last - self.cells) // 2))]
             low, high = (np.repeat(np.array([one[place] for one in cut]), 2, axis=0) for place in (2, 3))
             for at, (_, _, _, _, side, where) in enumerate(cut):
                 high[2 * at, side] = low[2 * at + 1, side] = where
             self._weigh(low, high, np.repeat([one[0] for one in cut], 2))
-        return bool(self.heap) and len(self.found) < ENOUGH
+        return bool(self.heap) and len(self.found) < EFFORT.enough
 
     def _weigh(self, low: Array, high: Array, known: Array) -> None:
         """Close boxes, or say where they are cut; known are the bounds of those that they were cut from."""

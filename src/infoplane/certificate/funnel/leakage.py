@@ -44,7 +44,8 @@ class CappedFunnel(ConstrainedFunnel):
     max_iyz: float
     """The cap on I(Y;Z)."""
     beta: float
-    """The slope of the largest I(X;Z) as a function of the cap, dI(X;Z)/dI(Y;Z); 0 if a larger cap changes nothing."""
+    """The slope of the largest I(X;Z) as a function of the cap, dI(X;Z)/dI(Y;Z); 0 if a larger cap changes nothing, infinite if
+    the cap is 0 and perfect privacy answers: ``solution`` is then its own, of -I(X;Z), with a bound for I(Y;Z) = 0 only."""
     cells: int = field(repr=False)
     """Cells that branch and bound opened."""
     left: int = field(repr=False)
@@ -55,7 +56,7 @@ class CappedFunnel(ConstrainedFunnel):
         if self.about:
             said = f"{self.about}.\n{said}"
         return (
-            f"{said}: I(X;Z) {bits(self.ixz):.6f} bits with I(Y;Z) {bits(self.iyz):.6g} <= {bits(self.max_iyz):.6g} "
+            f"{said}: I(X;Z) {bits(self.ixz):.6f} bits with I(Y;Z) {round(bits(self.iyz), 15):.6g} <= {bits(self.max_iyz):.6g} "
             f"bits, at most {bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {counted(self.clusters, 'cluster')}"
         )
 

@@ -139,7 +139,14 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
             f"perfect privacy goes through all sets of rank(T) = {polytope.rank} of {n} letters, {polytope.bases:.3g} of them, more than "
             f"max_bases = {max_bases:,}. Group letters of X or of Y, raise max_bases, or take funnel_at_leakage with a small cap."
         )
-    Q, costs, weights, lam = polytope.release(Budget())
+    return _proven(support, polytope, polytope.release(Budget()), began)
+
+
+def _proven(
+    support: Support, polytope: Polytope, released: tuple[Array, Array, Array, Array], began: float
+) -> PerfectPrivacy:
+    """The best release on all vertices, with what its prices prove of every other."""
+    Q, costs, weights, lam = released
     lam = repaired(lam, Q, costs, support.p_x)
     upper = float(entr(support.p_x).sum()) - math.fsum(lam * support.p_x) + simple_rounding(support, 1.0)
     problem = MarkovLagrangian(-1.0, 1.0, 0.0, "perfect privacy")
@@ -151,7 +158,19 @@ def perfect_privacy(joint: Joint, *, max_bases: int = MAX_BASES) -> PerfectPriva
         found_by="columns",
     )
     solution = finished(support, problem, run, seconds=time.perf_counter() - began).bounded(-upper, TOL)
-    return PerfectPrivacy(solution, upper, TOL, polytope.rank, n, polytope.bases, polytope.vertices)
+    return PerfectPrivacy(solution, upper, TOL, polytope.rank, len(support.p_x), polytope.bases, polytope.vertices)
+
+
+def private_release(support: Support, budget: Budget) -> PerfectPrivacy | None:
+    """Perfect privacy with its proof; None if it is trivial, or if its candidate bases cannot all be gone through within the budget."""
+    began, polytope = time.perf_counter(), Polytope(support)
+    if polytope.rank == len(support.p_x) or polytope.bases > MAX_BASES:
+        return None
+    try:
+        released = polytope.release(budget)
+    except (InfoplaneError, Stopped):
+        return None
+    return None if budget.over else _proven(support, polytope, released, began)
 
 
 def private_encoder(support: Support, max_bases: int, budget: Budget | None = None) -> Array | None:

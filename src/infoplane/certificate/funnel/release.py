@@ -16,6 +16,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -31,16 +32,24 @@ from .smallest_groups import GroupTerms, with_smallest_group
 ROUNDING = 1e-13
 """Share of a cap that p(s|z), computed, may be above it by: sums of a few hundred products are no more exact."""
 
-APART, NEARLY, LOOKS, POOL = 0.1, 0.05, 8, 150
-"""Of posteriors that may be part of a release with a smallest group: how far apart, in nats, the prices lie at which they are looked for,
-the largest reduced cost, how often they are looked for, and how many are kept. Heart at a lift of 0.2 bits and groups of 10: 2.7896 of at
-most 2.7907 bits from 0.05 to 0.3 nats and 150 to 600 posteriors alike; 2.7886 where only minima of g are taken."""
 
-GROUPLESS = 0.3
-"""Share of the time that is left in which columns without a smallest group are looked for."""
+class PoolEffort(NamedTuple):
+    """How hard posteriors for a release are looked for."""
 
-PEEL_NOISE = 0.7
-"""Standard deviation, in nats, of the random slopes of all peels but the first."""
+    apart: float = 0.1
+    nearly: float = 0.05
+    looks: int = 8
+    pool: int = 150
+    """Of posteriors that may be part of a release with a smallest group: how far apart, in nats, the prices lie at which they are looked
+    for, the largest reduced cost, how often they are looked for, and how many are kept. Heart at a lift of 0.2 bits and groups of 10:
+    2.7896 of at most 2.7907 bits from 0.05 to 0.3 nats and 150 to 600 posteriors alike; 2.7886 where only minima of g are taken."""
+    groupless: float = 0.3
+    """Share of the time that is left in which columns without a smallest group are looked for."""
+    peel_noise: float = 0.7
+    """Standard deviation, in nats, of the random slopes of all peels but the first."""
+
+
+EFFORT = PoolEffort()
 
 
 @dataclass(frozen=True)
@@ -83,7 +92,7 @@ def best_release(
         if not budget.spent:
             # Without a smallest group posteriors are sharper: some of them are held by enough records all the same.
             free = replace(terms, caps=caps._replace(most=np.ones(len(support.p_x))))
-            part = budget.part(seconds=GROUPLESS * budget.seconds_left)
+            part = budget.part(seconds=EFFORT.groupless * budget.seconds_left)
             others, other_finder, other = _generated(support, free, tol, part, rng, known)
             pool.append(_nearly_best(others, other_finder, other.point, part))
             begun.append(within(support, other.point.encoder, terms))
@@ -102,19 +111,19 @@ def _generated(
 
 
 def _nearly_best(programme: Programme, finder: AllowedPosteriors | AllowedTasks, point: Point, budget: Budget) -> Array:
-    """The `POOL` columns of least reduced cost among those met and those that a few more local searches meet."""
-    looks = [finder.around(point, APART, NEARLY, budget) for _ in range(LOOKS)]
+    """The `EFFORT.pool` columns of least reduced cost among those met and those that a few more local searches meet."""
+    looks = [finder.around(point, EFFORT.apart, EFFORT.nearly, budget) for _ in range(EFFORT.looks)]
     Q = np.hstack([programme.Q, *looks])
     _, distinct = np.unique(Q.round(DECIMALS), axis=1, return_index=True)
     Q = Q[:, distinct]
-    return Q[:, np.argsort(programme.costs(Q, point.beta) - point.lam @ Q)[:POOL]]
+    return Q[:, np.argsort(programme.costs(Q, point.beta) - point.lam @ Q)[: EFFORT.pool]]
 
 
 def _first_programme(support: Support, terms: Terms, budget: Budget, rng: np.random.Generator) -> Programme:
     """Single letters that may be released, p_x, and p_x taken apart in a few ways."""
     programme = Programme(support, budget, terms.caps.allows(support.T, np.eye(len(support.p_x))), terms.kept)
     for peel in range(PEELS):
-        programme.add(peeled(support.T, support.p_x, terms.caps, rng, PEEL_NOISE if peel else 0.0))
+        programme.add(peeled(support.T, support.p_x, terms.caps, rng, EFFORT.peel_noise if peel else 0.0))
     return programme
 
 
@@ -130,13 +139,12 @@ def within(support: Support, W: Array, terms: Terms) -> Array:
     It moves every p(s|z) towards p(s) and I(S;Z) towards 0, and leaves p(z) as it is. What it makes up for is the tolerance of HiGHS.
     """
     p_z = W @ support.p_x
-    W, p_z = W[p_z > 0.0], p_z[p_z > 0.0]
-    u, p_s = (W * support.p_x) @ support.T.T / p_z[:, None], support.p_y
-    L, U = terms.caps.L, terms.caps.U
-    with np.errstate(divide="ignore", invalid="ignore"):
-        above = np.where(u > U * (1.0 + ROUNDING), (u - U) / (u - p_s), 0.0)
-        below = np.where(u < L * (1.0 - ROUNDING), (L - u) / (p_s - u), 0.0)
-    t = min(float(max(above.max(), below.max())), 1.0)
+    # Of a cluster so faint, p(s, z) of a faint s would have no digits left: it joins the heaviest.
+    faint = p_z < 1e-150
+    W = np.where(np.arange(len(W))[:, None] == p_z.argmax(), W + W[faint].sum(axis=0), W)[~faint]
+    p_z = W @ support.p_x
+    u = (W * support.p_x) @ support.T.T / p_z[:, None]
+    t = float(terms.caps.share_of_prior(u, support.p_y, ROUNDING).max())
     mixed = (1.0 - t) * W + t * p_z[:, None]
     if terms.leakage is not None:
         leaked = plane_point(support.joint, support.lift(mixed)).iyz

@@ -20,20 +20,23 @@ from ...joint.support import Support
 from ...runtime.budget import Budget
 from .allowed import Caps
 
-TANGENTS = 40
-"""Linear programmes, at most."""
 
-FLOORS = (1e-2, 1e-3, 1e-4, 1e-6)
-"""Masses of p(x|z) below which the tangent grows no steeper, programme by programme: a letter that has left a cluster may come back."""
+class GroupEffort(NamedTuple):
+    """How hard a release with a smallest group is looked for."""
 
-LARGEST = 400_000
-"""Entries of J above which clusters are joined only: a programme would take minutes."""
+    tangents: int = 40
+    """Linear programmes, at most."""
+    floors: tuple[float, ...] = (1e-2, 1e-3, 1e-4, 1e-6)
+    """Masses of p(x|z) below which the tangent grows no steeper, programme by programme: a letter that has left a cluster may come back."""
+    largest: int = 400_000
+    """Entries of J above which clusters are joined only: a programme would take minutes."""
+    turns: int = 4
+    """Times that both programmes take turns, each with what the other found, at most."""
+    choosing: float = 10.0
+    """Seconds for it, at most."""
 
-TURNS = 4
-"""Times that both programmes take turns, each with what the other found, at most."""
 
-CHOOSING = 10.0
-"""Seconds for it, at most."""
+EFFORT = GroupEffort()
 
 
 def with_smallest_group(
@@ -41,12 +44,12 @@ def with_smallest_group(
 ) -> Array:
     """An encoder with p(z) >= least for every z, made of some that are within the other caps, and of the columns of a pool."""
     begun = [joined((W * support.p_x).T, terms) for W in encoders]
-    if begun[0].size <= LARGEST:
+    if begun[0].size <= EFFORT.largest:
         begun += [improved(support, J, terms, budget) for J in begun]
     J = min(begun, key=terms.total)
-    if J.size <= LARGEST:
+    if J.size <= EFFORT.largest:
         pool = np.hstack([pool, *(one / one.sum(axis=0) for one in begun)])
-        for _ in range(TURNS):
+        for _ in range(EFFORT.turns):
             following = improved(support, chosen(support, pool, J, terms, budget), terms, budget)
             if not terms.total(following) < terms.total(J) - 1e-6:
                 break
@@ -119,7 +122,7 @@ def chosen(support: Support, Q: Array, J: Array, terms: GroupTerms, budget: Budg
         constraints=rules,
         integrality=np.append(np.zeros(k), np.ones(k)),
         bounds=Bounds(0.0, np.append(most, np.ones(k))),
-        options={"time_limit": max(min(CHOOSING, budget.seconds_left), 0.1)},
+        options={"time_limit": max(min(EFFORT.choosing, budget.seconds_left), 0.1)},
     )
     if found.x is None:
         return J
@@ -139,10 +142,10 @@ def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> A
     A_ub = sparse.block_diag([sparse.csr_array(rows)] * k, format="csr")
     A_eq = sparse.hstack([sparse.identity(n)] * k, format="csr")
     best = terms.total(J)
-    for tangent in range(TANGENTS):
+    for tangent in range(EFFORT.tangents):
         if budget.spent:
             break
-        floor = FLOORS[min(tangent, len(FLOORS) - 1)]
+        floor = EFFORT.floors[min(tangent, len(EFFORT.floors) - 1)]
         slopes = -np.log(np.maximum(terms.seen(J) / J.sum(axis=0), floor))
         slopes = slopes if kept is None else kept.T @ slopes
         found = linprog(slopes.T.ravel(), A_ub=A_ub, b_ub=bounds, A_eq=A_eq, b_eq=support.p_x, method="highs")
@@ -152,7 +155,7 @@ def improved(support: Support, J: Array, terms: GroupTerms, budget: Budget) -> A
         cost = terms.total(moved)
         if cost < best - 1e-9 and _leaks_no_more(support, moved, leakage):
             J, best = moved, cost
-        elif tangent >= len(FLOORS):
+        elif tangent >= len(EFFORT.floors):
             break
     return J
 

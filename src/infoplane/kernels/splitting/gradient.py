@@ -9,6 +9,7 @@ reproduction of the paper; one entry near zero shortens the step of the whole ma
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +21,18 @@ from .encoder import slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split
 
-ARMIJO, SHORTER, SHORTEST, FLOOR = 1e-4, 0.25, 1e-11, 1e-9
-"""Those of the authors' scripts: the share of the slope that a step must gain, the factor between two trials, the shortest of them, and
-what is added to every entry."""
+
+class BackTracking(NamedTuple):
+    """How a step is tried, as in the authors' scripts."""
+
+    armijo: float = 1e-4
+    shorter: float = 0.25
+    shortest: float = 1e-11
+    floor: float = 1e-9
+    """The share of the slope that a step must gain, the factor between two trials, the shortest of them, and what is added to entries."""
+
+
+BACK = BackTracking()
 
 
 @part
@@ -34,7 +44,7 @@ def _direction(u: Array, g: Array, first_step: float) -> tuple[Array, float]:
     if xi == 0.0:
         for z in range(u.shape[0]):
             for j in range(u.shape[1]):
-                if u[z, j] < FLOOR:
+                if u[z, j] < BACK.floor:
                     m[z, j] = 0.0
         d = _mean_subtracted(g, m)
         xi = _longest_step(u, d, first_step)
@@ -62,9 +72,9 @@ def _longest_step(u: Array, d: Array, first_step: float) -> float:
     for z in range(u.shape[0]):
         for j in range(u.shape[1]):
             while not 0.0 <= u[z, j] - xi * d[z, j] <= 1.0:
-                if xi <= SHORTEST:
+                if xi <= BACK.shortest:
                     return 0.0
-                xi *= SHORTER
+                xi *= BACK.shorter
     return xi
 
 
@@ -84,7 +94,7 @@ def _taken(u: Array, d: Array, xi: float) -> Array:
     for j in range(u.shape[1]):
         total = 0.0
         for z in range(u.shape[0]):
-            out[z, j] = u[z, j] - xi * d[z, j] + FLOOR
+            out[z, j] = u[z, j] - xi * d[z, j] + BACK.floor
             total += out[z, j]
         for z in range(u.shape[0]):
             out[z, j] /= total
@@ -130,11 +140,11 @@ def gradient_marginal(split: Split, x: Array, s: Array, c: Array, v: Array) -> A
     d, longest = _direction(v, g, split.first_step)
     value, slope = _marginal_value(split, v) + _penalty(x, s, c, v), _slope(d, g)
     xi = longest
-    while xi > SHORTEST:
+    while xi > BACK.shortest:
         v_new = _moved(v, d, xi)
-        if _marginal_value(split, v_new) + _penalty(x, s, c, v_new) <= value - ARMIJO * xi * slope:
+        if _marginal_value(split, v_new) + _penalty(x, s, c, v_new) <= value - BACK.armijo * xi * slope:
             return _taken(v, d, xi)
-        xi *= SHORTER
+        xi *= BACK.shorter
     return _taken(v, d, longest)
 
 
@@ -173,10 +183,10 @@ def gradient_encoder(split: Split, x: Array, s: Array, c: Array, W: Array) -> Ar
     d, longest = _direction(W, g, split.first_step)
     value, slope = _encoder_value(split, W, log_W, log_z, log_zy) + _penalty(x, s, c, u), _slope(d, g)
     xi = longest
-    while xi > SHORTEST:
+    while xi > BACK.shortest:
         W_new = _moved(W, d, xi)
         value_new = _encoder_value(split, W_new, log_W, log_z, log_zy) + _penalty(x, s, c, matmul(W_new, split.M))
-        if value_new <= value - ARMIJO * xi * slope:
+        if value_new <= value - BACK.armijo * xi * slope:
             return _taken(W, d, xi)
-        xi *= SHORTER
+        xi *= BACK.shorter
     return _taken(W, d, longest)

@@ -37,9 +37,13 @@ class Standing(NamedTuple):
     """
 
     W: Array
+    """p(z|x)."""
     v: Array
+    """W M, a row per cluster."""
     nu: Array
+    """The dual variable of v = W M."""
     c: Array
+    """The penalty of each row."""
     augmented: float = np.nan
     """L_c, in nats, after an iteration; NaN where it was not recorded."""
 

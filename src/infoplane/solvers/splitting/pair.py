@@ -56,15 +56,25 @@ class PairSolution(Result):
     """
 
     p: Array
+    """The first block."""
     q: Array
+    """The second block."""
     nu: Array
+    """The multiplier of Ap = Bq."""
     objective: float
+    """F(p) + G(q)."""
     status: Status
+    """How it ended."""
     iterations: int
+    """How many there were."""
     residuals: Residuals
+    """Primal, dual, stationarity."""
     losses: Array
+    """F + G at every iteration."""
     augmented: Array
+    """L_c at every iteration."""
     gradients: Array
+    """|grad L_c| at every iteration."""
 
     message: str
     """How it ended, and what to do about it."""

@@ -37,8 +37,11 @@ class Threshold(Result):
     """
 
     c: float
+    """A penalty above it is covered."""
     theorem: str
+    """Which one."""
     constants: dict[str, float]
+    """What it was computed from, by name."""
 
 
 def descent_threshold(alpha: float, *, sigma: float, L: float) -> float:

@@ -62,7 +62,7 @@ DENSE = 400_000
 
 
 class Race(TaskIteration):
-    """The map from all starts; half of them, those of higher loss, end at `LAPS` iterations, half of the others at twice as many, and so on.
+    """The map from all starts; half of them, those of higher loss, end at `LAPS` iterations, half of the others at twice as many, ...
 
     Most lead to the same encoder, slowly; what the last lacks its dual shows. At gamma > 0 the last ends, too: it is settled later.
     """

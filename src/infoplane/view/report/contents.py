@@ -116,7 +116,7 @@ def contents(
         "encoders": {at[row]: encoder for row, encoder in encoders.items()},
         "traces": {at[row]: _trace(trace, allowance.points) for row, trace in recorded.items()},
         "knee": None if suggestion.knee is None else _at(frontier, answers, at, suggestion.knee.parameter),
-        "suggestion": list(suggestion.sentences),
+        "suggestion": [one for one in suggestion.sentences if not one.startswith("Caution: ")],  # they stand on top
         "provenance": {"joint": _identity(joint), **_shown_provenance(frontier.provenance)},
         "notes": [
             *([] if stored.reused is None else [stored.reused]),
@@ -364,6 +364,8 @@ def _shown_provenance(provenance: dict[str, Any]) -> dict[str, Any]:
     """Without what the joint's identity or a named family says already; an infinite limit and the like as text."""
     known = {"joint_sha256", "shape", "systems", *(("rho",) if _names_its_rho(provenance.get("family")) else ())}
     shown: dict[str, Any] = to_json({name: v for name, v in provenance.items() if name not in known}, nonfinite=str)
+    if isinstance(shown.get("grid"), list):  # parameters that were inserted come last in it
+        shown["grid"] = sorted(float(f"{parameter:.6g}") for parameter in shown["grid"])
     return {**shown, "parts": [_shown_provenance(part) for part in shown["parts"]]} if "parts" in shown else shown
 
 

@@ -1,0 +1,161 @@
+"""``infoplane compare-releases``: several releases of one table on one plane, and which to take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Literal
+
+import click
+
+from ..errors import InvalidOptionError
+from ..formatting import label_text
+from ..frontier.release import release_mechanism
+from ..information import NATS_PER_BIT
+from ..joint.joint import Joint
+from ..joint.task_joint import TaskJoint
+from ..storage.mechanism import read_mechanism
+from ..sweep.progress import working
+from ..table.compare_releases import compare_releases as compared
+from ..table.mechanism import Mechanism
+from ..view.plot import save_figure
+from . import output, printing
+from .flags import PICTURES, TABLES, ColumnNames, as_json, bins, columns, complete_rows, option, written
+from .numerals import Number, Numbers, Whole
+from .release import read_joint
+from .tables import read_frame
+from .typed_files import located
+
+
+@click.command()
+@click.argument("data")
+@click.argument("mechanisms", nargs=-1)
+@columns("--x", "Columns to release, by commas.", name="columns", required=True)
+@columns("--hide", "Columns that are the secret, by commas.", required=True)
+@columns("--keep", "Utility is what Z tells of these columns, by commas, not of --x itself.")
+@bins
+@complete_rows
+@option("--max-leakage-bits", Numbers(), "Our best release for each of these caps on I(S;Z).", metavar="BITS,...")
+@option("--max-lift-bits", Number(), "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
+@option("--drop", ColumnNames(), "The release of --x without these columns; may be repeated.", multiple=True)
+@option(
+    "--levels",
+    str,
+    "Coarser and coarser groups of a column: numbers of bins, such as age:8,4,2, or a table whose first column has the values and the next "
+    "ones their group at each level, such as job:jobs.csv; every combination of levels is a release; may be repeated.",
+    multiple=True,
+    metavar="COL:N,...|COL:TABLE",
+)
+@option("--merge", Numbers(), "Values merged to so many by Merge-Two.", metavar="N,...")
+@written("--out", TABLES, "A row for each release, .csv or .parquet.")
+@written("--plot", PICTURES, "Utility against leakage and against the worst lift: .png, .svg or .pdf.")
+@option("--seed", Whole(min=0), "Of our search.", default=0)
+@option("--max-seconds", Number(), "Of each search.", default=60.0)
+@output.escape_formulas
+@as_json
+def compare_releases(
+    data: str,
+    mechanisms: tuple[str, ...],
+    columns: tuple[str, ...],
+    hide: tuple[str, ...],
+    keep: tuple[str, ...],
+    bins: Mapping[str, int | str],
+    missing: Literal["error", "category"],
+    max_leakage_bits: tuple[float, ...] | None,
+    max_lift_bits: float | None,
+    drop: tuple[tuple[str, ...], ...],
+    levels: tuple[str, ...],
+    merge: tuple[float, ...] | None,
+    out: Path | None,
+    plot: Path | None,
+    seed: int,
+    max_seconds: float,
+    as_json: bool,
+) -> None:
+    r"""Put releases of DATA on one plane: what each keeps of --x, what it tells of --hide on average and at worst, and which to take.
+
+    MECHANISMS are .json files of infoplane release; a column that one of them cuts into bins is cut in the same way here, unless --bin says
+    otherwise. Beside them: our best releases under caps, columns left out, values in coarser groups, and values merged.
+
+    \b
+    Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane compare-releases heart.csv --x risk_factors --hide outcome --max-leakage-bits 0.001,0.01 --merge 4,8 --plot plane.png
+      infoplane compare-releases people.csv m.json --x age,job --hide sex --drop age --levels age:8,4,2 --levels job:jobs.csv
+    """
+    read = {path: read_mechanism(path) for path in mechanisms}
+    _, joint = read_joint(data, columns, hide, keep, {**_edges(read, columns), **bins}, missing)
+    of_x = joint.hide if isinstance(joint, TaskJoint) else joint
+    lift = None if max_lift_bits is None else max_lift_bits * NATS_PER_BIT
+    releases: dict[str, Any] = dict(read)
+    with printing.one_line_warnings(), working("solving and proving", lines=True):
+        for cap in max_leakage_bits or (() if lift is None else (None,)):
+            said = ", ".join(
+                f"{what} {number:g}"
+                for what, number in (("I(S;Z)", cap), ("lift", max_lift_bits))
+                if number is not None
+            )
+            releases[f"best, {said}"] = release_mechanism(
+                joint, None if cap is None else cap * NATS_PER_BIT, lift, rng=seed, max_seconds=max_seconds
+            )
+        found = compared(
+            joint,
+            releases,
+            dropped=drop,
+            levels=dict(_levels(of_x, one) for one in levels),
+            merged=[int(k) for k in merge or ()],
+        )
+    frame = found.to_frame()
+    advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
+    if out is not None:
+        output.write_table(frame, out)
+    if plot is not None:
+        save_figure(found.plot(), plot)
+        printing.note(f"wrote {plot}")
+    if as_json:
+        printing.print_json({"releases": frame.to_dict("records"), "advice": advice})
+        return
+    kept = f"I({found.kept};Z)\n[bits]"
+    made = printing.TextTable(
+        f"Releases of {', '.join(columns)}, hiding {', '.join(hide)}",
+        ("release", kept, "I(S;Z)\n[bits]", "worst lift\n[bits]", "smallest\ngroup", "dominated by"),
+        left=("release", "dominated by"),
+    )
+    for row in frame.itertuples(index=False):
+        made.add_row(row[0], *(f"{number:.4f}" for number in row[1:4]), f"{row[4]:.3g}", row[6])
+    printing.print_table(made)
+    for sentence in advice:
+        printing.say(sentence)
+
+
+def _edges(read: Mapping[str, Mechanism], columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
+    """How mechanisms cut columns into bins: all their edges, so that each of them is a map of the letters."""
+    found: dict[str, set[float]] = {}
+    for feature in (feature for one in read.values() for feature in one.features):
+        for name in columns:
+            found.setdefault(name, set()).update(feature.edges.get(name, ()))
+    return {name: tuple(sorted(edges)) for name, edges in found.items() if edges}
+
+
+def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
+    """COL:8,4,2 or COL:TABLE as `compare_releases` takes it; values are found by their text."""
+    name = next((name for name in joint.x_names if asked.startswith(f"{name}:")), None)
+    if name is None:
+        raise click.UsageError(
+            f"--levels needs a column of --x ({', '.join(joint.x_names)}), a colon, and numbers of bins or a table; found {asked!r}."
+        )
+    rest = asked.removeprefix(f"{name}:")
+    if all(part.strip().isdecimal() for part in rest.split(",")):
+        return name, [int(part) for part in rest.split(",")]
+    table = read_frame(located(rest))
+    if table.shape[1] < 2:
+        raise InvalidOptionError(
+            f"--levels: {rest} must have a column of values and one for each level; found one column."
+        )
+    at = joint.x_names.index(name)
+    values = [label[at] if len(joint.x_names) > 1 else label for label in joint.x_labels]  # type: ignore[index]
+    found = []
+    for level in table.columns[1:]:
+        groups = dict(zip(map(label_text, table.iloc[:, 0]), table[level], strict=True))
+        found.append({value: groups[label_text(value)] for value in values if label_text(value) in groups})
+    return name, found
