@@ -86,6 +86,7 @@ def task_sweep(
     hide: tuple[str, ...],
     grid: tuple[float, float, int] | None,
     values: tuple[float, ...] | None,
+    points: int | None = None,
 ) -> tuple[TaskJoint, Callable[[float], MarkovLagrangian], Array]:
     """What ``frontier`` sweeps with --keep and --hide: the joint, the family with the joint's own small gamma, and its betas."""
     if not keep or not hide:
@@ -93,5 +94,7 @@ def task_sweep(
     if grid is not None and values is not None:
         raise click.UsageError("give --grid or --grid-values, not both.")
     tasks = source.load_tasks(keep, hide)
+    if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
+        grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
     betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
     return tasks, family_on(tasks.joint, task_funnel), betas
