@@ -67,6 +67,15 @@ def test_what_is_refused(run, table, options, code, message):
     assert message in " ".join(said.err.split())
 
 
+def test_the_bottleneck_with_side_information_by_name(run, table):
+    found = run(*columns(table), "--side-information", "--gamma", "0.01", "--beta", "2", "--json").json
+    own = run(*columns(table), "--gamma", "0.01", "--beta", "2", "--json").json
+    assert found["problem"]["family"] == "side_information_bottleneck"
+    assert found["loss_nats"] == pytest.approx(own["loss_nats"], abs=1e-9)
+    assert "needs --gamma" in run(*columns(table), "--side-information", "--beta", "2").err
+    assert "goes with" in run("solve", "paper_uniform", "--side-information", "--gamma", "0.1").err
+
+
 def test_the_frontier_along_beta(run, table, tmp_path):
     said = run("frontier", *columns(table)[1:], "--grid-values", "0.3,1,4", "--out", str(tmp_path / "f.csv"), "--json")
     assert said.code == 0
