@@ -339,7 +339,7 @@ def warn_of_second(released: Any, out: Path) -> None:
     if changed:
         printing.note(
             f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
-            "are the same records, whoever has both knows more than is promised: keep the first, or release with --id and --key-file."
+            "are the same records, whoever has both knows more than is promised: keep the first, or use --id and the same --key-file."
         )
 
 
