@@ -98,6 +98,7 @@ def test_a_release_as_values_has_the_columns_and_nothing_new(run, people):
         (("--x", "job", "--hide", "sex", "--id", "person"), "--id and --key-file go together"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9"), "confidence goes with max_leakage alone"),
         (("--x", "work", "--hide", "sex"), "work"),
+        (("--x", "job", "--keep", "job", "--hide", "sex"), "'job' is in --x and in --keep"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9", "--proof", "p.npz"), "--proof is of a bound"),
     ],
 )
@@ -241,8 +242,8 @@ def test_values_expected_for_less_than_one_record_are_cautioned_of(run, people):
         "sex",
         "--bin",
         "age:12",
-        "--max-leakage-bits",
-        "0.001",
+        "--max-lift-bits",
+        "0.1",
     )
     done = run(*asked, "--out", people / "out.csv", "--report", people / "r.html")
     assert done.code == 0, done.err
@@ -279,3 +280,12 @@ def test_rows_that_were_never_met_are_counted_by_column_and_numbers_may_be_writt
     done = run("apply", people / "m.json", people / "new.csv", "--out", people / "z.csv", "--unseen", "suppress")
     assert done.code == 0
     assert pd.read_csv(people / "z.csv").z.isna().tolist() == [at in (2, 4) for at in range(9)]
+
+
+def test_a_stricter_search_that_keeps_more_is_recommended_and_costs_are_never_negative(run, people):
+    pd.read_csv(people / "people.csv").assign(one=range(600)).head(60).to_csv(people / "ones.csv", index=False)
+    done = run("release", people / "ones.csv", "--x", "one", "--hide", "sex", "--max-leakage-bits", "0.01", "--min-group", "4",
+               "--max-seconds", "1", "--out", people / "out.csv")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "cost -" not in done.out
+    assert "costs -" not in done.out
