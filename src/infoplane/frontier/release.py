@@ -349,7 +349,7 @@ def rare_values(p_z: Array, records: int | None) -> str:
         return ""
     verb = "is" if few == 1 else "are"
     return (
-        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record each: who has one is likely alone "
+        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record: who has one is likely alone "
         "with it, and min_group rules that out"
     )
 
