@@ -8,6 +8,7 @@ a proven bound, see `certificate/funnel/release.py`. S is the joint's Y, or what
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
@@ -335,6 +336,7 @@ def release_mechanism(
     support = Support(joint)
     terms = _terms(joint, support, chosen[support.y], leakage, lift, two_sided, group)
     known = simple_upper_bound(support, largest_terms_leakage(lift, two_sided, bool(chosen.all()), leakage))
+    known = min(known, _most_groups(terms))
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_released, support, terms, known, limits, budget, rng, make)], budget)[0]
@@ -404,6 +406,11 @@ def _terms(
     return Terms(Caps(L, U, most), leakage, smallest)
 
 
+def _most_groups(terms: Terms) -> float:
+    """What a smallest group leaves: I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values."""
+    return math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14 if terms.smallest > 0.0 else math.inf
+
+
 def _released(
     support: Support,
     terms: Terms,
@@ -463,7 +470,7 @@ def _task_release(
     form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
     classes = Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
     terms = replace(terms_of(classes, chosen[task.hide.p_y > 0.0]), kept=form.T_u)
-    known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
+    known = min(task.keep.mutual_information * (1.0 + 1e-12) + 1e-14, _most_groups(terms))
     budget = Budget()
 
     def released() -> Release:
