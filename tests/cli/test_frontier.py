@@ -116,7 +116,7 @@ def test_not_converged_is_4(run):
         (("--a", "0.5"), "takes no --a"),
         (("--solver", "pf-2"), "pf-2"),
         (("--solver", "merging", "--relaxation", "1"), "merging has no option --relaxation"),
-        (("--gamma", "0.2"), "No such option"),
+        (("--gamma", "0.2"), "No such option '--gamma'. Parameters are swept here: give --grid"),
         (("--out", "f.xlsx"), "--out must end in .csv, .parquet, .npz; found 'f.xlsx'"),
         (("--plot", "plane.doc"), "--plot must end in .png, .svg, .pdf; found 'plane.doc'"),
         (("--out", "no/such/directory/f.csv"), "nothing can be written to no/such/directory"),

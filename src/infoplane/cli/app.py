@@ -162,9 +162,13 @@ def _explained(error: click.NoSuchOption) -> click.NoSuchOption:
     from .options import IN_PYTHON
 
     said = IN_PYTHON.get(error.option_name)
-    if said is None:
+    sweeps = error.ctx is not None and any(option.name == "grid" for option in error.ctx.command.params)
+    if sweeps and error.option_name in ("--gamma", "--beta"):
+        message = f"{error.message} Parameters are swept here: give --grid LOW:HIGH:COUNT, or one to infoplane solve."
+    elif said is None:
         return error
-    message = f"{error.message} It is an option of a solver in Python only: {said}."
+    else:
+        message = f"{error.message} It is an option of a solver in Python only: {said}."
     return click.NoSuchOption(error.option_name, message, ctx=error.ctx)
 
 

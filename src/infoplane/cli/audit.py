@@ -85,8 +85,10 @@ def audit(
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
+    said = []
     if released.lower().endswith(".json"):
         mechanism = read_mechanism(Path(released))
+        said += [f"What the mechanism says of itself: {mechanism.note}."] if mechanism.note else []
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
         encoder = encoder if other_records else Fitted(encoder, joint)
         gain = None if gain_file is None else read_gain(gain_file, joint)
@@ -100,7 +102,7 @@ def audit(
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
     if report is not None:
-        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}")
+        page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said)
         output.write_page(page, report)
     if as_json:
         printing.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
 DRAWN_ANEW = "Drawn anew: to release the same records once more would tell more than is promised. With --id and --key-file draws repeat."
 
+FOR_THE_PAGE = 10.0
+"""Seconds for the certified utility of any release that leaks as much, as in ``infoplane audit``."""
+
 TELLS_ALL = 0.9
 """The share of the secret's bits from which on a single column is warned of: such a column all but is the secret."""
 
@@ -154,6 +157,10 @@ def release(
         if name in (*columns, *keep):
             where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
             raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
+    if both := [name for name in keep if name in columns]:
+        raise InvalidOptionError(
+            f"{both[0]!r} is in --x and in --keep: what --x tells of it is all of it. Leave it out of --keep, or --keep out."
+        )
     if proof is not None and confidence is not None:
         raise click.UsageError(
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
@@ -194,9 +201,12 @@ def release(
     if proof is not None and isinstance(kept, Release):
         kept.save(proof)
         printing.note(f"wrote {proof}")
-    found = audit(joint, kept, max_seconds=0.0)
+    found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
+    proven = [_within_caps(kept)] if isinstance(kept, Release) else []
     if report is not None:
-        page = audit_page(joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *cost])
+        page = audit_page(
+            joint, kept, found, f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *proven, *cost]
+        )
         output.write_page(page, report)
     if as_json:
         printing.print_json(
@@ -208,7 +218,7 @@ def release(
             }
         )
     else:
-        _say(kept, found, caps, cost)
+        _say(found, caps, [*proven, *cost])
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
         printing.note("Nothing but a constant release passes with this confidence.")
         context.exit(NOT_CONVERGED)
@@ -291,7 +301,7 @@ def _cost(
         return []
     if kept.max_lift is not None:
         without = release_mechanism(joint, **(terms | {"max_lift": None}), rng=seed, max_seconds=max_seconds)
-        lost = bits(without.utility - kept.utility)
+        lost = max(bits(without.utility - kept.utility), 0.0)  # a search with min_group may find less without
         return [
             f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
         ]
@@ -301,7 +311,13 @@ def _cost(
         return []
     other = release_mechanism(joint, **(terms | {"max_lift": half * NATS_PER_BIT}), rng=seed, max_seconds=max_seconds)
     lost = bits(kept.utility - other.utility)
-    return [f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {lost:.4f} bits of utility."]
+    if lost < -1e-4:  # a search with min_group is none of all releases
+        return [
+            f"With a worst case of {half:g} bits too (--max-lift-bits {half:g}) the search keeps {-lost:.4f} bits more: use it."
+        ]
+    return [
+        f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {max(lost, 0.0):.4f} bits of utility."
+    ]
 
 
 def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None) -> Any:
@@ -333,7 +349,7 @@ def warn_of_second(released: Any, out: Path) -> None:
     if changed:
         printing.note(
             f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
-            "are the same records, whoever has both knows more than is promised: keep the first, or release with --id and --key-file."
+            "are the same records, whoever has both knows more than is promised: keep the first, or use --id and the same --key-file."
         )
 
 
@@ -353,15 +369,18 @@ def _warn_of_other_mechanism(made: Mechanism, path: Path) -> None:
         )
 
 
-def _say(kept: EncoderView, found: Any, caps: str, cost: list[str]) -> None:
+def _within_caps(kept: Release) -> str:
+    """How far it is from the best release."""
+    return f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven."
+
+
+def _say(found: Any, caps: str, more: list[str]) -> None:
     """What is promised, in sentences."""
     printing.say(f"Caps: {caps}.")
     for measure in PROMISES:
         if measure in found.index:
             printing.say(found.sentence[measure])
-    if isinstance(kept, Release):
-        printing.say(f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.")
-    for sentence in cost:
+    for sentence in more:
         printing.say(sentence)
     printing.say(
         "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."

@@ -101,9 +101,9 @@ def release_frontier(
     Parameters
     ----------
     joint
-        p(x, y): X is released, Y is the secret.
+        p(x, s): X is released, the joint's Y is the secret S.
     max_leakages
-        Caps in **nats** on the average I(Y;Z); None is none.
+        Caps in **nats** on the average I(S;Z); None is none.
     max_lifts
         Caps in **nats** on the lift of every released value.
     two_sided, rng, tol

@@ -20,8 +20,8 @@ from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.tasks.challenge import TaskOutcome
 from ..certificate.tasks.columns import generate_columns
 from ..certificate.tasks.edges import MOST_LETTERS, generate, seeded
-from ..certificate.tasks.private import PrivateRelease, private_posteriors
-from ..certificate.tasks.private_columns import private_columns
+from ..certificate.tasks.private import PrivateRelease
+from ..certificate.tasks.private_columns import private_columns, private_posteriors
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
@@ -48,6 +48,9 @@ HIDING, SOLVING = 0.1, 0.1
 
 STARTS, STEPS = 2, 500
 """Of the default solver, there, and iterations of each: descents soon find more."""
+
+GAMMA = 3e-4
+"""Price of I(X;Z) that it has: few clusters, and multipliers near those without one."""
 
 ROUGHLY = 1e-2
 """Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
@@ -230,19 +233,15 @@ def _by_columns(
     columns = TaskColumns(
         form, np.column_stack([*([] if private.posteriors is None else [private.posteriors]), np.eye(n)])
     )
-    solving, ran = whole.part(seconds=(share + SOLVING) * whole.seconds - whole.seconds_spent), [0.0]
-    for cap in sorted({cap for cap in caps if cap > 0.0}, reverse=True):
-        for _ in range(4):  # the price moves little after that
-            if solving.over:
-                break
-            price = min(max(columns.solve(cap, solving).hide, 1e-3), 1e3)
-            if any(1.0 / 1.2 < price / other < 1.2 for other in ran if other):
-                break
-            problem = TaskLagrangian(0.0, 1.0, price, "task_funnel", price)
-            starts = make_starts(form.whole.joint, None, STARTS, seed_sequence(0), "mixed")
-            job = Job(form.whole, problem, starts, budget=solving.part(iterations=STEPS))
-            columns.add(form.posteriors(form.condensed(job.best_run(TaskPortfolio().run(job)).encoder)))
-            ran.append(price)
+    solving = whole.part(seconds=(share + SOLVING) * whole.seconds - whole.seconds_spent)
+    if max(caps) > 0.0 and not solving.over:
+        price = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)
+        problem = TaskLagrangian(GAMMA, 1.0, price, "task_funnel", price)
+        starts = make_starts(form.whole.joint, None, STARTS, seed_sequence(0), "mixed")
+        job = Job(form.whole, problem, starts, budget=solving.part(iterations=STEPS))
+        W = form.condensed(job.best_run(TaskPortfolio().run(job)).encoder)
+        columns.add(form.posteriors(W))
+        columns.near = TaskForm(form.whole, problem).multipliers(W), price
     return lambda cap, tol, budget: generate_columns(form, columns, tol, budget, cap), private
 
 

@@ -32,9 +32,9 @@ class TaskJoint:
     Attributes
     ----------
     keep, hide : Joint
-        The joints of X with U and with S; letters of x are in the order of the first.
+        The joints of X with U and with S, as they were given: each keeps the order of its own letters of x.
     joint : Joint
-        Both side by side, which is what solvers work on and a `Solution` has as its ``joint``.
+        Both side by side, letters of x in the order of ``keep``, which is what solvers work on and a `Solution` has as its ``joint``.
 
     Examples
     --------

@@ -83,6 +83,8 @@ class TaskColumns:
     def __init__(self, form: TaskForm, first: Array) -> None:
         self.form, self.Q, self.first = form, first, first.shape[1]
         self.log_s = np.log(form.T_s @ form.p_x)
+        self.near: tuple[Array, float] | None = None
+        """Multipliers and hide that are nearly optimal, where columns are looked for."""
 
     def add(self, Q: Array) -> None:
         """More columns."""
@@ -105,10 +107,10 @@ class TaskColumns:
         value = float(found.weights @ (costs if cap is None else h_u))
         return TaskPoint(found.weights, lam, hide, value, encoder_of(Q, found.weights))
 
-    def trim(self, point: TaskPoint) -> None:
-        """Forget columns, once there are many, that are neither used, nor among the first, nor nearly used."""
+    def trim(self, point: TaskPoint, slack: float = KEPT) -> None:
+        """Forget columns, once there are many, that are neither used, nor among the first, nor within ``slack`` of being used."""
         if self.Q.shape[1] <= self.first + MANY * len(self.Q):
             return
         reduced = self.form.at(point.hide).f(self.Q) - point.lam @ self.Q
-        kept = (reduced < KEPT) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
+        kept = (reduced < min(slack, KEPT)) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
         self.Q = self.Q[:, kept]

@@ -18,7 +18,7 @@ from ..encoder.clusters import cluster_names
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import label_text
-from ..frontier.release import release_mechanism
+from ..frontier.release import Release, rare_values, release_mechanism
 from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
 from ..joint.task_joint import TaskJoint
@@ -28,7 +28,13 @@ from . import measures
 if TYPE_CHECKING:
     import pandas as pd
 
-DIRECTIONS = {"low": "0 is best", "high": "1 is best", "less": "less is better", "more": "more is better"}
+DIRECTIONS = {
+    "low": "0 is best",
+    "high": "1 is best",
+    "less": "less is better",
+    "more": "more is better",
+    "bound": "to compare",
+}
 
 
 class AuditLine(NamedTuple):
@@ -103,7 +109,7 @@ def audit(
     task = getattr(encoder, "task", None)
     lines = [*_lines(joint, W, J[held], task), *_of_gain(joint, J[held], seen, gain), *_of_samples(joint, encoder, W)]
     if seconds > 0.0:
-        lines.append(_best_possible(joint, W, task, seconds))
+        lines.append(_best_possible(joint, W, task, encoder, seconds))
     return pd.DataFrame(
         [line[1:] for line in lines], index=[line[0] for line in lines], columns=AuditLine._fields[1:]
     ).rename_axis("measure")
@@ -263,7 +269,8 @@ def _lines(joint: Joint, W: Array, J: Array, task: TaskJoint | None) -> Iterator
             DIRECTIONS["more"],
             "n min_z p(z)",
             "after Sweeney 2002",
-            f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records.",
+            f"The rarest released value is expected for {group:.3g} of the {joint.records:,} records"
+            + (f"; {rare}." if (rare := rare_values(p_z, joint.records)) else "."),
         )
     kept = bits(utility(joint, W, task))
     whole, of = (
@@ -333,23 +340,25 @@ def _of_samples(joint: Joint, encoder: Any, W: Array) -> Iterator[AuditLine]:
         DIRECTIONS["low"],
         "upper confidence bound of I(S;Z)",
         "docs/explanation/samples.md",
-        f"{found}.",
+        f"{found}.".replace("I(Y;Z)", "I(S;Z)"),
     )
 
 
-def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, seconds: float) -> AuditLine:
-    """What utility any release with this leakage could have."""
+def _best_possible(joint: Joint, W: Array, task: TaskJoint | None, encoder: Any, seconds: float) -> AuditLine:
+    """What utility any release with this leakage could have; a release under a cap on it alone knows."""
     point = plane_point(joint, W)
-    best = release_mechanism(joint if task is None else task, max_leakage=point.iyz, max_seconds=seconds)
+    alone = isinstance(encoder, Release) and encoder.max_lift is None and encoder.min_group is None
+    best = encoder if alone else release_mechanism(task or joint, max_leakage=point.iyz, max_seconds=seconds)
     most, lost = bits(best.upper_bound), bits(best.upper_bound - utility(joint, W, task))
     return AuditLine(
         "utility of the best release",
         most,
         "bits",
-        DIRECTIONS["more"],
+        DIRECTIONS["bound"],
         f"max {'I(X;Z)' if task is None else 'I(U;Z)'} with this I(S;Z), upper bound",
         "docs/explanation/exact_funnel.md",
-        f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits: at most {lost:.4g} above this one.",
+        f"No release that leaks {bits(point.iyz):.4g} bits on average keeps more than {most:.4g} bits, which is proven: at "
+        f"most {max(lost, 0.0):.2g} above this one.",
     )
 
 

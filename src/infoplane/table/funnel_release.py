@@ -43,9 +43,10 @@ class PrivacyFunnelRelease(FrameTransformer):
     unseen : {"error", "marginal", "suppress"}
         Rows, or combinations of values, that `fit` has not met: refused, drawn from p(z), or released as nothing (-1 in an array).
     random_state : int, RandomState or None
-        Seed of the search and of the draws. None draws anew each time; a number makes equal calls equal.
+        Seed of the search and of the draws. None draws anew each time; a number makes equal calls equal, if the search ends by itself
+        before ``max_seconds``: one that the clock ends may end elsewhere the next time.
     max_seconds : float
-        When the search ends; the caps hold in any case.
+        When the search ends at the latest; the caps hold in any case.
 
     Attributes
     ----------

@@ -32,7 +32,10 @@ def mutual_information(J: Array) -> float:
 
 def bayes_vulnerability(J: Array) -> Guess:
     """max_s p(s) before, sum_z max_s p(z,s) after: how often the best guess is right  (Smith 2009)."""
-    return Guess(float(J.sum(axis=0).max()), float(J.max(axis=1).sum()))
+    before = float(J.sum(axis=0).max())
+    return Guess(
+        before, max(float(J.max(axis=1).sum()), before)
+    )  # less is rounding: the guess from before still stands
 
 
 def gain_vulnerability(J: Array, gain: Array) -> Guess:

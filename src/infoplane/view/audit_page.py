@@ -29,7 +29,12 @@ h1 { font-size: 1.5rem; overflow-wrap: anywhere; } h2 { font-size: 1.1rem; margi
 .line { display: inline-block; min-width: 14rem; border-bottom: 1px solid #59626e; }
 .warning { border-left: 4px solid #9a4b00; padding: .4rem .8rem; }
 tr { break-inside: avoid; }
-@media print { @page { margin: 15mm; } body { margin: 0; max-width: none; font-size: 10pt; } h2 { break-after: avoid; } }
+.measures td:nth-child(4) { min-width: 19rem; } .measures td:nth-child(2) { white-space: nowrap; }
+@media screen { table { display: block; overflow-x: auto; } }
+@media print {
+  @page { margin: 12mm; } body { margin: 0; padding: 0; max-width: none; font-size: 8.5pt; } h1 { font-size: 14pt; }
+  h2 { break-after: avoid; font-size: 10.5pt; margin-top: 1rem; } .measures td:nth-child(4) { min-width: 72mm; }
+}
 """
 
 NOT_SAID = (
@@ -55,9 +60,9 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         ("secret", f"{secret}: {counted(joint.shape[1], 'value')}, {bits(joint.entropy_y):.4g} bits"),
         ("records", "not known" if joint.records is None else f"{joint.records:,}"),
     ]
-    columns = ("measure", "value", "unit", "direction", "what it says", "formula, reference")
+    columns = ("measure", "value", "direction", "what it says", "formula, reference")
     lines = [
-        (str(name), f"{row.value:.4g}", row.unit, row.direction, row.sentence, f"{row.formula}; {row.reference}")
+        (str(name), f"{row.value:.4g} {row.unit}", row.direction, row.sentence, f"{row.formula}; {row.reference}")
         for name, row in found.iterrows()
     ]
     parts = [
@@ -66,8 +71,8 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
         *(f"<p>{_text(sentence)}</p>" for sentence in said),
         f'<p class="warning">{_text(NOT_SAID)}</p>',
         "<h2>What it tells about the secret</h2>",
-        markup.table(columns, lines, left=(columns[0], *columns[2:])),
-        "<h2>Released values, worst first</h2>",
+        f'<div class="measures">{markup.table(columns, lines, left=(columns[0], *columns[2:]))}</div>',
+        f"<h2>Released values, worst first</h2>{_order(joint)}",
         _values(joint, encoder),
         f"<h2>By value of the secret</h2>{_secrets(joint, encoder)}",
         "<h2>Kinds of records, worst first</h2>",
@@ -83,6 +88,13 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
     )
     page = f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(parts)}</body></html>\n'
     return page.encode("utf-8", "backslashreplace")
+
+
+def _order(joint: Joint) -> str:
+    """How labels of several columns are to be read."""
+    several = [("values", joint.x_names), ("secrets", joint.y_names)]
+    said = [f"{what} are written in the order {', '.join(names)}" for what, names in several if len(names) > 1]
+    return markup.note(f"Below, {'; '.join(said)}.") if said else ""
 
 
 def _values(joint: Joint, encoder: Any) -> str:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.tasks import boxes, challenge, columns
+from infoplane.certificate.tasks import boxes, challenge, columns, private, private_columns
 from infoplane.certificate.tasks.boxes import Asked
 from infoplane.joint.support import Support
 from infoplane.posterior.task_form import TaskForm
@@ -51,3 +51,16 @@ def test_a_search_that_claims_too_much_certifies_nothing(monkeypatch, gamma):
         found = ip.certify(tasks, ip.task_funnel(0.3, gamma=gamma), np.full((2, 7), 0.5))
     assert found.lower_bound == -math.inf
     assert not found.certified
+
+
+@pytest.mark.parametrize("bases", [50_000, 0])
+def test_transport_that_claims_too_much_certifies_nothing(monkeypatch, bases):
+    tasks = made_tasks(3, letters=9, kept=2, hidden=2)
+    monkeypatch.setattr(private_columns, "MOST_BASES", bases)
+    assert ip.task_at_leakage(tasks, 0.0).certified
+    right = private._upper
+    monkeypatch.setattr(private, "_upper", lambda *told: right(*told) - 1e-5)
+    with pytest.warns(ip.ContradictionWarning, match="tells nothing"):
+        found = ip.task_at_leakage(tasks, 0.0)
+    assert not found.certified
+    assert found.upper_bound >= found.iuz

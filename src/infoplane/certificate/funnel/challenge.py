@@ -54,13 +54,8 @@ class Challenge(NamedTuple):
 def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -> Challenge:
     """The lowest g(q) that local search finds from the columns of Q (|X|, k); beta > 1."""
     g = _values(channel, lam, beta, Q)
-    first = np.argsort(g, kind="stable")[: max(EFFORT.work // (len(SHARES) * len(p_x)), 1)]
-    Q, middle = Q[:, first], (p_x / p_x.sum())[:, None]
-    rng = np.random.default_rng(0)
-    one, other = rng.integers(Q.shape[1], size=(2, EFFORT.pairs))
-    noisy = middle * np.exp(EFFORT.noise * rng.standard_normal((len(p_x), EFFORT.noisy)))
-    begun = [*(share * Q + (1.0 - share) * middle for share in SHARES), 0.5 * (Q[:, one] + Q[:, other])]
-    rows = np.ascontiguousarray(np.hstack([*begun, noisy / noisy.sum(axis=0)]).T)
+    Q = Q[:, np.argsort(g, kind="stable")[: max(EFFORT.work // (len(SHARES) * len(p_x)), 1)]]
+    rows = np.ascontiguousarray(beginnings(Q, p_x, EFFORT, np.random.default_rng(0)).T)
     concentrate(np.ascontiguousarray(channel.full.T), lam, beta, rows, EFFORT.steps, EFFORT.negligible)
     ends = np.hstack([Q, rows.T])
     ends = ends[:, ends.sum(axis=0) > 0.5]  # a descent from masses of 1e-320 may end nowhere
@@ -69,6 +64,15 @@ def challenge(channel: Channel, p_x: Array, lam: Array, beta: float, Q: Array) -
     values = _values(channel, lam, beta, ends)
     least = int(np.nanargmin(values))
     return Challenge(ends[:, least], float(values[least]))
+
+
+def beginnings(Q: Array, p_x: Array, effort: ChallengeEffort, rng: np.random.Generator) -> Array:
+    """Columns of Q mixed with p_x, pairs of them, and p_x with noise."""
+    middle = (p_x / p_x.sum())[:, None]
+    one, other = rng.integers(Q.shape[1], size=(2, effort.pairs))
+    noisy = middle * np.exp(effort.noise * rng.standard_normal((len(p_x), effort.noisy)))
+    mixed = [share * Q + (1.0 - share) * middle for share in SHARES]
+    return np.hstack([*mixed, 0.5 * (Q[:, one] + Q[:, other]), noisy / noisy.sum(axis=0)])
 
 
 def _values(channel: Channel, lam: Array, beta: float, Q: Array) -> Array:

@@ -27,6 +27,9 @@ FOUND = 12
 NEARLY = 0.5
 """A search ends, too, once a posterior was met that is this share as low as the lowest bound: no cut would tell more of this lambda."""
 
+SURELY = 0.8
+"""A thorough search closes boxes whose bound is this share as low as the lowest posterior that was met."""
+
 WORTHWHILE = 0.25
 """Share of the floor below which a posterior violates: it is worth another lambda, though the bound may hold as it is."""
 
@@ -169,11 +172,16 @@ class Asked:
 
 
 def search_boxes(
-    asked: Asked, floor: float, budget: Budget, descend: Callable[[Array], Array | None] | None = None
+    asked: Asked,
+    floor: float,
+    budget: Budget,
+    descend: Callable[[Array], Array | None] | None = None,
+    thorough: bool = False,
 ) -> BoxSearch:
     """Prove f(q) - lambda.q >= -floor for all q; or meet posteriors below; or end with what is proven when the budget is spent.
 
-    ``descend`` makes posteriors that count, and are lower, from what a box suggests.
+    ``descend`` makes posteriors that count, and are lower, from what a box suggests. ``thorough``: posteriors below do not end the search,
+    which proves what holds in spite of them.
     """
     form = asked.form
     n_u = len(form.T_u)
@@ -185,20 +193,21 @@ def search_boxes(
     heap: list[tuple[float, int, Array, Array, Array]] = [(-math.inf, next(order), low, high, v)]
     found = BoxSearch(math.inf, 0, 0)
     w: Array = np.empty(len(form.p_x))
-    while heap and len(found.violating) < FOUND:
-        if (found.violating and found.lowest < NEARLY * heap[0][0]) or (
+    while heap and (thorough or len(found.violating) < FOUND):
+        target = min(-floor, found.lowest / SURELY) if thorough else -floor
+        if (found.violating and not thorough and found.lowest < NEARLY * heap[0][0]) or (
             found.cells > 0 and (budget.over or budget.cells_spent >= budget.cells)
         ):
             break
         inherited, _, low, high, v = heapq.heappop(heap)
         found.cells += 1
         budget.cells_spent += 1
-        low, high, bound, closed, e = _weighed(asked, low, high, v, -floor, w)
+        low, high, bound, closed, e = _weighed(asked, low, high, v, target, w)
         bound = max(bound, inherited)
-        if closed or bound >= -floor:
-            found.least = min(found.least, -floor)
+        if closed or bound >= target:
+            found.least = min(found.least, target)
             continue
-        suggested: list[Array] = [w] if asked.private else [w, asked.primal(low, high, v, e, -floor - bound)]
+        suggested: list[Array] = [w] if asked.private else [w, asked.primal(low, high, v, e, target - bound)]
         _look(asked, suggested, floor, found, descend or asked.descended)
         cut = _cut(form, low, high, w)
         if cut is None:

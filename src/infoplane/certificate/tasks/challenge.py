@@ -16,33 +16,18 @@ import numpy as np
 from ...errors import ContradictionWarning
 from ...information import Array
 from ...kernels.task_proof.pairs import UNIT
+from ..funnel.challenge import ChallengeEffort, beginnings
 from ..funnel.generation import NO_PROOF
 from .boxes import Asked
 
-SHARES = (1.0, 0.95, 0.6)
-"""Shares of a column in the mixture with p_x that a descent begins from."""
+EFFORT = ChallengeEffort(pairs=64, noisy=128, work=60_000)
+"""How hard a bound is attacked, as for the funnel; well below a second."""
 
+LETTERS = 256
+"""Pairs of letters, each with a random share, that are beginnings, too."""
 
-class TaskChallenge(NamedTuple):
-    """How hard a bound is attacked."""
-
-    pairs: int = 64
-    noisy: int = 128
-    noise: float = 2.0
-    """Beginnings of these kinds, always the same ones, and the standard deviation of log q in the latter: as for the funnel."""
-    letters: int = 256
-    """Pairs of letters, each with a random share."""
-    steps: int = 30
-    """Of the map."""
-    moves: int = 24
-    """Of mass between letters, and"""
-    lowest: int = 64
-    """posteriors that they begin from, those of least f(q) - lambda.q."""
-    work: int = 60_000
-    """Letters times columns that descents begin from, at most; those of least value first. Well below a second."""
-
-
-EFFORT = TaskChallenge()
+MOVES = 24
+"""Of mass between letters, from the lowest posteriors."""
 
 
 class TaskOutcome(NamedTuple):
@@ -77,18 +62,14 @@ def disproven(said: str) -> str:
 
 def lowest_met(asked: Asked, Q: Array) -> float:
     """The lowest f(q) - lambda.q that local search finds from the columns of Q (|X|, k)."""
-    form, n = asked.form, len(Q)
-    first = np.argsort(asked.values(Q), kind="stable")[: max(EFFORT.work // n, 1)]
-    Q, middle, rng = Q[:, first], (form.p_x / form.p_x.sum())[:, None], np.random.default_rng(0)
-    one, other = rng.integers(Q.shape[1], size=(2, EFFORT.pairs))
-    noisy = middle * np.exp(EFFORT.noise * rng.standard_normal((n, EFFORT.noisy)))
-    x, y, t = *rng.integers(n, size=(2, EFFORT.letters)), rng.random(EFFORT.letters)
-    two = np.zeros((n, EFFORT.letters))
-    np.add.at(two, (x, np.arange(EFFORT.letters)), t)
-    np.add.at(two, (y, np.arange(EFFORT.letters)), 1.0 - t)
-    begun = [*(share * Q + (1.0 - share) * middle for share in SHARES), 0.5 * (Q[:, one] + Q[:, other])]
-    begun += [noisy / noisy.sum(axis=0), 0.98 * two + 0.02 * middle]
-    ends = np.hstack([Q, two, form.descended(asked.lam, np.hstack(begun), EFFORT.steps)[0]])
+    form, n, rng = asked.form, len(Q), np.random.default_rng(0)
+    Q = Q[:, np.argsort(asked.values(Q), kind="stable")[: max(EFFORT.work // n, 1)]]
+    x, y, t = *rng.integers(n, size=(2, LETTERS)), rng.random(LETTERS)
+    two = np.zeros((n, LETTERS))
+    np.add.at(two, (x, np.arange(LETTERS)), t)
+    np.add.at(two, (y, np.arange(LETTERS)), 1.0 - t)
+    begun = np.hstack([Q, beginnings(Q, form.p_x, EFFORT, rng), 0.98 * two + 0.02 * form.p_x[:, None]])
+    ends = np.hstack([Q, two, form.descended(asked.lam, begun, EFFORT.steps)[0]])
     values = asked.values(ends)
     lowest = np.argsort(values, kind="stable")[: EFFORT.lowest]  # NaN comes last
     return min(float(values[lowest[0]]), _moved(asked, ends[:, lowest]))
@@ -98,7 +79,7 @@ def _moved(asked: Asked, Q: Array) -> float:
     """The lowest value after moving mass from the letter of steepest slope to that of the lowest, as much of it as lowers f most."""
     shares, each = 0.5 ** np.arange(8), np.arange(Q.shape[1])
     values = asked.values(Q)
-    for _ in range(EFFORT.moves):
+    for _ in range(MOVES):
         slope = asked.form.slopes(Q).T - asked.lam[:, None]
         if asked.form.gamma:
             slope += asked.form.gamma * np.log(np.maximum(Q, 1e-300))

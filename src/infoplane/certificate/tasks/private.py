@@ -14,7 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
 from ...kernels.task_proof.pairs import UNIT
 from ...posterior.edge_columns import EdgeColumns
@@ -29,9 +28,6 @@ PARTNERS = 4
 
 NEW = 6_000
 """Columns that a round adds, at most."""
-
-MOST_PAIRS = 16_000_000
-"""Pairs whose costs are in memory: 128 MB a table."""
 
 
 class PrivateRelease(NamedTuple):
@@ -50,7 +46,7 @@ class PrivateRelease(NamedTuple):
     rounds: int
 
 
-class _Sides:
+class Sides:
     """The letters on the two sides of p(s), and those on it; a letter that rounding leaves undecided is on both sides."""
 
     def __init__(self, form: TaskForm) -> None:
@@ -65,7 +61,7 @@ class _Sides:
 
 def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
     """The release, and its bound; S has two letters."""
-    sides = _Sides(form)
+    sides = Sides(form)
     x, y = sides.above, sides.below
     d_x, d_y = sides.d[x][:, None], sides.d[y][None]
     total = np.maximum(d_x + d_y, 1e-300)
@@ -131,7 +127,7 @@ def _entropies(form: TaskForm, x: Any, y: Any, t: Array) -> Array:
     return found
 
 
-def _first(costs: Array, usable: Array, form: TaskForm, sides: _Sides) -> Array:
+def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     """Pairs to begin with: the cheapest partners of every letter, and a feasible plan in the order of the first letter of U."""
     chosen = np.zeros(costs.shape, dtype=bool)
     if not costs.size:
@@ -157,14 +153,3 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: _Sides) -> Array:
         else:
             j += 1
     return np.asarray(chosen & usable)
-
-
-def private_posteriors(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease | None:
-    """The release if it can be found: a binary secret, and not too many pairs; else None."""
-    sides = _Sides(form)
-    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > MOST_PAIRS:
-        return None
-    try:
-        return private_release(form, tol, budget)
-    except InfoplaneError:
-        return None

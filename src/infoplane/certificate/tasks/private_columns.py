@@ -27,7 +27,10 @@ from ...runtime.budget import Budget, Stopped
 from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes
 from .challenge import disproven
-from .private import PrivateRelease
+from .private import PrivateRelease, Sides, private_release
+
+MOST_PAIRS = 16_000_000
+"""Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
 
 MOST_BASES = 50_000
 """Candidate bases up to which all vertices are gone through: some seconds."""
@@ -141,7 +144,6 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     floor, upper = FIRST_FLOOR if silent.vertices is None else 0.4 * tol, math.inf
     weights: Array = np.ones(1)
     best: Array = np.zeros(len(form.p_x))
-    claim = -math.inf
     for rounds in range(1, ROUNDS + 1):  # noqa: B007
         costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
         try:
@@ -160,13 +162,35 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
             searched = search_boxes(asked, floor, budget, lambda q: silent.lowered(lam, form.T_u @ q))  # noqa: B023
             bound = -box_bound(hidden, lam, searched.least)
             if bound < upper:
-                upper, best, claim = bound, lam, searched.least
+                upper, best = bound, lam
             new = np.column_stack([new, *searched.violating])
             if upper - value <= tol or budget.over or (not new.shape[1] and (searched.left or floor <= 0.4 * tol)):
                 break
             floor = max(min(floor / (1.0 if new.shape[1] else 30.0), (upper - value) / 50.0), 0.4 * tol)
         Q, weights = np.column_stack([Q, new]), np.append(weights, np.zeros(new.shape[1]))
-    if upper < math.inf and silent.missing(best, Q, claim - 1e-12 * (1.0 + float(np.abs(best).max()))).shape[1]:
-        disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
-        upper = math.inf
-    return PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, None, Q, rounds)
+    return upheld_release(silent, PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, None, Q, rounds))
+
+
+def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
+    """The release; without a bound if a posterior that tells nothing contradicts it."""
+    form, lam = silent.form, release.lam
+    Q = form.posteriors(release.encoder) if release.posteriors is None else release.posteriors
+    claim = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - release.upper) - float(lam @ form.p_x)
+    if (
+        not math.isfinite(claim)
+        or not silent.missing(lam, Q, claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
+    ):
+        return release
+    disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
+    return release._replace(upper=math.inf)
+
+
+def private_posteriors(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease | None:
+    """The release of a binary secret, by transport, if there are not too many pairs; else None."""
+    sides = Sides(form)
+    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > MOST_PAIRS:
+        return None
+    try:
+        return upheld_release(Silent(form.at(0.0), budget.part(seconds=math.inf)), private_release(form, tol, budget))
+    except (InfoplaneError, Stopped):
+        return None

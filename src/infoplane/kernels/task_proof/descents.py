@@ -60,11 +60,12 @@ def descend(T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, Q: Arr
                 for x in range(n):
                     c[x] -= at * T_u[u, x]
             total = 0
+            for i in range(n_s):
+                s[i] = 0.0
+                for x in range(n):
+                    s[i] += T_s[i, x] * q[x]
             for _ in range(MOVES):
                 for i in range(n_s):
-                    s[i] = 0.0
-                    for x in range(n):
-                        s[i] += T_s[i, x] * q[x]
                     log_s[i] = hide * math.log(max(s[i], LEAST))
                 to, fro, lowest, steepest = 0, 0, math.inf, -math.inf
                 for x in range(n):
@@ -82,6 +83,8 @@ def descend(T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, Q: Arr
                 if not t > 0.0:
                     break
                 total += 1
+                for i in range(n_s):
+                    s[i] = max(s[i] + t * (T_s[i, to] - T_s[i, fro]), 0.0)
                 q[to] += t
                 q[fro] = 0.0 if t >= most else q[fro] - t
             if total == 0:

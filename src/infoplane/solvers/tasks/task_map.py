@@ -131,8 +131,12 @@ class TaskIteration(Iteration):
         first, second = one.A - seen.A, two.A - 2.0 * one.A + seen.A
         weight = np.exp(two.A) * self.form.p_x
         sizes = [np.sqrt((weight * part**2).sum(axis=(1, 2))) for part in (first, second)]
-        # Most that SQUAREM extrapolates by.
-        reach = np.clip(sizes[0] / np.maximum(sizes[1], TINY), 1.0, 64.0)[:, None, None]
+        reach = sizes[0] / np.maximum(sizes[1], TINY)
+        # Steps that turn about, at a width that is nearly too small, leave nothing to extrapolate: a wider one is better, by 1.6.
+        turned = runs[reach < 1.5]
+        self.k[turned] = np.minimum(1.6 * self.k[turned], self.form.width)
+        # Most that SQUAREM extrapolates by: 1,000.
+        reach = np.clip(reach, 1.0, 1000.0)[:, None, None]
         beyond = self.look(normalised(np.clip(seen.A + 2.0 * reach * first + reach**2 * second, -1e6, 1e6)))
         return beyond.where(beyond.loss < two.loss, two)
 

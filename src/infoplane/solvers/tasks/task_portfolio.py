@@ -14,10 +14,12 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ...certificate.tasks.boxes import Asked, search_boxes
 from ...certificate.tasks.edges import generate, seeded
 from ...errors import InfoplaneError
-from ...information import Array
+from ...information import Array, IntArray
 from ...joint.support import Support
+from ...kernels.common.outcomes import RUNNING, STATIONARY
 from ...posterior.linear import linear_programme
 from ...posterior.programme import encoder_of
 from ...posterior.task_columns import MISSING, missing
@@ -33,11 +35,18 @@ from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 ROUNDS = 12
 """Times that clusters are added to the best encoder, at most."""
 
+LAPS = 50
+"""Iterations from all starts, before the first of them end."""
+
 NEW = 16
 """Clusters that a round adds, at most, where the map goes on from them."""
 
 SHARE = 0.01
 """Of all mass that new clusters begin with."""
+
+CELLS, BOX_FLOOR = 100_000, 1e-6
+"""Boxes times letters, and nats, of the search for a posterior that descents did not find: tenths of a second, and a better encoder than
+that of 16 starts."""
 
 FEW = 600
 """Classes of letters up to which the programme over pairs of letters is solved by default: seconds."""
@@ -50,6 +59,24 @@ STEPS_WORK = 1_000_000_000
 
 DENSE = 400_000
 """Entries of a dense programme over posteriors up to which it is asked: tenths of a second."""
+
+
+class Race(TaskIteration):
+    """The map from all starts; half of them, those of higher loss, end at `LAPS` iterations, half of the others at twice as many, ...
+
+    Most lead to the same encoder, slowly; what the last lacks its dual shows. At gamma > 0 the last ends, too: it is settled later.
+    """
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """So many steps of every run that is still in it."""
+        for number in range(trace.shape[1]):
+            super().advance((steps > number).astype(np.int64), trace[:, number : number + 1])
+            going = np.flatnonzero(self.state.outcome == RUNNING)
+            laps = self.state.iterations[going].max(initial=0) / LAPS
+            if laps >= 1 and np.log2(laps).is_integer():
+                kept = len(going) // 2 if self.form.gamma else (len(going) + 1) // 2
+                slow = going[np.argsort(self.seen.loss[going], kind="stable")[kept:]]
+                self.state.outcome[slow] = STATIONARY  # or at their limit, as their residuals say
 
 
 @dataclass(frozen=True)
@@ -91,7 +118,7 @@ class TaskPortfolio(PathSolver):
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
         form = form_of(job)
-        found = drive(TaskIteration(job.within(work=STEPS_WORK), form))
+        found = drive(Race(job.within(work=STEPS_WORK), form))
         found += [job.standing(W, "trivial") for W in _trivial(form, job.most)]
         if not job.budget.over:
             found += _better(job, form, [run.encoder for run in found])
@@ -121,11 +148,11 @@ def _better(job: Job, form: TaskForm, encoders: list[Array]) -> list[Run]:
     ]
 
 
-def settled(job: Job, form: TaskForm, W: Array, found_by: str) -> Run:
-    """The map from one encoder of the letters."""
+def settled(job: Job, form: TaskForm, W: Array, found_by: str, steps: int = STEPS_WORK) -> Run:
+    """The map from one encoder of the letters, so many steps at most."""
     work = work_of(job.support, len(W))
     patient = job.but(starts=W[None], record=False).within(
-        iterations=max(50, min(job.budget.iterations, STEPS_WORK // max(work, 1)))
+        iterations=max(50, min(job.budget.iterations, STEPS_WORK // max(work, 1), steps))
     )
     run = drive(TaskIteration(patient, form))[0]
     return replace(
@@ -135,22 +162,25 @@ def settled(job: Job, form: TaskForm, W: Array, found_by: str) -> Run:
 
 def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:
     """gamma > 0: the best encoder with clusters that it lacks, settled, while that helps; one cluster for many that are equal."""
-    runs = [settled(job, form, best, "growth")]
+    few = 16 * LAPS
+    runs = [settled(job, form, merged(job.support, job.problem, best, price=MISSING), "growth", few)]
     rows = max(job.most, len(form.p_x)) if not job.capped else len(form.p_x)
     for _ in range(ROUNDS):
-        W = form.condensed(runs[-1].encoder)
-        new = missing(form, form.multipliers(W), form.posteriors(W), min(NEW, rows - len(W)))
+        W = form.condensed(merged(job.support, job.problem, runs[-1].encoder, price=MISSING))
+        asked, room = Asked(form, form.multipliers(W)), max(rows - len(W), 0)
+        new = missing(form, asked.lam, form.posteriors(W), min(NEW, room))
+        if not new.shape[1]:
+            brief = job.budget.part(cells=max(100, CELLS // len(form.p_x)))
+            new = np.column_stack([new, *search_boxes(asked, BOX_FLOOR, brief).violating[:room]])
         if not new.shape[1] or job.budget.over:
             break
         W = form.expanded(np.vstack([(1.0 - SHARE) * W, (SHARE / new.shape[1]) * new.T / form.p_x]))
-        run = settled(job, form, W / W.sum(axis=0), "growth")
+        run = settled(job, form, W / W.sum(axis=0), "growth", few)
         if job.loss(run.encoder) > job.loss(runs[-1].encoder) - MISSING:
             break
         runs.append(run)
     joined = merged(job.support, job.problem, runs[-1].encoder, price=MISSING)
-    if len(joined) < len(runs[-1].encoder):
-        runs.append(settled(job, form, joined, "growth"))
-    return runs[-2:]
+    return [runs[-1], settled(job, form, joined, "growth")]
 
 
 def _programmed(job: Job, form: TaskForm, encoders: Sequence[Array]) -> Array | None:
