@@ -191,6 +191,7 @@ LAZY = {
     "frontier.release": "its file is a view of it, as a frontier's is",
     "frontier.release_frontier": "matplotlib is an extra",
     "table.compare_releases": "matplotlib is an extra; a mechanism's file is read if one is named",
+    "sweep.compare": "pandas, for its frame",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",

@@ -1,6 +1,8 @@
 """The package as it is met first: its names, and how it is started."""
 
+import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -18,6 +20,31 @@ def test_only_public_names_are_shown():
     # Names that need an extra are shown, but `from infoplane import *` leaves them out: it must work without.
     assert sorted(shown) == sorted([*infoplane.__all__, "BottleneckEncoder", "PrivacyFunnelRelease"])
     assert all(hasattr(infoplane, name) for name in shown)
+
+
+def test_frames_are_typed_as_those_of_pandas():
+    public = [getattr(infoplane, name) for name in infoplane.__all__]
+    methods = [
+        method
+        for cls in filter(inspect.isclass, public)
+        for name, method in inspect.getmembers(cls, inspect.isfunction)
+        if name.endswith("_frame") and not name.startswith("from")
+    ]
+    functions = [getattr(infoplane, name) for name in ("audit", "compare", "efficiency", "efficiency_summary")]
+    assert len(methods) > 10
+    assert {one.__annotations__["return"] for one in [*methods, *functions]} == {"pd.DataFrame"}
+
+
+def test_the_metadata_has_every_python_that_is_tested_and_no_address():
+    """Addresses of forge and site are chosen when the package is published (docs/reference/releasing.md)."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    named = {int(found[1]) for one in project["classifiers"] if (found := re.fullmatch(r".* :: 3\.(\d+)", one))}
+    tested = re.search(r"python: \[(.*)\]", next((ROOT / ".github/workflows").glob("*.yml")).read_text())[1]
+    ends = sorted(int(one) for one in re.findall(r"3\.(\d+)", tested))
+    assert named == set(range(ends[0], ends[-1] + 1))
+    assert project["requires-python"] == f">=3.{ends[0]}"
+    assert "click>=8.1" in project["dependencies"]
+    assert "urls" not in project
 
 
 def test_it_runs_as_a_module():

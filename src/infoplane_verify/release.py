@@ -213,6 +213,8 @@ def _proven(claim: ClaimedRelease, max_cells: int, max_seconds: float) -> Releas
     wider = 8.0 * (units + 8.0) * UNIT
     L, most_s = caps.L[seen] * (1.0 - wider), np.minimum(caps.U[seen] * (1.0 + wider), 1.0 + wider)
     simple = _simple(S, U, caps.leakage, L, most_s) + little
+    if caps.smallest > 0.0:  # I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values
+        simple = min(simple, math.log(math.floor((1.0 + 2.0 * SLACK) / caps.smallest)) + little)
     start = ReleaseCheck("VERIFIED", "", math.nan, math.nan, math.nan, claim.bound)
     if at_most(simple, claim.bound + 2.0 * little):
         return start

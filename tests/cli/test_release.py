@@ -64,8 +64,9 @@ def test_a_release_keeps_its_caps_and_its_mechanism_gives_the_same_rows(run, peo
     done = run("apply", people / "m.json", people / "new.csv", *keyed, "--out", people / "again.csv")
     assert done.code == 0, done.err
     again = pd.read_csv(people / "again.csv")
-    assert [*again.columns] == ["z"]
-    assert again.z.tolist()[::-1] == out.z.tolist()
+    assert again.iloc[::-1].reset_index(drop=True).equals(out)
+    run("apply", people / "m.json", people / "people.csv", *keyed, "--out", people / "same.csv")
+    assert (people / "same.csv").read_bytes() == (people / "out.csv").read_bytes()
     text = (people / "m.json").read_text()
     assert "p17" not in text
     assert bytes(range(32)).hex() not in text
@@ -97,6 +98,7 @@ def test_a_release_as_values_has_the_columns_and_nothing_new(run, people):
         (("--x", "job", "--hide", "sex", "--id", "person"), "--id and --key-file go together"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9"), "confidence goes with max_leakage alone"),
         (("--x", "work", "--hide", "sex"), "work"),
+        (("--x", "job", "--keep", "job", "--hide", "sex"), "'job' is in --x and in --keep"),
         (("--x", "job", "--hide", "sex", "--confidence", "0.9", "--proof", "p.npz"), "--proof is of a bound"),
     ],
 )
@@ -231,22 +233,49 @@ def test_the_proof_is_verified(run, people, keep):
 
 
 def test_values_expected_for_less_than_one_record_are_cautioned_of(run, people):
-    asked = (
-        "release",
-        people / "people.csv",
-        "--x",
-        "age,job",
-        "--hide",
-        "sex",
-        "--bin",
-        "age:12",
-        "--max-leakage-bits",
-        "0.001",
-    )
+    of = ("--x", "age,job", "--hide", "sex", "--bin", "age:30", "--max-lift-bits", "0.1", "--max-seconds", "1")
+    asked = ("release", people / "people.csv", *of)
     done = run(*asked, "--out", people / "out.csv", "--report", people / "r.html")
     assert done.code == 0, done.err
-    said = re.search(r"(\d+) of (\d+) released values (?:is|are) expected for less than one record each", done.out)
+    said = re.search(r"(\d+) of (\d+) released values (?:is|are) expected for less than one record", done.out)
     assert said is not None, done.out
     assert said[0] in (people / "r.html").read_text()
     done = run(*asked, "--min-group", "5", "--out", people / "out.csv")
     assert "less than one record" not in done.out
+
+
+def test_rows_that_were_never_met_are_counted_by_column_and_numbers_may_be_written_otherwise(run, people):
+    rows = pd.read_csv(people / "people.csv").assign(hours=[20, 40] * 300)
+    rows.to_csv(people / "people.csv", index=False)
+    made = (
+        "--x",
+        "hours,job",
+        "--hide",
+        "sex",
+        "--max-lift-bits",
+        "0.2",
+        "--out",
+        people / "o.csv",
+        "--mechanism",
+        people / "m.json",
+    )
+    assert run("release", people / "people.csv", *made).code == 0
+    rows = rows.head(9).astype({"hours": float})
+    rows.loc[2, "hours"], rows.loc[4, "hours"] = 7.25, np.nan
+    rows.to_csv(people / "new.csv", index=False)
+    done = run("apply", people / "m.json", people / "new.csv", "--out", people / "z.csv")
+    assert done.code == 3
+    assert "found 2 of 9 without, in 'hours'." in done.err
+    assert "7.25" not in done.err
+    done = run("apply", people / "m.json", people / "new.csv", "--out", people / "z.csv", "--unseen", "suppress")
+    assert done.code == 0
+    assert pd.read_csv(people / "z.csv").z.isna().tolist() == [at in (2, 4) for at in range(9)]
+
+
+def test_a_stricter_search_that_keeps_more_is_recommended_and_costs_are_never_negative(run, people):
+    pd.read_csv(people / "people.csv").assign(one=range(600)).head(60).to_csv(people / "ones.csv", index=False)
+    done = run("release", people / "ones.csv", "--x", "one", "--hide", "sex", "--max-leakage-bits", "0.01", "--min-group", "4",
+               "--max-seconds", "1", "--out", people / "out.csv")  # fmt: skip
+    assert done.code == 0, done.err
+    assert "cost -" not in done.out
+    assert "costs -" not in done.out

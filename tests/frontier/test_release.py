@@ -243,3 +243,12 @@ def test_values_for_a_fraction_of_a_record_are_counted_in_words():
     assert few > 0
     assert f"{few} of {kept.clusters} released value" in str(kept)
     assert "less than one record" not in str(ip.release_mechanism(joint, max_lift=0.2 * BIT, min_group=10, rng=0))
+
+
+def test_few_groups_keep_no_more_than_the_log_of_their_number(tmp_path):
+    """60 records, each with a value of its own: 15 groups of 4 at most."""
+    joint = ip.Joint.from_counts(np.eye(2)[np.arange(60) % 3 // 2])
+    kept = ip.release_mechanism(joint, max_leakage=0.1, min_group=4, rng=0, max_seconds=2.0)
+    assert kept.utility <= kept.upper_bound <= math.log(15) + 1e-12
+    kept.save(tmp_path / "r.npz")
+    assert ip.verify(tmp_path / "r.npz")[0].verdict.name == "VERIFIED"

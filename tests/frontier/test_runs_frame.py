@@ -60,3 +60,11 @@ def test_an_information_of_nothing_does_not_turn_the_others_into_powers_of_ten()
             f"{found['iyz_bits'].iloc[0]:.6f}",
             "0.000000",
         ]
+
+
+def test_solvers_side_by_side_show_what_each_found_and_took():
+    found = ip.compare(ip.datasets.paper_uniform(), ip.bottleneck, [0.2], ["accelerated", "blahut-arimoto"], rng=0)
+    with pd.option_context("display.max_columns", 0):
+        head = str(found).splitlines()[0]
+    assert head.split() == ["parameter", "solver", "loss_nats", "above_lowest_nats", "seconds", "winner"]
+    assert len(head) <= 80

@@ -102,3 +102,8 @@ def test_ranges_are_checked():
     for points in (1, 100_001, 10**9):
         with pytest.raises(ip.InvalidOptionError, match="from 2 to 100,000 points"):
             transitions(ip.datasets.paper_uniform(), points=points)
+
+
+def test_more_points_than_anybody_can_wait_for_are_refused():
+    with pytest.raises(ip.InvalidOptionError, match=r"expected from 2 to 100,000 points, .* found 1,000,000,000,000"):
+        ip.transitions(ip.datasets.paper_uniform(), points=10**12)

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from checker_cases import JOINTS, boxes_of
-from infoplane_verify.search import search
+from infoplane_verify.search import _proven, search
 
 PROBLEMS = [ip.bottleneck(0.1), ip.funnel(3.5)]
 LIMITS = {"max_cells": 10_000, "max_seconds": 60.0, "firm": True}
@@ -47,3 +47,9 @@ def test_without_a_claim_the_target_gives_way(problem):
     assert found.left == 0
     assert found.lowest - 0.002 < found.proven <= found.lowest
     assert found.lowest == pytest.approx(-0.05, abs=1e-3)
+
+
+@pytest.mark.parametrize(("target", "bounds"), [(0.5, [0.1, np.nan]), (np.nan, []), (np.inf, [0.1]), (0.5, [-np.inf])])
+def test_what_is_no_number_proves_nothing(target, bounds):
+    assert _proven(target, np.array(bounds)) == -np.inf
+    assert _proven(0.5, np.array([0.1, 0.7])) == 0.1

@@ -66,8 +66,11 @@ def apply(
     said = f": {counted(len(made), 'row')}"
     if is_release:
         # Other columns of the rows, the secret among them, were never part of what the release promises.
-        warn_of_second(made.astype(object), out)
-        output.write_table(made.astype(object), out, said)
+        made = made.astype(object)
+        if len(mechanism.features) == 1 and (words := mechanism.features[0].descriptions):
+            made["stands_for"] = made.iloc[:, 0].map(dict(zip(mechanism.features[0].clusters, words, strict=True)))
+        warn_of_second(made, out)
+        output.write_table(made, out, said)
         if key is None:
             printing.note(DRAWN_ANEW)
     else:

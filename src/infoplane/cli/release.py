@@ -157,6 +157,10 @@ def release(
         if name in (*columns, *keep):
             where = "--x: it would be released itself" if name in columns else "--keep: it is kept, or hidden"
             raise InvalidOptionError(f"the secret {name!r} of --hide is among {where}.")
+    if both := [name for name in keep if name in columns]:
+        raise InvalidOptionError(
+            f"{both[0]!r} is in --x and in --keep: what --x tells of it is all of it. Leave it out of --keep, or --keep out."
+        )
     if proof is not None and confidence is not None:
         raise click.UsageError(
             "--proof is of a bound, and a cap with --confidence rests on a test: leave out one of them."
@@ -297,7 +301,7 @@ def _cost(
         return []
     if kept.max_lift is not None:
         without = release_mechanism(joint, **(terms | {"max_lift": None}), rng=seed, max_seconds=max_seconds)
-        lost = bits(without.utility - kept.utility)
+        lost = max(bits(without.utility - kept.utility), 0.0)  # a search with min_group may find less without
         return [
             f"The worst case of {bits(kept.max_lift):.4g} bits costs {lost:.4f} bits of utility against the other caps alone."
         ]
@@ -307,7 +311,13 @@ def _cost(
         return []
     other = release_mechanism(joint, **(terms | {"max_lift": half * NATS_PER_BIT}), rng=seed, max_seconds=max_seconds)
     lost = bits(kept.utility - other.utility)
-    return [f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {lost:.4f} bits of utility."]
+    if lost < -1e-4:  # a search with min_group is none of all releases
+        return [
+            f"With a worst case of {half:g} bits too (--max-lift-bits {half:g}) the search keeps {-lost:.4f} bits more: use it."
+        ]
+    return [
+        f"A worst case of {half:g} bits (--max-lift-bits {half:g}) would cost {max(lost, 0.0):.4f} bits of utility."
+    ]
 
 
 def _table(kept: EncoderView, z: Any, shown_as: str, ids: Any, key: bytes | None) -> Any:
@@ -339,7 +349,7 @@ def warn_of_second(released: Any, out: Path) -> None:
     if changed:
         printing.note(
             f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
-            "are the same records, whoever has both knows more than is promised: keep the first, or release with --id and --key-file."
+            "are the same records, whoever has both knows more than is promised: keep the first, or use --id and the same --key-file."
         )
 
 

@@ -8,6 +8,7 @@ a proven bound, see `certificate/funnel/release.py`. S is the joint's Y, or what
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
@@ -335,6 +336,7 @@ def release_mechanism(
     support = Support(joint)
     terms = _terms(joint, support, chosen[support.y], leakage, lift, two_sided, group)
     known = simple_upper_bound(support, largest_terms_leakage(lift, two_sided, bool(chosen.all()), leakage))
+    known = min(known, _most_groups(terms))
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_released, support, terms, known, limits, budget, rng, make)], budget)[0]
@@ -347,7 +349,7 @@ def rare_values(p_z: Array, records: int | None) -> str:
         return ""
     verb = "is" if few == 1 else "are"
     return (
-        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record each: who has one is likely alone "
+        f"{few:,} of {counted(len(p_z), 'released value')} {verb} expected for less than one record: who has one is likely alone "
         "with it, and min_group rules that out"
     )
 
@@ -402,6 +404,11 @@ def _terms(
     L, U = lift_caps(support.p_y, none_capped if lift is None else chosen, lift or 0.0, two_sided)
     most = np.minimum(support.p_x / smallest, 1.0) if smallest > 0.0 else np.ones(len(support.p_x))
     return Terms(Caps(L, U, most), leakage, smallest)
+
+
+def _most_groups(terms: Terms) -> float:
+    """What a smallest group leaves: I(X;Z) <= log |Z|, and there are at most 1 / least p(z) released values."""
+    return math.log(math.floor((1.0 + 1e-8) / terms.smallest)) + 1e-14 if terms.smallest > 0.0 else math.inf
 
 
 def _released(
@@ -463,7 +470,7 @@ def _task_release(
     form = TaskForm(Support(task.joint), TaskLagrangian(0.0))
     classes = Support(Joint.from_counts(form.p_x[:, None] * form.T_s.T))
     terms = replace(terms_of(classes, chosen[task.hide.p_y > 0.0]), kept=form.T_u)
-    known = task.keep.mutual_information * (1.0 + 1e-12) + 1e-14
+    known = min(task.keep.mutual_information * (1.0 + 1e-12) + 1e-14, _most_groups(terms))
     budget = Budget()
 
     def released() -> Release:

@@ -15,8 +15,12 @@ WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bit
 """Columns that a narrow terminal shows: they fit into 80 letters, the width of most."""
 
 
+COMPARED = ("parameter", "solver", "loss_nats", "above_lowest_nats", "seconds", "winner")
+"""The same of solvers side by side."""
+
+
 class RunsFrame(pd.DataFrame):
-    """A frame of runs, and rows of one.
+    """A frame of runs, or of solvers that are compared, and rows of one.
 
     Examples
     --------
@@ -36,11 +40,14 @@ class RunsFrame(pd.DataFrame):
         width = shutil.get_terminal_size().columns
         if pd.get_option("display.max_columns") != 0 or len(whole.head(1).to_string().partition("\n")[0]) <= width:
             return repr(whole)
-        shown = [name for name in WANTED if name in whole and not whole[name].isna().all()]
+        wanted = COMPARED if "above_lowest_nats" in whole else WANTED
+        shown = [name for name in wanted if name in whole and not whole[name].isna().all()]
         if len(shown) < 2:
             return repr(whole)
         rest = [str(name) for name in whole if name not in shown]
         rows = {"max_rows": pd.get_option("display.max_rows"), "min_rows": pd.get_option("display.min_rows")}
         forms = {name: rounded for name in shown if name.endswith("_bits") or name == "loss_nats"}
-        text = whole[shown].to_string(formatters={**forms, "gap_nats": "{:.1e}".format}, **rows)
+        text = whole[shown].to_string(
+            formatters={**forms, "gap_nats": "{:.1e}".format, "above_lowest_nats": "{:.1e}".format}, **rows
+        )
         return f"{text}\nand {', '.join(rest)}"

@@ -78,7 +78,7 @@ def compare(
     >>> found.solver[found.winner].tolist()
     ['accelerated']
     """
-    import pandas as pd
+    from ..frontier.runs_frame import RunsFrame
 
     check_joint(joint)
     check_family(family)
@@ -94,7 +94,7 @@ def compare(
     found = run_each(joint, family, values, chosen, options)
     if proof.certify is not False:
         found = bounded(found, proof.gap)
-    return pd.DataFrame(compared(found))
+    return RunsFrame(compared(found))
 
 
 def candidates(problems: Sequence[MarkovLagrangian]) -> list[str]:

@@ -69,17 +69,35 @@ class MechanismFeature:
 
     def codes(self, frame: pd.DataFrame) -> IntArray:
         """The column of ``encoder`` for every row."""
-        import pandas as pd
-
         for name in self.columns:
             if name not in frame:
                 names = [str(one) for one in frame.columns]
                 raise InvalidMechanismError(
                     f"rows must have the column {name!r}; expected {alternatives(name, names)}."
                 )
-        columns = []
+        return looked_up(self.letters, self.rows, self.encoder.shape[1] - 1, [*self._columns(frame).values()])
+
+    def unmet_in(self, frame: pd.DataFrame) -> str:
+        """Which columns hold values that were never met, in words; all of them, if it is a combination that was not."""
+        parts, columns = self.parts, self._columns(frame)
+        own = [repr(name) for name, column in columns.items() if (parts[name].codes(column) < 0).any()]
+        return ", ".join(own) or f"{', '.join(map(repr, self.columns))}, whose values were met, but not together"
+
+    def _columns(self, frame: pd.DataFrame) -> dict[str, Any]:
+        """The columns of rows, as their letters know them."""
+        import pandas as pd
+
+        columns = {}
         for name, part in self.parts.items():
             column: Any = frame[name]
+            if (
+                isinstance(part, CategoryLetters)
+                and pd.api.types.is_numeric_dtype(part.values)
+                and column.dtype == object
+            ):
+                # A text file with an empty cell may say 1.0 where another says 1.
+                number = pd.to_numeric(column, errors="coerce")
+                column = column.where(~number.isin(part.values), number)
             if isinstance(part, IntervalLetters):
                 numbers = pd.to_numeric(column, errors="coerce").astype(float)
                 wrong = np.flatnonzero(numbers.isna() & ~column.isna())
@@ -90,8 +108,8 @@ class MechanismFeature:
                         f"first in row {wrong[0]}."
                     )
                 column = numbers
-            columns.append(column)
-        return looked_up(self.letters, self.rows, self.encoder.shape[1] - 1, columns)
+            columns[name] = column
+        return columns
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +209,7 @@ class Mechanism:
             if unseen == "error" and unmet.any():
                 raise InvalidMechanismError(
                     f"rows must hold values that the mechanism has met; found {int(unmet.sum()):,} of {len(codes):,} without, in "
-                    f"{', '.join(map(repr, feature.columns))}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
+                    f"{feature.unmet_in(frame)}. unseen='marginal' draws for them, unseen='suppress' leaves them empty."
                 )
             if feature.deterministic:
                 homes = W.argmax(axis=0)[codes]

@@ -151,10 +151,8 @@ def plot_plane(
     _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
         own = _free_colour({*palette.values(), drawn["color"]})
-        gain = -1.0 if frontier.hides_y else 1.0
-        _place(
-            ax, systems, scale, gain, float(iyz.max()), colours, own, called.get("systems", "given, with its epsilon")
-        )
+        gain, reach = -1.0 if frontier.hides_y else 1.0, (float(ixz.max()), float(iyz.max()))
+        _place(ax, systems, scale, gain, reach, colours, own, called.get("systems", "given, with its epsilon"))
     _write_around(ax, title, xlabel, ylabel, small=size == "column")
     if legend is not None:
         inside = ("best" if frontier.hides_y else "lower right") if legend == "inside" else None
@@ -529,7 +527,7 @@ def _place(
     systems: Any,
     scale: float,
     gain: float,
-    reach: float,
+    reach: tuple[float, float],
     colours: Sequence[str] | Mapping[str, str] | None,
     own: str,
     called: str,
@@ -542,7 +540,8 @@ def _place(
         ax.plot((x[at], x[at]), (y[at], end[at]), color=colour, linewidth=0.7, alpha=0.8, zorder=20)
     ax.scatter(x, end, s=8 * scale, color=drawn, zorder=21, linewidths=0.0)
     ax.scatter(x, y, s=26 * scale, marker="D", facecolors=drawn, edgecolors="white", linewidths=0.6, zorder=22)
-    top = 1.12 * max(reach, float(y.max()), float(end.max()), 1e-3)
+    ax.set_xlim(right=1.06 * max(reach[0], float(x.max()), 1e-3))
+    top = 1.12 * max(reach[1], float(y.max()), float(end.max()), 1e-3)
     ax.set_ylim(-0.03 * top, top)
     _legend_entry(ax, called, color=_named_colour(colours, "systems") or own, marker="D", markersize=5 * scale)
 

@@ -34,6 +34,8 @@ class GroupEffort(NamedTuple):
     """Times that both programmes take turns, each with what the other found, at most."""
     choosing: float = 10.0
     """Seconds for it, at most."""
+    joining: int = 500_000
+    """Entries of p(x, z) that are weighed at a time where clusters are joined: of more clusters than that the smallest are, first."""
 
 
 EFFORT = GroupEffort()
@@ -87,6 +89,7 @@ def joined(J: Array, terms: GroupTerms) -> Array:
     """Join a small cluster with another, the pair that costs least, until all have a mass of at least ``least``, or one is left."""
     J, cost = J[:, J.sum(axis=0) > 0.0], terms.cost
     while J.shape[1] > 1 and (small := np.flatnonzero(J.sum(axis=0) < terms.least)).size:
+        small = small[np.argsort(J[:, small].sum(axis=0), kind="stable")[: max(EFFORT.joining // J.size, 1)]]
         loss = np.stack([cost(J + J[:, [z]]) - cost(J) - cost(J[:, [z]]) for z in small])
         loss[np.arange(len(small)), small] = np.inf
         one, other = np.unravel_index(int(loss.argmin()), loss.shape)
