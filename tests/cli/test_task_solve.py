@@ -67,6 +67,15 @@ def test_what_is_refused(run, table, options, code, message):
     assert message in " ".join(said.err.split())
 
 
+def test_the_bottleneck_with_side_information_by_name(run, table):
+    found = run(*columns(table), "--side-information", "--gamma", "0.01", "--beta", "2", "--json").json
+    own = run(*columns(table), "--gamma", "0.01", "--beta", "2", "--json").json
+    assert found["problem"]["family"] == "side_information_bottleneck"
+    assert found["loss_nats"] == pytest.approx(own["loss_nats"], abs=1e-9)
+    assert "needs --gamma" in run(*columns(table), "--side-information", "--beta", "2").err
+    assert "goes with" in run("solve", "paper_uniform", "--side-information", "--gamma", "0.1").err
+
+
 def test_the_frontier_along_beta(run, table, tmp_path):
     said = run("frontier", *columns(table)[1:], "--grid-values", "0.3,1,4", "--out", str(tmp_path / "f.csv"), "--json")
     assert said.code == 0
@@ -77,7 +86,17 @@ def test_the_frontier_along_beta(run, table, tmp_path):
     shown = run("frontier", *columns(table)[1:], "--grid-values", "0.3,1", "--plot", str(tmp_path / "plane.png"))
     assert "I(S;Z)" in shown.out
     assert (tmp_path / "plane.png").exists()
-    assert "leave out" in " ".join(run("frontier", *columns(table)[1:], "--points", "20").err.split())
+    said = run("frontier", *columns(table)[1:], "--transitions")
+    assert said.code == 2
+    assert "a bottleneck's gamma" in " ".join(said.err.split())
+
+
+def test_points_are_added_where_the_curve_is_long(run, table):
+    found = run("frontier", *columns(table)[1:], "--points", "6", "--notation", "beta", "--starts", "2", "--json").json
+    betas = [one["parameter"] for one in found["answers"]]
+    assert len(betas) == 6
+    assert betas[0] == pytest.approx(0.1)
+    assert betas[-1] == pytest.approx(30.0)
 
 
 def test_a_frontier_is_stored_resumed_reported_and_verified(run, table, tmp_path):

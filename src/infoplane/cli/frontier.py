@@ -151,12 +151,12 @@ def frontier(
     """
     settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
     if keep or hide:
-        if problem != bottleneck.name or any((points, transitions, notation != NOTATIONS[0])):
+        if problem != bottleneck.name or transitions:
             raise click.UsageError(
-                "--keep and --hide are a problem of their own, swept along beta: leave out --problem, --points, --transitions and "
-                "--notation."
+                "--keep and --hide are a problem of their own, swept along beta: leave out --problem, and --transitions, whose bisection "
+                "is along a bottleneck's gamma."
             )
-        tasks, family, betas = task_sweep(source, keep, hide, grid, grid_values)
+        tasks, family, betas = task_sweep(source, keep, hide, grid, grid_values, points)
         problem, problems = task_funnel.name.replace("_", "-"), [family(float(beta)) for beta in betas]
         parameters: Array | None = betas
     else:

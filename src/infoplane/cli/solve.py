@@ -25,7 +25,7 @@ from ..status import Status
 from ..sweep.progress import working
 from . import options, output, printing
 from .exit_codes import NOT_CONVERGED, interruptible
-from .flags import ARCHIVES, TABLES, as_json, flag_of, option, written
+from .flags import ARCHIVES, TABLES, as_json, flag_of, option, switch, written
 from .inputs import Source, joint_options, task_options
 from .numerals import Number
 from .plugins import plugin
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
 @click.command(epilog=options.LISTS)
 @joint_options
 @task_options
+@switch(
+    "--side-information",
+    "With --keep and --hide: the bottleneck with side information (Chechik, Tishby 2002), at --gamma, --beta the weight of I(S;Z).",
+)
 @options.one_problem
 @options.one_solver
 @plugin
@@ -77,6 +81,7 @@ def solve(
     source: Source,
     keep: tuple[str, ...],
     hide: tuple[str, ...],
+    side_information: bool,
     problem: str,
     solver: str | None,
     certify: float | None,
@@ -114,9 +119,11 @@ def solve(
             raise click.UsageError(
                 "--keep and --hide are a problem of their own: leave out --problem and --confidence."
             )
-        asked = TaskRequest(source, keep, hide, max_leakage_bits, certify, solver, out, labels)
+        asked = TaskRequest(source, keep, hide, max_leakage_bits, certify, solver, out, labels, side_information)
         tasks(context, asked, settings, rest, as_json)
         return
+    if side_information:
+        raise click.UsageError("--side-information goes with --keep and --hide.")
     if max_leakage_bits is not None:
         target = Cap(max_leakage_bits, confidence, certify)
         capped(context, source, problem, target, out, labels, as_json, rest, solver, settings.rng)

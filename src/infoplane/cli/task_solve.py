@@ -19,7 +19,7 @@ from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.proving import runner_and_prover
 from ..sweep.progress import working
-from ..task_problem import TASK_GRID, family_on, task_funnel
+from ..task_problem import TASK_GRID, family_on, side_information_bottleneck, task_funnel
 from . import options, printing
 from .exit_codes import interruptible
 from .inputs import Source
@@ -36,6 +36,7 @@ class TaskRequest(NamedTuple):
     solver: str | None
     out: Path | None
     labels: Path | None
+    side_information: bool
 
 
 class TaskAnswer(NamedTuple):
@@ -59,6 +60,10 @@ def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) 
         raise click.UsageError(
             "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
         )
+    if asked.side_information and given["gamma"] is None:
+        raise click.UsageError(
+            "--side-information needs --gamma, the price of I(X;Z), and --beta, the weight of I(S;Z)."
+        )
     tasks = asked.source.load_tasks(asked.keep, asked.hide)
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     cap: CappedTask | None = None
@@ -72,7 +77,9 @@ def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) 
             cap = task_at_leakage(tasks, nats, clusters=settings.clusters, tol=tol, **limits)
             found = cap.solution
         else:
-            problem = task_funnel(given["beta"], given["gamma"]).on(tasks.joint)
+            beta, gamma = given["beta"], given["gamma"]
+            named = side_information_bottleneck(gamma, beta) if asked.side_information else task_funnel(beta, gamma)
+            problem = named.on(tasks.joint)
             proof = options.make_proof(asked.certify, rest)
             chosen = options.choose(asked.solver, rest)
             runner_and_prover(chosen, [problem], proof)
@@ -86,6 +93,7 @@ def task_sweep(
     hide: tuple[str, ...],
     grid: tuple[float, float, int] | None,
     values: tuple[float, ...] | None,
+    points: int | None = None,
 ) -> tuple[TaskJoint, Callable[[float], MarkovLagrangian], Array]:
     """What ``frontier`` sweeps with --keep and --hide: the joint, the family with the joint's own small gamma, and its betas."""
     if not keep or not hide:
@@ -93,5 +101,7 @@ def task_sweep(
     if grid is not None and values is not None:
         raise click.UsageError("give --grid or --grid-values, not both.")
     tasks = source.load_tasks(keep, hide)
+    if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
+        grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
     betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
     return tasks, family_on(tasks.joint, task_funnel), betas
