@@ -98,5 +98,6 @@ def test_no_posterior_within_the_caps_is_below_the_bound_of_its_box(beta):
 def test_a_box_that_the_caps_leave_empty_is_closed():
     U, S = np.array([[0.4, 0.1], [0.1, 0.4]]), np.array([[0.5, 0.0], [0.0, 0.5]])
     boxes = KeptBoxes(2 * U, 2 * S, np.zeros(2), 0.0, np.array([0.45, 0.45]), np.array([0.55, 0.55]), np.ones(2))
-    _, bound, _, _ = boxes._bounded(np.array([0.7, 0.2]), np.array([0.8, 0.3]), 50.0)  # p(u|z) is from 0.47 to 0.53
+    low, high = np.array([0.53001, 0.45]), np.array([0.55, 0.46999])  # p(u|z) is from 0.47 to 0.53
+    _, bound, _, _ = boxes._bounded(low, high, 50.0)
     assert bound > 50.0
