@@ -71,3 +71,16 @@ def test_no_posterior_that_tells_nothing_is_below_the_bound(seed):
         )
         assert found.least <= lowest
     assert found.least == pytest.approx(lowest, abs=1.1e-5)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_thorough_search_proves_what_holds_in_spite_of_posteriors_below(seed):
+    form = TaskForm(Support(made_tasks(seed, letters=7, kept=3, hidden=3).joint), ip.TaskLagrangian(0.0, hide=0.8))
+    rng = np.random.default_rng(seed)
+    asked = Asked(form, form.multipliers(rng.dirichlet(np.full(7, 0.4), 7).T) + 0.02)
+    found, brief = (search_boxes(asked, 1e-6, Budget(cells=20_000), thorough=thorough) for thorough in (True, False))
+    sampled = np.column_stack([rng.dirichlet(np.full(7, a), 4000).T for a in (0.05, 0.3, 1.0)])
+    assert found.left == 0
+    assert found.least <= min(asked.values(sampled).min(), found.lowest)
+    assert found.least >= 1.3 * found.lowest
+    assert brief.left > 0

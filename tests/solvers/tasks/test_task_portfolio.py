@@ -4,6 +4,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.certificate.tasks.boxes import BoxSearch
+from infoplane.solvers.tasks import task_portfolio
 from made_tasks import made_tasks, told
 
 TASK_SOLVERS = [name for name, solver in ip.SOLVERS.items() if solver.serves_tasks]
@@ -46,3 +48,12 @@ def test_what_hides_too_much_keeps_nothing_and_a_harmless_secret_costs_nothing()
     found = ip.solve(independent, ip.task_funnel(5.0, gamma=0.0), rng=0)
     assert found.iuz == pytest.approx(tasks.keep.mutual_information, abs=1e-7)
     assert found.isz == pytest.approx(0.0, abs=1e-12)
+
+
+def test_boxes_show_what_a_race_of_starts_lacks(monkeypatch):
+    tasks = made_tasks(0, letters=24, kept=2, hidden=2)
+    problem = ip.task_funnel(2.09)
+    bound = ip.solve(tasks, problem, certify=True, rng=0).lower_bound
+    assert ip.solve(tasks, problem, rng=0).loss <= bound + 1e-6
+    monkeypatch.setattr(task_portfolio, "search_boxes", lambda *_: BoxSearch(0.0, 0, 0))
+    assert ip.solve(tasks, problem, rng=0).loss > bound + 1e-6

@@ -39,7 +39,7 @@ FIRST_FLOOR = 1e-3
 
 NEAR = 0.6
 """Share of the best proven multipliers in those that columns are looked for at; the programme's own swing, and their columns are of no use
-at the optimum. Adult, 225 x (2, 7): 1e-6 instead of no proof within a minute."""
+at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
 
 HELPS = 0.3
 """Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
