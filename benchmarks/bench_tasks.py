@@ -253,23 +253,22 @@ def draw(found: list[ip.CappedTask], others: dict[str, tuple[float, float]], ima
     ax.plot(x, y, "-o", ms=4, color="C0", label="certified: the most that can be kept")
     lines = ["| instead | I(S;Z), nats | I(U;Z), nats | the curve there, nats |", "|---|---|---|---|"]
     kinds: dict[str, str] = {}
-    for number, (name, (isz, iuz)) in enumerate(sorted(others.items(), key=lambda one: one[1])):
+    for name, (isz, iuz) in sorted(others.items(), key=lambda one: one[1]):
         kind = "groups" if "groups by" in name else name.split()[0]
         first = kind not in kinds
         look = kinds.setdefault(kind, "s^Dv*PX"[len(kinds)])
         at = isz / NATS_PER_BIT, iuz / NATS_PER_BIT
         ax.plot(*at, look, ms=6, color=f"C{1 + [*kinds].index(kind)}", label=KINDS[kind] if first else None)
         short = name.removeprefix(f"{kind} ").removeprefix("of income, ").removeprefix("that keeps X, ")
-        ax.annotate(
-            short.replace("_", " "), at, xytext=(6, (-8, 3)[number % 2]), textcoords="offset points", fontsize=6
-        )
+        crowded = any(abs(x - isz) < 0.006 and 0.0 < y - iuz < 0.016 for x, y in others.values())
+        ax.annotate(short.replace("_", " "), at, (6, -8 if crowded else 3), textcoords="offset points", fontsize=6)
         lines.append(
             f"| {name} | {isz:.5f} | {iuz:.5f} | {float(np.interp(isz, [o.isz for o in found], [o.iuz for o in found])):.4f} |"
         )
     ax.set(
         xlabel="told of sex, I(S;Z), bits", ylabel="kept of income, I(U;Z), bits", title="Adult: keep income, hide sex"
     )
-    ax.margins(x=0.25)
+    ax.set_xlim(-0.015, 0.36)
     ax.legend(fontsize=8, loc="lower right")
     image.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(image, dpi=130)

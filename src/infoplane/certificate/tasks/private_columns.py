@@ -36,6 +36,8 @@ class PrivateEffort(NamedTuple):
 
     most_pairs: int = 16_000_000
     """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+    late: float = 0.5
+    """Share of the time after which every round proves what it can, though posteriors are missing still."""
     rounds: int = 200
     """Programmes over the present columns."""
     first_floor: float = 1e-2
@@ -160,12 +162,20 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         lam = repaired(lam, Q, costs, form.p_x)
         value = form.keep * h_u - float(weights @ costs)
         new = silent.missing(lam, Q[:, weights > 0.0], -0.25 * floor)
-        if not new.shape[1] or budget.over:
-            asked = Asked(hidden, lam, private=True)
-            searched = search_boxes(asked, floor, budget, lambda q: silent.lowered(lam, form.T_u @ q))  # noqa: B023
-            bound = -box_bound(hidden, lam, searched.least)
+        late = budget.seconds_spent > EFFORT.late * budget.seconds
+        if not new.shape[1] or late:
+            # Lowered until nothing that was met lies below.
+            low = lam + float((form.keep * entr(form.T_u @ new).sum(axis=0) - lam @ new).min(initial=0.0))
+            searched = search_boxes(
+                Asked(hidden, low, private=True),
+                floor,
+                budget,
+                lambda q: silent.lowered(lam, form.T_u @ q),  # noqa: B023
+                late,
+            )
+            bound = -box_bound(hidden, low, searched.least)
             if bound < upper:
-                upper, best = bound, lam
+                upper, best = bound, low
             new = np.column_stack([new, *searched.violating])
             if upper - value <= tol or budget.over or (not new.shape[1] and (searched.left or floor <= 0.4 * tol)):
                 break
