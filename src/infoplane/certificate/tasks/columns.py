@@ -24,7 +24,7 @@ from .challenge import TaskOutcome, upheld
 from .edges import ROOM, chosen
 
 
-class ColumnEffort(NamedTuple):
+class TaskColumnEffort(NamedTuple):
     """How columns are looked for, and when that ends."""
 
     rounds: int = 300
@@ -46,7 +46,7 @@ class ColumnEffort(NamedTuple):
     """Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
 
 
-EFFORT = ColumnEffort()
+EFFORT = TaskColumnEffort()
 
 
 def generate_columns(
