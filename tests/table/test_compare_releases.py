@@ -125,6 +125,8 @@ def test_what_cannot_be_compared_is_refused():
         ip.compare_releases(ip.Joint.from_frame(people().astype(str), ["job", "age"], "sex"), {}, levels={"job": [2]})
     with pytest.raises(ip.InvalidOptionError, match="a name of its own"):
         ip.compare_releases(joint, {"merged to 2": ip.merge_two(joint).encoder_at(2)}, merged=[2])
+    with pytest.raises(ip.InvalidOptionError, match="merged values must be a positive whole number"):
+        ip.compare_releases(joint, {}, merged=[2.5])
     with pytest.raises(ip.InvalidOptionError, match="max_lift must be a number of nats"):
         ip.compare_releases(joint, {}, merged=[2]).advice(max_lift=-1.0)
     with pytest.raises(ip.InvalidEncoderError):

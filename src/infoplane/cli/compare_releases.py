@@ -103,7 +103,7 @@ def compare_releases(
             releases,
             dropped=drop,
             levels=dict(_levels(of_x, one) for one in levels),
-            merged=[int(k) for k in merge or ()],
+            merged=[int(k) if k.is_integer() else k for k in merge or ()],  # type: ignore[misc]
         )
     frame = found.to_frame()
     advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -40,23 +41,27 @@ from ..solvers.tasks.task_portfolio import TaskPortfolio
 from ..status import Residuals, Status, proven
 from ..task_problem import TaskLagrangian
 
-ATTEMPTS = 8
-"""Corrections of a share of time until I(S;Z), recomputed, is within the cap."""
 
-HIDING, SOLVING = 0.1, 0.1
-"""Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the prices of the caps."""
+class CapEffort(NamedTuple):
+    """How the time is shared out before caps are solved."""
 
-STARTS, STEPS = 2, 500
-"""Of the default solver, there, and iterations of each: descents soon find more."""
+    attempts: int = 8
+    """Corrections of a share of time until I(S;Z), recomputed, is within the cap."""
+    hiding: float = 0.1
+    solving: float = 0.1
+    """Shares of the time, if the secret is not binary: the release that tells nothing, and the default solver at the prices of the caps."""
+    starts: int = 2
+    steps: int = 500
+    """Of the default solver, there, and iterations of each: descents soon find more."""
+    gamma: float = 3e-4
+    """Price of I(X;Z) that it has: few clusters, and multipliers near those without one."""
+    roughly: float = 1e-2
+    """Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
+    share_of_privacy: float = 0.1
+    """Of the tolerance, to which the release that tells nothing is solved."""
 
-GAMMA = 3e-4
-"""Price of I(X;Z) that it has: few clusters, and multipliers near those without one."""
 
-ROUGHLY = 1e-2
-"""Nats to which the release that tells nothing is solved if no cap is 0: its posteriors are columns for the caps."""
-
-SHARE_OF_PRIVACY = 0.1
-"""Of the tolerance, to which the release that tells nothing is solved."""
+EFFORT = CapEffort()
 
 
 @dataclass(frozen=True, eq=False)
@@ -216,7 +221,7 @@ def _by_edges(
     form: TaskForm, _caps: Sequence[float], limits: Limits, whole: Budget
 ) -> tuple[Generation, PrivateRelease | None]:
     """A binary secret: columns of two letters, transport where nothing is told."""
-    private = private_posteriors(form, SHARE_OF_PRIVACY * limits.tol, limits.budget(whole))
+    private = private_posteriors(form, EFFORT.share_of_privacy * limits.tol, limits.budget(whole))
     columns = seeded(form, None if private is None else private.edges)
     return lambda cap, tol, budget: generate(form, columns, tol, budget, cap), private
 
@@ -225,20 +230,20 @@ def _by_columns(
     form: TaskForm, caps: Sequence[float], limits: Limits, whole: Budget
 ) -> tuple[Generation, PrivateRelease | None]:
     """Any secret: columns of the release that tells nothing, of the default solver at the prices of the caps, and of descents."""
-    share = 1.0 if max(caps) == 0.0 else HIDING
+    share = 1.0 if max(caps) == 0.0 else EFFORT.hiding
     private = private_columns(
-        form, 0.9 * limits.tol if min(caps) == 0.0 else ROUGHLY, whole.part(seconds=share * whole.seconds)
+        form, 0.9 * limits.tol if min(caps) == 0.0 else EFFORT.roughly, whole.part(seconds=share * whole.seconds)
     )
     n = len(form.p_x)
     columns = TaskColumns(
         form, np.column_stack([*([] if private.posteriors is None else [private.posteriors]), np.eye(n)])
     )
-    solving = whole.part(seconds=(share + SOLVING) * whole.seconds - whole.seconds_spent)
+    solving = whole.part(seconds=(share + EFFORT.solving) * whole.seconds - whole.seconds_spent)
     if max(caps) > 0.0 and not solving.over:
         price = min(max(columns.solve(max(caps), solving).hide, 1e-3), 1e3)
-        problem = TaskLagrangian(GAMMA, 1.0, price, "task_funnel", price)
-        starts = make_starts(form.whole.joint, None, STARTS, seed_sequence(0), "mixed")
-        job = Job(form.whole, problem, starts, budget=solving.part(iterations=STEPS))
+        problem = TaskLagrangian(EFFORT.gamma, 1.0, price, "task_funnel", price)
+        starts = make_starts(form.whole.joint, None, EFFORT.starts, seed_sequence(0), "mixed")
+        job = Job(form.whole, problem, starts, budget=solving.part(iterations=EFFORT.steps))
         W = form.condensed(job.best_run(TaskPortfolio().run(job)).encoder)
         columns.add(form.posteriors(W))
         columns.near = TaskForm(form.whole, problem).multipliers(W), price
@@ -294,7 +299,7 @@ def _informations(form: TaskForm, W: Array) -> tuple[float, float]:
 def _within(form: TaskForm, W: Array, cap: float, hidden: Array) -> Array:
     """The encoder, if I(S;Z) is within the cap; else time-shared with one that tells nothing, until it is; never worse than that one."""
     mixed, share = W, 1.0
-    for _ in range(ATTEMPTS):
+    for _ in range(EFFORT.attempts):
         iuz, isz = _informations(form, mixed)
         if isz <= cap:
             return mixed if iuz >= _informations(form, hidden)[0] else hidden

@@ -20,34 +20,38 @@ from .linear import LIMITS, linear_programme, repaired
 from .programme import encoder_of
 from .task_form import TaskForm
 
-DESCENTS = 640
-"""Posteriors from which descents begin in a round: those of the clusters, and letters."""
 
-FREE = 64
-"""Of these, at gamma = 0, the most in which no letter is held."""
+class SearchEffort(NamedTuple):
+    """How hard missing columns are looked for."""
+
+    descents: int = 640
+    """Posteriors from which descents begin in a round: those of the clusters, and letters."""
+    free: int = 64
+    """Of these, at gamma = 0, the most in which no letter is held."""
+    apart: float = 1e-3
+    """Total variation within which two new posteriors are one."""
+    kept: float = 0.02
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 6
+    """Columns for every letter up to which none is forgotten."""
+
+
+EFFORT = SearchEffort()
+
 
 MISSING = 1e-9
 """Nats by which a posterior must violate f(q) >= lambda.q to become a cluster."""
-
-APART = 1e-3
-"""Total variation within which two new posteriors are one."""
-
-KEPT = 0.02
-"""Nats of reduced cost beyond which an unused column is forgotten."""
-
-MANY = 6
-"""Columns for every letter up to which none is forgotten."""
 
 
 def missing(form: TaskForm, lam: Array, Q: Array, most: int, below: float = -MISSING) -> Array:
     """Posteriors with f(q) - lambda.q below, that descents lead to, lowest first, no two alike."""
     n = len(form.p_x)
-    letters = np.argsort(-form.p_x, kind="stable")[: max(DESCENTS - Q.shape[1], 32)]
+    letters = np.argsort(-form.p_x, kind="stable")[: max(EFFORT.descents - Q.shape[1], 32)]
     if form.gamma > 0.0:
         begun = 0.98 * np.column_stack([Q, np.eye(n)[:, letters]]) + 0.02 * form.p_x[:, None]
         return lowest_apart(*form.descended(lam, begun), most, below)
     # All descents lead to few posteriors; those with a letter held lead to the best of that letter.
-    held, ends = form.pinned(lam, Q[:, Q.argmax(axis=1)], np.arange(n)), form.descended(lam, Q[:, :FREE])
+    held, ends = form.pinned(lam, Q[:, Q.argmax(axis=1)], np.arange(n)), form.descended(lam, Q[:, : EFFORT.free])
     both = np.column_stack([held[0], ends[0]]), np.concatenate([held[1], ends[1]])
     return lowest_apart(*both, most, below)
 
@@ -58,7 +62,7 @@ def lowest_apart(Q: Array, values: Array, most: int, below: float = -MISSING) ->
     for k in np.argsort(values, kind="stable"):
         if values[k] > below or len(found) == most:
             break
-        if all(np.abs(Q[:, k] - one).sum() > 2.0 * APART for one in found):
+        if all(np.abs(Q[:, k] - one).sum() > 2.0 * EFFORT.apart for one in found):
             found.append(Q[:, k])
     return np.column_stack([np.empty((len(Q), 0)), *found])
 
@@ -107,10 +111,10 @@ class TaskColumns:
         value = float(found.weights @ (costs if cap is None else h_u))
         return TaskPoint(found.weights, lam, hide, value, encoder_of(Q, found.weights))
 
-    def trim(self, point: TaskPoint, slack: float = KEPT) -> None:
+    def trim(self, point: TaskPoint, slack: float = EFFORT.kept) -> None:
         """Forget columns, once there are many, that are neither used, nor among the first, nor within ``slack`` of being used."""
-        if self.Q.shape[1] <= self.first + MANY * len(self.Q):
+        if self.Q.shape[1] <= self.first + EFFORT.many * len(self.Q):
             return
         reduced = self.form.at(point.hide).f(self.Q) - point.lam @ self.Q
-        kept = (reduced < min(slack, KEPT)) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
+        kept = (reduced < min(slack, EFFORT.kept)) | (point.weights > 0.0) | (np.arange(self.Q.shape[1]) < self.first)
         self.Q = self.Q[:, kept]

@@ -293,6 +293,6 @@ def _level(joint: Joint, name: str, values: list[Any], at: int, step: Any) -> tu
 
 def _merged(joint: Joint, numbers: Iterable[int]) -> Iterator[tuple[str, Array]]:
     path = None
-    for k in numbers:
+    for k in [whole_number("a number of merged values", one) for one in numbers]:
         path = path or merge_two(joint)
         yield f"merged to {k}", path.encoder_at(k)

@@ -13,37 +13,43 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
 from ...information import Array, entr
-from ...kernels.task_proof.box_weights import THIN, UNIT, best_shares, rounding, weigh
+from ...kernels.common.roots import UNIT
+from ...kernels.task_proof.box_weights import THIN, best_shares, rounding, weigh
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 
 FOUND = 12
 """Violating posteriors at which a search ends: they improve the encoder, and another lambda is judged."""
 
-NEARLY = 0.5
-"""A search ends, too, once a posterior was met that is this share as low as the lowest bound: no cut would tell more of this lambda."""
 
-SURELY = 0.8
-"""A thorough search closes boxes whose bound is this share as low as the lowest posterior that was met."""
+class BoxRules(NamedTuple):
+    """When a search over boxes ends, and what of it is kept."""
 
-WORTHWHILE = 0.25
-"""Share of the floor below which a posterior violates: it is worth another lambda, though the bound may hold as it is."""
+    nearly: float = 0.5
+    """A search ends, too, once a posterior was met that is this share as low as the lowest bound: no cut would tell more of this lambda."""
+    surely: float = 0.8
+    """A thorough search closes boxes whose bound is this share as low as the lowest posterior that was met."""
+    worthwhile: float = 0.25
+    """Share of the floor below which a posterior violates: it is worth another lambda, though the bound may hold as it is."""
+    thinnest: float = 1e-9
+    """A box is not cut along a side that is shorter; its bound stands."""
+    dearest: float = 1e3
+    """Nats that a unit of T_s q - p_s costs where it has to be 0: a box without such q still has multipliers, and a bound that closes
+    it."""
+    worth: float = 0.85
+    """Share of its longest side that a reduction must leave less than for another weighing."""
 
-THINNEST = 1e-9
-"""A box is not cut along a side that is shorter; its bound stands."""
 
-DEAREST = 1e3
-"""Nats that a unit of T_s q - p_s costs where it has to be 0: a box without such q still has multipliers, and a bound that closes it."""
+RULES = BoxRules()
+
 
 ROUNDS = 3
 """Times that a box is reduced and weighed again, at gamma = 0."""
-
-WORTH = 0.85
-"""Share of its longest side that a reduction must leave less than for another weighing."""
 
 
 @dataclass
@@ -109,7 +115,7 @@ class Asked:
         apart = np.hstack([np.eye(len(T_s)), -np.eye(len(T_s))])
         none = np.zeros((2 * len(low), 2 * len(T_s)))
         found = linprog(
-            np.concatenate([costs, np.full(2 * len(T_s), DEAREST)]),
+            np.concatenate([costs, np.full(2 * len(T_s), RULES.dearest)]),
             A_ub=np.hstack([np.vstack([form.T_u, -form.T_u]), none]), b_ub=np.concatenate([high, -low]),
             A_eq=np.vstack([np.hstack([T_s, apart]), np.append(np.ones(n), np.zeros(2 * len(T_s)))]),
             b_eq=np.append(np.zeros(len(T_s)), 1.0), method="highs-ds",
@@ -194,8 +200,8 @@ def search_boxes(
     found = BoxSearch(math.inf, 0, 0)
     w: Array = np.empty(len(form.p_x))
     while heap and (thorough or len(found.violating) < FOUND):
-        target = min(-floor, found.lowest / SURELY) if thorough else -floor
-        if (found.violating and not thorough and found.lowest < NEARLY * heap[0][0]) or (
+        target = min(-floor, found.lowest / RULES.surely) if thorough else -floor
+        if (found.violating and not thorough and found.lowest < RULES.nearly * heap[0][0]) or (
             found.cells > 0 and (budget.over or budget.cells_spent >= budget.cells)
         ):
             break
@@ -241,7 +247,7 @@ def _weighed(
         _reduce(asked.form.T_u, e, target - bound + 1e-12 + 64.0 * UNIT * float(np.abs(e).max()), low, high)
         if (low > high).any():
             return low, high, best, True, e
-        if float((high - low).max()) > WORTH * before:
+        if float((high - low).max()) > RULES.worth * before:
             break
     return low, high, best, not _tightened(low, high), e
 
@@ -276,14 +282,14 @@ def _look(
 ) -> None:
     """Whether what a box suggests, or what it descends to, violates the bound asked for."""
     for q in suggested:
-        if float(asked.values(q[:, None])[0]) >= -WORTHWHILE * floor and found.cells % 8 != 1:
+        if float(asked.values(q[:, None])[0]) >= -RULES.worthwhile * floor and found.cells % 8 != 1:
             continue
         lower = descend(q)
         value = math.inf if lower is None else float(asked.values(lower[:, None])[0])
         found.lowest = min(found.lowest, value)
         if (
             lower is not None
-            and value < -WORTHWHILE * floor
+            and value < -RULES.worthwhile * floor
             and all(np.abs(lower - one).sum() > 1e-3 for one in found.violating)
         ):
             found.violating.append(lower)
@@ -294,7 +300,7 @@ def _cut(form: TaskForm, low: Array, high: Array, w: Array) -> tuple[int, float]
     wide = high - low
     at = np.clip(form.T_u @ w, low + 0.2 * wide, high - 0.2 * wide)
     share = (at - low) / np.where(wide > 0.0, wide, 1.0)
-    gaps = np.where(wide > THINNEST, entr(at) - (1.0 - share) * entr(low) - share * entr(high), -math.inf)
+    gaps = np.where(wide > RULES.thinnest, entr(at) - (1.0 - share) * entr(low) - share * entr(high), -math.inf)
     u = int(gaps.argmax())
     return None if not math.isfinite(gaps[u]) else (u, float(at[u]))
 

@@ -9,6 +9,7 @@ that violates the bound becomes a column.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,30 +23,30 @@ from .boxes import Asked, box_bound, search_boxes
 from .challenge import TaskOutcome, upheld
 from .edges import ROOM, chosen
 
-ROUNDS = 300
-"""Programmes for one parameter or cap."""
 
-NEW = 400
-"""Columns that a round adds, at most."""
+class TaskColumnEffort(NamedTuple):
+    """How columns are looked for, and when that ends."""
 
-MOST_LETTERS = 1_500
-"""Classes of letters whose pairs are gone through for columns: a million, a second."""
+    rounds: int = 300
+    """Programmes for one parameter or cap."""
+    new: int = 400
+    """Columns that a round adds, at most."""
+    most_letters: int = 1_500
+    """Classes of letters whose pairs are gone through for columns: a million, a second."""
+    pairs: int = 600
+    """Columns of two letters that a round adds, at most: of each letter the best."""
+    first_floor: float = 1e-3
+    """Nats that the first search proves f(q) - lambda.q to."""
+    near: float = 0.6
+    """Share of the best proven multipliers in those that columns are looked for at; the programme's own swing, and their columns are of no
+    use at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
+    helps: float = 0.3
+    """Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
+    misses: int = 5
+    """Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
 
-PAIRS = 600
-"""Columns of two letters that a round adds, at most: of each letter the best."""
 
-FIRST_FLOOR = 1e-3
-"""Nats that the first search proves f(q) - lambda.q to."""
-
-NEAR = 0.6
-"""Share of the best proven multipliers in those that columns are looked for at; the programme's own swing, and their columns are of no use
-at the optimum. Adult, 225 x (2, 7), after a minute: caps to 1e-6 or 1e-5, instead of no proof at all."""
-
-HELPS = 0.3
-"""Share of the gap by which a column must violate the programme's multipliers; if none does, columns are looked for nearer to those."""
-
-MISSES = 5
-"""Rounds in a row without such columns, and without a better bound, after which they are looked for at the programme's own."""
+EFFORT = TaskColumnEffort()
 
 
 def generate_columns(
@@ -53,8 +54,8 @@ def generate_columns(
 ) -> TaskOutcome:
     """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given."""
     h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
-    floor, top, best, found, misses = FIRST_FLOOR, -math.inf, None, None, 0
-    for rounds in range(1, ROUNDS + 1):  # noqa: B007
+    floor, top, best, found, misses = EFFORT.first_floor, -math.inf, None, None, 0
+    for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
         try:
             found = columns.solve(cap, budget)
         except (InfoplaneError, Stopped):
@@ -63,7 +64,7 @@ def generate_columns(
             break
         budget.rounds_spent += 1
         value = found.value - form.keep * h_u + (found.hide * h_s if cap is None else 0.0)
-        gap, share = value - top, 1.0 if best is None else NEAR * 0.5**misses if misses < MISSES else 0.0
+        gap, share = value - top, 1.0 if best is None else EFFORT.near * 0.5**misses if misses < EFFORT.misses else 0.0
         lam, hide = found.lam, found.hide
         if columns.near is not None:
             lam, hide = lam + share * (columns.near[0] - lam), hide + share * (columns.near[1] - hide)
@@ -71,7 +72,7 @@ def generate_columns(
         new = np.column_stack(
             [
                 _edges(here, lam, floor),
-                missing(here, lam, columns.Q[:, found.weights > 0.0], NEW, min(0.5 * gap, floor)),
+                missing(here, lam, columns.Q[:, found.weights > 0.0], EFFORT.new, min(0.5 * gap, floor)),
             ]
         )
         # Lowered until nothing that was met lies below.
@@ -90,7 +91,7 @@ def generate_columns(
         lowest = float(cuts.min(initial=0.0))
         if gap <= tol or budget.over or (not (better or share or lowest < 0.0) and (left or floor <= 0.2 * tol)):
             break
-        misses = max(misses - 1, 0) if better or lowest < -HELPS * gap else misses + 1
+        misses = max(misses - 1, 0) if better or lowest < -EFFORT.helps * gap else misses + 1
         floor = max(min(floor, gap / 20.0), 0.2 * tol)
         columns.trim(found, 30.0 * gap)
         columns.add(new[:, cuts < 0.5 * gap])
@@ -104,11 +105,11 @@ def generate_columns(
 def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
     """Posteriors of two letters with f(q) < lambda.q, of each letter the best."""
     n = len(form.p_x)
-    if n > MOST_LETTERS:
+    if n > EFFORT.most_letters:
         return np.empty((n, 0))
     pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
     _, count, _ = price_edges(form.T_u, form.T_s, form.keep, form.hide, lam, floor, -0.25 * floor, pairs, met)
-    x, y, t = (one[:PAIRS] for one in chosen(pairs[:count], met[:count], n))
+    x, y, t = (one[: EFFORT.pairs] for one in chosen(pairs[:count], met[:count], n))
     Q = np.zeros((n, len(x)))
     Q[x, np.arange(len(x))], Q[y, np.arange(len(x))] = 1.0 - t, t
     return Q

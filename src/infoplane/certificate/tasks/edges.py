@@ -8,12 +8,14 @@ and hide, if a cap is its price, makes a bound of I(U;Z) under I(S;Z) <= r: keep
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
-from ...kernels.task_proof.pairs import UNIT, price_edges
+from ...kernels.common.roots import UNIT
+from ...kernels.task_proof.pairs import price_edges
 from ...posterior.edge_columns import EdgeColumns, EdgePoint
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
@@ -23,20 +25,27 @@ from .challenge import TaskOutcome, upheld
 MOST_LETTERS = 4_000
 """Classes of letters whose pairs are gone through: eight million, some ten seconds."""
 
-ROUNDS = 80
-"""Programmes for one parameter or cap; Adult takes ten to twenty."""
 
-PER_ROUND, PER_LETTER = 4_000, 8
-"""New columns of a round, at most, and those that a letter is part of before it counts no more: the best partners of every letter."""
+class EdgeEffort(NamedTuple):
+    """How hard edges are looked for."""
 
-KEPT = 0.002
-"""Nats of reduced cost beyond which an unused column is forgotten."""
+    rounds: int = 80
+    """Programmes for one parameter or cap; Adult takes ten to twenty."""
+    per_round: int = 4_000
+    per_letter: int = 8
+    """New columns of a round, at most, and those that a letter is part of before it counts no more: the best partners of every letter."""
+    kept: float = 0.002
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 16
+    """Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for
+    ever."""
+    seeds: int = 6_000
+    seeds_a_letter: int = 13
+    """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
 
-MANY = 16
-"""Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for ever."""
 
-SEEDS, SEEDS_A_LETTER = 6_000, 13
-"""Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
+EFFORT = EdgeEffort()
+
 
 ROOM = 200_000
 """Violated edges that a round looks at."""
@@ -59,7 +68,7 @@ def seeded(
     if private is not None:
         columns.add(*private)
         columns.first = len(columns.x)
-    many = min(SEEDS, SEEDS_A_LETTER * n)
+    many = min(EFFORT.seeds, EFFORT.seeds_a_letter * n)
     x, y = rng.integers(0, n, many), rng.integers(0, n, many)
     apart = x != y
     columns.add(x[apart], y[apart], rng.random(int(apart.sum())))
@@ -81,7 +90,7 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
     top = -math.inf
     encoder: Array = np.ones((1, len(form.p_x)))
     h_u = math.fsum(entr(T_u @ form.p_x).tolist())
-    for _ in range(ROUNDS):
+    for _ in range(EFFORT.rounds):
         try:
             found = columns.solve(cap)
         except InfoplaneError:
@@ -111,8 +120,8 @@ def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, c
                 break
             floor = max(floor / 30.0, finest)
             continue
-        if len(columns.x) > columns.first + MANY * len(form.p_x) + 500:
-            columns.trim(found, KEPT)
+        if len(columns.x) > columns.first + EFFORT.many * len(form.p_x) + 500:
+            columns.trim(found, EFFORT.kept)
         columns.add(*chosen(pairs[:count], met[:count], len(form.p_x)))
     assert found is not None
     assert best is not None
@@ -125,12 +134,12 @@ def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArra
     """The most violated edges, of each letter a few."""
     seen = np.zeros(letters, dtype=np.int64)
     picked: list[int] = []
-    for k in np.argsort(met[:, 0], kind="stable")[: 4 * PER_ROUND].tolist():
+    for k in np.argsort(met[:, 0], kind="stable")[: 4 * EFFORT.per_round].tolist():
         x, y = pairs[k]
-        if seen[x] < PER_LETTER or seen[y] < PER_LETTER:
+        if seen[x] < EFFORT.per_letter or seen[y] < EFFORT.per_letter:
             picked.append(k)
             seen[x] += 1
             seen[y] += 1
-            if len(picked) == PER_ROUND:
+            if len(picked) == EFFORT.per_round:
                 break
     return pairs[picked, 0], pairs[picked, 1], met[picked, 1]

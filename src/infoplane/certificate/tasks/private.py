@@ -15,19 +15,24 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...kernels.task_proof.pairs import UNIT
+from ...kernels.common.roots import UNIT
 from ...posterior.edge_columns import EdgeColumns
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget
 
-ROUNDS = 60
-"""Most times that columns are added."""
 
-PARTNERS = 4
-"""Cheapest partners of every letter, on the other side, to begin with."""
+class TransportEffort(NamedTuple):
+    """How columns of the transport are added."""
 
-NEW = 6_000
-"""Columns that a round adds, at most."""
+    rounds: int = 60
+    """Most times that columns are added."""
+    partners: int = 4
+    """Cheapest partners of every letter, on the other side, to begin with."""
+    new: int = 6_000
+    """Columns that a round adds, at most."""
+
+
+EFFORT = TransportEffort()
 
 
 class PrivateRelease(NamedTuple):
@@ -81,7 +86,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     known = np.zeros(costs.shape, dtype=bool)
     weights: Array = np.zeros(0)
     rounds = 0
-    for _ in range(ROUNDS):
+    for _ in range(EFFORT.rounds):
         rows, others = np.nonzero(chosen & ~known)
         columns.add(x[rows], y[others], t[rows, others])
         known |= chosen
@@ -103,7 +108,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if best[0] - value <= tol or budget.over:
             break
         violated = np.where(usable & ~known, reduced, math.inf)
-        count = min(NEW, int((violated < 0.0).sum()))
+        count = min(EFFORT.new, int((violated < 0.0).sum()))
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
@@ -133,7 +138,7 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     if not costs.size:
         return chosen
     order = np.where(usable, costs, math.inf)
-    few = min(PARTNERS, *costs.shape)
+    few = min(EFFORT.partners, *costs.shape)
     chosen[np.argsort(order, axis=0)[:few], np.arange(costs.shape[1])] = True
     chosen[np.arange(costs.shape[0])[:, None], np.argsort(order, axis=1)[:, :few]] = True
     x, y = (side[np.argsort(form.T_u[0, side], kind="stable")] for side in (sides.above, sides.below))

@@ -12,6 +12,7 @@ p_s (`boxes`),
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,32 +30,33 @@ from .boxes import Asked, box_bound, search_boxes
 from .challenge import disproven
 from .private import PrivateRelease, Sides, private_release
 
-MOST_PAIRS = 16_000_000
-"""Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+
+class PrivateEffort(NamedTuple):
+    """How hard releases that tell nothing are looked for."""
+
+    most_pairs: int = 16_000_000
+    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+    late: float = 0.5
+    """Share of the time after which every round proves what it can, though posteriors are missing still."""
+    rounds: int = 200
+    """Programmes over the present columns."""
+    first_floor: float = 1e-2
+    """Nats to which the first search proves; later ones prove more."""
+    beginnings: int = 60
+    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
+    taken_apart: int = 2
+    """Times that p_x is taken apart, vertex by vertex, to begin with."""
+    new: int = 200
+    """Columns that a round adds, at most."""
+    tangents: int = 6
+    """Programmes from one beginning, each with the tangent at the answer of the last."""
+
+
+EFFORT = PrivateEffort()
+
 
 MOST_BASES = 50_000
 """Candidate bases up to which all vertices are gone through: some seconds."""
-
-LATE = 0.5
-"""Share of the time after which every round proves what it can, though posteriors are missing still."""
-
-ROUNDS = 200
-"""Programmes over the present columns."""
-
-FIRST_FLOOR = 1e-2
-"""Nats to which the first search proves; later ones prove more."""
-
-BEGINNINGS = 60
-"""Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
-
-TAKEN_APART = 2
-"""Times that p_x is taken apart, vertex by vertex, to begin with."""
-
-NEW = 200
-"""Columns that a round adds, at most."""
-
-TANGENTS = 6
-"""Programmes from one beginning, each with the tangent at the answer of the last."""
 
 
 class Silent:
@@ -94,7 +96,7 @@ class Silent:
     def lowered(self, lam: Array, u: Array) -> Array | None:
         """A vertex with low H(T_u q) - lambda.q, from the tangent at u on; None if no programme is solved, or all vertices are known."""
         best, q = math.inf, None
-        for _ in range(TANGENTS if self.vertices is None else 0):
+        for _ in range(EFFORT.tangents if self.vertices is None else 0):
             one = self.vertex(-self.form.keep * (np.log(np.maximum(u, 1e-9)) @ self.T) - lam)
             if one is None:
                 break
@@ -109,7 +111,7 @@ class Silent:
         """p_x, and vertices that it is made of: taken off one by one, each of which uses a letter up."""
         p_x = self.form.p_x / self.form.p_x.sum()
         found = [p_x]
-        for _ in range(TAKEN_APART if self.vertices is None else 0):
+        for _ in range(EFFORT.taken_apart if self.vertices is None else 0):
             rest = p_x.copy()
             while (rest > 0.0).any():
                 x = self.rng.choice(np.flatnonzero(rest > 0.0))
@@ -129,12 +131,12 @@ class Silent:
         """Vertices with keep H(T_u q) - lambda.q below, lowest first; from the columns of Q, and anywhere, unless all are known."""
         if self.vertices is not None:
             V = self.vertices
-            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, NEW, below)
-        chosen = self.rng.permutation(Q.shape[1])[:BEGINNINGS]
-        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), BEGINNINGS // 4)]
+            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
+        chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
+        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
         ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
         V = np.column_stack([np.empty((len(lam), 0)), *ends])
-        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, NEW, below)
+        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
 
 
 def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
@@ -144,10 +146,10 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     Q = silent.first()
     h_u = math.fsum(entr(form.T_u @ form.p_x).tolist())
     centred = Asked(hidden, np.zeros(len(form.p_x)), private=True).secret[0]
-    floor, upper = FIRST_FLOOR if silent.vertices is None else 0.4 * tol, math.inf
+    floor, upper = EFFORT.first_floor if silent.vertices is None else 0.4 * tol, math.inf
     weights: Array = np.ones(1)
     best: Array = np.zeros(len(form.p_x))
-    for rounds in range(1, ROUNDS + 1):  # noqa: B007
+    for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
         costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
         try:
             found = linear_programme(Q, costs, form.p_x, budget=budget)
@@ -160,7 +162,7 @@ def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         lam = repaired(lam, Q, costs, form.p_x)
         value = form.keep * h_u - float(weights @ costs)
         new = silent.missing(lam, Q[:, weights > 0.0], -0.25 * floor)
-        late = budget.seconds_spent > LATE * budget.seconds
+        late = budget.seconds_spent > EFFORT.late * budget.seconds
         if not new.shape[1] or late:
             # Lowered until nothing that was met lies below.
             low = lam + float((form.keep * entr(form.T_u @ new).sum(axis=0) - lam @ new).min(initial=0.0))
@@ -199,7 +201,7 @@ def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
 def private_posteriors(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease | None:
     """The release of a binary secret, by transport, if there are not too many pairs; else None."""
     sides = Sides(form)
-    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > MOST_PAIRS:
+    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > EFFORT.most_pairs:
         return None
     try:
         return upheld_release(Silent(form.at(0.0), budget.part(seconds=math.inf)), private_release(form, tol, budget))

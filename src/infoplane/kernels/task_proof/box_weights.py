@@ -12,17 +12,31 @@ mu and, at gamma = 0, the least e_x smoothed. Whatever v it ends with is valid: 
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
+from ..common.roots import UNIT
 
-UNIT = 2.0**-53  # the most that rounding changes a number by, relatively
 THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
-STAGES, STEPS, TRIALS = 12, 12, 12  # of smoothing, of Newton's method in each, of a line search
-BARRIER = 0.02  # of the smoothing, that keeps t inside
-LONGEST = 20.0  # most that a step moves a multiplier
+
+
+class NewtonEffort(NamedTuple):
+    """How hard the best multipliers are looked for: any are valid."""
+
+    stages: int = 12
+    steps: int = 12
+    trials: int = 12
+    """Of smoothing, of Newton's method in each, of a line search."""
+    barrier: float = 0.02
+    """Of the smoothing, that keeps t inside."""
+    longest: float = 20.0
+    """Most that a step moves a multiplier."""
+
+
+EFFORT = NewtonEffort()
 
 
 @part
@@ -117,7 +131,7 @@ def bounds_at(
         round_edges += middle * v[u] + half * math.sqrt(v[u] * v[u] + 9.0 * soft * soft)
         t = v[n_u + u]
         barrier += math.log(max(t, 1e-300)) + math.log(max(1.0 - t, 1e-300))
-    return exact - edges - secret, smooth - round_edges - secret + BARRIER * soft * keep * barrier, least
+    return exact - edges - secret, smooth - round_edges - secret + EFFORT.barrier * soft * keep * barrier, least
 
 
 @part
@@ -187,7 +201,7 @@ def newton(
         )
         slope[u] -= middle + half * v[u] / size
         Q[u, u] += half * 9.0 * soft * soft / (size * size * size)
-        t, weight = v[n_u + u], BARRIER * soft * keep
+        t, weight = v[n_u + u], EFFORT.barrier * soft * keep
         slope[n_u + u] += weight * (1.0 / t - 1.0 / (1.0 - t))
         Q[n_u + u, n_u + u] += weight * (1.0 / (t * t) + 1.0 / ((1.0 - t) * (1.0 - t)))
     if m > 2 * n_u:
@@ -219,7 +233,7 @@ def reach(n_u: int, v: Array, step: Array) -> float:
             share = min(share, 0.95 * (1.0 - v[u]) / step[u])
         elif step[u] < 0.0:
             share = min(share, -0.95 * v[u] / step[u])
-    return min(share, LONGEST / largest) if largest > 0.0 else share
+    return min(share, EFFORT.longest / largest) if largest > 0.0 else share
 
 
 @entry
@@ -254,12 +268,12 @@ def weigh(
     soft = (
         min(0.05, max((target - best) / spread, 1e-7)) if gamma == 0.0 else min(gamma, max(0.1 * (target - best), 1e-9))
     )
-    for stage in range(STAGES):
+    for stage in range(EFFORT.stages):
         if best >= target:
             break
         exact, smooth, least = bounds_at(base, F, low, high, keep, hide, gamma, v, soft, e)
         wide = max(soft, gamma)
-        for _ in range(STEPS):
+        for _ in range(EFFORT.steps):
             total = 0.0
             for x in range(n):
                 w[x] = math.exp((least - e[x]) / wide)
@@ -270,7 +284,7 @@ def weigh(
             if not rise > 0.0:
                 break
             share, climbed = reach(n_u, v, step), False
-            for _ in range(TRIALS):
+            for _ in range(EFFORT.trials):
                 for j in range(m):
                     tried[j] = v[j] + share * step[j]
                 exact, higher, least = bounds_at(base, F, low, high, keep, hide, gamma, tried, soft, e)

@@ -6,6 +6,7 @@ raises f(q) - lambda.q, and the posteriors that are left have few letters.
 """
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,21 +14,33 @@ from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.arrays import Integers
 
-TANGENTS, MOVES = 12, 60  # of a descent, and for each of them
-LINE = 12  # of Newton's method along a move, between brackets
-SETTLED = 1e-13  # nats of slope that are not worth a move
-LEAST = 1e-300  # whose logarithm is taken
+
+class DescentEffort(NamedTuple):
+    """How long a descent goes on."""
+
+    tangents: int = 12
+    moves: int = 60
+    """Of a descent, and for each of them."""
+    line: int = 12
+    """Of Newton's method along a move, between brackets."""
+    settled: float = 1e-13
+    """Nats of slope that are not worth a move."""
+    least: float = 1e-300
+    """Whose logarithm is taken."""
+
+
+EFFORT = DescentEffort()
 
 
 @part
 def moved(T_s: Array, hide: float, slope: float, s: Array, to: int, fro: int, most: float) -> float:
     """How much mass to move: the least of slope t + hide sum (s + t d) log (s + t d) for 0 <= t <= most, d = T_to - T_fro."""
     low, high, t = 0.0, most, most
-    for _ in range(LINE):
+    for _ in range(EFFORT.line):
         first, second = slope, 0.0
         for i in range(s.shape[0]):
             d = T_s[i, to] - T_s[i, fro]
-            at = max(s[i] + t * d, LEAST)
+            at = max(s[i] + t * d, EFFORT.least)
             first += hide * d * math.log(at)
             second += hide * d * d / at
         if t == most and first <= 0.0:
@@ -49,14 +62,14 @@ def descend(T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, Q: Arr
     c, s, log_s = np.empty(n), np.empty(n_s), np.empty(n_s)
     for k in range(Q.shape[0]):
         q = Q[k]
-        for _ in range(TANGENTS):
+        for _ in range(EFFORT.tangents):
             for x in range(n):
                 c[x] = -lam[x]
             for u in range(n_u):
                 at = 0.0
                 for x in range(n):
                     at += T_u[u, x] * q[x]
-                at = keep * math.log(max(at, LEAST))
+                at = keep * math.log(max(at, EFFORT.least))
                 for x in range(n):
                     c[x] -= at * T_u[u, x]
             total = 0
@@ -64,9 +77,9 @@ def descend(T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, Q: Arr
                 s[i] = 0.0
                 for x in range(n):
                     s[i] += T_s[i, x] * q[x]
-            for _ in range(MOVES):
+            for _ in range(EFFORT.moves):
                 for i in range(n_s):
-                    log_s[i] = hide * math.log(max(s[i], LEAST))
+                    log_s[i] = hide * math.log(max(s[i], EFFORT.least))
                 to, fro, lowest, steepest = 0, 0, math.inf, -math.inf
                 for x in range(n):
                     slope = c[x]
@@ -76,7 +89,7 @@ def descend(T_u: Array, T_s: Array, keep: float, hide: float, lam: Array, Q: Arr
                         lowest, to = slope, x
                     if q[x] > 0.0 and slope > steepest and x != pins[k]:
                         steepest, fro = slope, x
-                if to == fro or not steepest - lowest > SETTLED:
+                if to == fro or not steepest - lowest > EFFORT.settled:
                     break
                 most = q[fro]
                 t = moved(T_s, hide, c[to] - c[fro], s, to, fro, most)

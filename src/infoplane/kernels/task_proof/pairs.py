@@ -16,8 +16,8 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.arrays import Integers
+from ..common.roots import UNIT
 
-UNIT = 2.0**-53  # the unit roundoff
 LEAST = 1e-30  # c is no smaller: its logarithm stays moderate
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -32,39 +33,38 @@ from ..job import Job, work_of
 from ..shared.capping import merged
 from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 
-ROUNDS = 12
-"""Times that clusters are added to the best encoder, at most."""
 
-LAPS = 50
-"""Iterations from all starts, before the first of them end."""
+class TaskEffort(NamedTuple):
+    """What the default may spend, step by step."""
 
-NEW = 16
-"""Clusters that a round adds, at most, where the map goes on from them."""
+    rounds: int = 12
+    """Times that clusters are added to the best encoder, at most."""
+    laps: int = 50
+    """Iterations from all starts, before the first of them end."""
+    new: int = 16
+    """Clusters that a round adds, at most, where the map goes on from them."""
+    share: float = 0.01
+    """Of all mass that new clusters begin with."""
+    cells: int = 100_000
+    box_floor: float = 1e-6
+    """Boxes times letters, and nats, of the search for a posterior that descents did not find: tenths of a second, and a better encoder
+    than that of 16 starts."""
+    few: int = 600
+    """Classes of letters up to which the programme over pairs of letters is solved by default: seconds."""
+    edge_tol: float = 1e-6
+    """Nats within which that programme is solved."""
+    steps_work: int = 1_000_000_000
+    """Operations of all iterations of the map from one encoder: some seconds."""
+    dense: int = 400_000
+    """Entries of a dense programme over posteriors up to which it is asked: tenths of a second."""
 
-SHARE = 0.01
-"""Of all mass that new clusters begin with."""
 
-CELLS, BOX_FLOOR = 100_000, 1e-6
-"""Boxes times letters, and nats, of the search for a posterior that descents did not find: tenths of a second, and a better encoder than
-that of 16 starts."""
-
-FEW = 600
-"""Classes of letters up to which the programme over pairs of letters is solved by default: seconds."""
-
-EDGE_TOL = 1e-6
-"""Nats within which that programme is solved."""
-
-STEPS_WORK = 1_000_000_000
-"""Operations of all iterations of the map from one encoder: some seconds."""
-
-DENSE = 400_000
-"""Entries of a dense programme over posteriors up to which it is asked: tenths of a second."""
+EFFORT = TaskEffort()
 
 
 class Race(TaskIteration):
-    """The map from all starts; half of them, those of higher loss, end at `LAPS` iterations, half of the others at twice as many, ...
-
-    Most lead to the same encoder, slowly; what the last lacks its dual shows. At gamma > 0 the last ends, too: it is settled later.
+    """The map from all starts; half of them, those of higher loss, end at `EFFORT.laps` iterations, half of the others at twice as many,
+    ...  Most lead to the same encoder, slowly; what the last lacks its dual shows. At gamma > 0 the last ends, too: it is settled later.
     """
 
     def advance(self, steps: IntArray, trace: Array) -> None:
@@ -72,7 +72,7 @@ class Race(TaskIteration):
         for number in range(trace.shape[1]):
             super().advance((steps > number).astype(np.int64), trace[:, number : number + 1])
             going = np.flatnonzero(self.state.outcome == RUNNING)
-            laps = self.state.iterations[going].max(initial=0) / LAPS
+            laps = self.state.iterations[going].max(initial=0) / EFFORT.laps
             if laps >= 1 and np.log2(laps).is_integer():
                 kept = len(going) // 2 if self.form.gamma else (len(going) + 1) // 2
                 slow = going[np.argsort(self.seen.loss[going], kind="stable")[kept:]]
@@ -118,7 +118,7 @@ class TaskPortfolio(PathSolver):
     def run(self, job: Job) -> list[Run]:
         """Every start as it ended, the trivial encoders, and what was found beyond them."""
         form = form_of(job)
-        found = drive(Race(job.within(work=STEPS_WORK), form))
+        found = drive(Race(job.within(work=EFFORT.steps_work), form))
         found += [job.standing(W, "trivial") for W in _trivial(form, job.most)]
         if not job.budget.over:
             found += _better(job, form, [run.encoder for run in found])
@@ -148,11 +148,11 @@ def _better(job: Job, form: TaskForm, encoders: list[Array]) -> list[Run]:
     ]
 
 
-def settled(job: Job, form: TaskForm, W: Array, found_by: str, steps: int = STEPS_WORK) -> Run:
+def settled(job: Job, form: TaskForm, W: Array, found_by: str, steps: int = EFFORT.steps_work) -> Run:
     """The map from one encoder of the letters, so many steps at most."""
     work = work_of(job.support, len(W))
     patient = job.but(starts=W[None], record=False).within(
-        iterations=max(50, min(job.budget.iterations, STEPS_WORK // max(work, 1), steps))
+        iterations=max(50, min(job.budget.iterations, EFFORT.steps_work // max(work, 1), steps))
     )
     run = drive(TaskIteration(patient, form))[0]
     return replace(
@@ -162,19 +162,19 @@ def settled(job: Job, form: TaskForm, W: Array, found_by: str, steps: int = STEP
 
 def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:
     """gamma > 0: the best encoder with clusters that it lacks, settled, while that helps; one cluster for many that are equal."""
-    few = 16 * LAPS
+    few = 16 * EFFORT.laps
     runs = [settled(job, form, merged(job.support, job.problem, best, price=MISSING), "growth", few)]
     rows = max(job.most, len(form.p_x)) if not job.capped else len(form.p_x)
-    for _ in range(ROUNDS):
+    for _ in range(EFFORT.rounds):
         W = form.condensed(merged(job.support, job.problem, runs[-1].encoder, price=MISSING))
         asked, room = Asked(form, form.multipliers(W)), max(rows - len(W), 0)
-        new = missing(form, asked.lam, form.posteriors(W), min(NEW, room))
+        new = missing(form, asked.lam, form.posteriors(W), min(EFFORT.new, room))
         if not new.shape[1]:
-            brief = job.budget.part(cells=max(100, CELLS // len(form.p_x)))
-            new = np.column_stack([new, *search_boxes(asked, BOX_FLOOR, brief).violating[:room]])
+            brief = job.budget.part(cells=max(100, EFFORT.cells // len(form.p_x)))
+            new = np.column_stack([new, *search_boxes(asked, EFFORT.box_floor, brief).violating[:room]])
         if not new.shape[1] or job.budget.over:
             break
-        W = form.expanded(np.vstack([(1.0 - SHARE) * W, (SHARE / new.shape[1]) * new.T / form.p_x]))
+        W = form.expanded(np.vstack([(1.0 - EFFORT.share) * W, (EFFORT.share / new.shape[1]) * new.T / form.p_x]))
         run = settled(job, form, W / W.sum(axis=0), "growth", few)
         if job.loss(run.encoder) > job.loss(runs[-1].encoder) - MISSING:
             break
@@ -186,20 +186,20 @@ def _grown(job: Job, form: TaskForm, best: Array) -> list[Run]:
 def _programmed(job: Job, form: TaskForm, encoders: Sequence[Array]) -> Array | None:
     """gamma = 0: a linear programme over posteriors; those of two letters if that is enough, else those that descents lead to."""
     Q = np.column_stack([form.posteriors(W) for W in encoders])
-    if len(form.T_s) == 2 and len(form.p_x) <= FEW:
+    if len(form.T_s) == 2 and len(form.p_x) <= EFFORT.few:
         with suppress(InfoplaneError):
-            return generate(form, seeded(form, posteriors=Q), EDGE_TOL, job.budget).encoder
+            return generate(form, seeded(form, posteriors=Q), EFFORT.edge_tol, job.budget).encoder
     Q = np.column_stack([Q, np.eye(len(form.p_x))])
     W = None
-    for _ in range(ROUNDS):
-        if Q.size > DENSE or job.budget.over:
+    for _ in range(EFFORT.rounds):
+        if Q.size > EFFORT.dense or job.budget.over:
             break
         try:
             found = linear_programme(Q, form.f(Q), form.p_x, budget=job.budget)
         except InfoplaneError:
             break
         W = encoder_of(Q, found.weights)
-        new = missing(form, found.lam, Q[:, found.weights > 0.0], 4 * NEW)
+        new = missing(form, found.lam, Q[:, found.weights > 0.0], 4 * EFFORT.new)
         if not new.shape[1]:
             break
         Q = np.column_stack([Q, new])

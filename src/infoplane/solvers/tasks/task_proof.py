@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,17 +34,21 @@ from ..shared.starts import make_starts, seed_sequence
 from .task_map import form_of, task_refusal
 from .task_portfolio import TaskPortfolio, settled
 
-ESCAPES = 40
-"""Times that a search may send the encoder back."""
 
-SHARE = 0.01
-"""Of all mass that new clusters begin with."""
+class ProofEffort(NamedTuple):
+    """How the proof begins, and how often it begins anew."""
 
-STARTS = 2
-"""Starts of the default solver, where the proof begins."""
+    escapes: int = 40
+    """Times that a search may send the encoder back."""
+    share: float = 0.01
+    """Of all mass that new clusters begin with."""
+    starts: int = 2
+    """Starts of the default solver, where the proof begins."""
+    new: int = 64
+    """Columns that a round adds, at most."""
 
-NEW = 64
-"""Columns that a round adds, at most."""
+
+EFFORT = ProofEffort()
 
 
 @dataclass(frozen=True)
@@ -84,7 +89,7 @@ class TaskProof(PathSolver, Limits):
             budget = self.budget(job.budget)
             starts = list(job.starts)
             if not job.after_default:
-                W = make_starts(job.support.joint, None, STARTS, seed_sequence(0), "mixed")
+                W = make_starts(job.support.joint, None, EFFORT.starts, seed_sequence(0), "mixed")
                 starts += [run.encoder for run in TaskPortfolio().run(one.but(starts=W, record=False))]
             yield self._proven(one.but(budget=budget), starts, job.but(problem=problem))
             if job.budget.stopped:
@@ -128,7 +133,7 @@ def prove(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
 def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
     """gamma > 0: an encoder, its multipliers, a search, and what violates them as new clusters."""
     W, lower, claim, proof = form.condensed(W), -math.inf, -math.inf, Asked(form, np.zeros(len(form.p_x)))
-    for rounds in range(1, ESCAPES + 1):  # noqa: B007
+    for rounds in range(1, EFFORT.escapes + 1):  # noqa: B007
         run = settled(job, form, form.expanded(W), "")
         W = form.condensed(run.encoder)
         asked = Asked(form, form.multipliers(W))
@@ -138,8 +143,8 @@ def _by_escapes(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
             lower, claim, proof = bound, found.least, asked
         if job.loss(run.encoder) - lower <= tol or not found.violating or job.budget.over:
             break
-        new = np.column_stack([*found.violating, missing(form, asked.lam, form.posteriors(W), NEW)])
-        W = np.vstack([(1.0 - SHARE) * W, (SHARE / new.shape[1]) * new.T / form.p_x])
+        new = np.column_stack([*found.violating, missing(form, asked.lam, form.posteriors(W), EFFORT.new)])
+        W = np.vstack([(1.0 - EFFORT.share) * W, (EFFORT.share / new.shape[1]) * new.T / form.p_x])
         W = W / W.sum(axis=0)
     said = upheld(proof, claim, form.posteriors(W)) if lower > -math.inf else ""
     return TaskOutcome(W, -math.inf if said else lower, form.hide, proof.lam, rounds, said)
