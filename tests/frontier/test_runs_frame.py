@@ -35,6 +35,11 @@ def test_a_proof_is_shown_with_its_gap():
         assert str(found.best()).splitlines()[0].split() == [*WANTED, "gap_nats"]
 
 
+def test_a_frame_of_comparisons_is_shown_too(frontier):
+    with pd.option_context("display.max_columns", 0):
+        assert "True" in repr(frontier.best() == frontier.best())
+
+
 def test_wide_terminals_and_the_user_s_own_options_are_heard(frontier, monkeypatch):
     whole = repr(pd.DataFrame(frontier.best()))
     with pd.option_context("display.max_columns", 4):

@@ -50,7 +50,7 @@ def test_the_equation_makes_the_way(monkeypatch):
     errors = []
     for step in (0.04, 0.01):
         mapped.clear()
-        found = ip.solve(JOINT, ip.bottleneck(0.2), ip.RootTracking(step=step))
+        found = ip.solve(JOINT, ip.bottleneck(0.2), ip.RootTracking(stride=step))
         assert len(mapped) == 2
         errors.append(np.abs(mapped[1] - found.encoder).max())
     assert errors[0] < 0.05
@@ -71,5 +71,5 @@ def test_a_jump_of_the_optimum_is_not_seen():
 def test_only_bottlenecks_and_sensible_steps():
     with pytest.raises(ip.UnsupportedProblemError, match=r"root-tracking follows the bottleneck.*found rho"):
         ip.solve(JOINT, ip.funnel(2.0), "root-tracking")
-    with pytest.raises(ip.InvalidOptionError, match="step must be positive"):
-        ip.RootTracking(step=0.0)
+    with pytest.raises(ip.InvalidOptionError, match="stride must be positive"):
+        ip.RootTracking(stride=0.0)

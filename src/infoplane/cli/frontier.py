@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
+from click.core import ParameterSource
 
 from ..errors import StoreWriteError
 from ..formatting import counted, rounded
@@ -26,10 +27,11 @@ from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import task_funnel
 from . import options, output, printing
+from .caps import CapsRequest, frontier_of_caps
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
-from .flags import ARCHIVES, PAGES, PATH, PICTURES, as_json, option, several, switch, written
+from .flags import ARCHIVES, PAGES, PATH, PICTURES, as_json, flag_of, option, several, switch, written
 from .inputs import Source, joint_options, task_options
-from .numerals import Number, Whole
+from .numerals import Number, Numbers, Whole
 from .plugins import plugin
 from .task_solve import task_sweep
 
@@ -70,6 +72,9 @@ files = several(
 )
 """What ``frontier`` and ``resume`` write."""
 
+NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "report", "solver")
+"""Options of a sweep that have no meaning under caps."""
+
 EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
 
@@ -86,6 +91,13 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
     "--points",
     Whole(min=2),
     "Add parameters to the grid until there are N, where the curve is long: they end evenly spaced along it.",
+)
+@option(
+    "--max-leakage-bits",
+    Numbers(),
+    "For --problem funnel, or with --keep and --hide: the most that is kept under each of these caps on what is told of the secret, with "
+    "its proof, in place of a grid.",
+    metavar="BITS,...",
 )
 @option(
     "--store",
@@ -120,6 +132,7 @@ def frontier(
     solver: str | None,
     certify: float | None,
     points: int | None,
+    max_leakage_bits: tuple[float, ...] | None,
     store: Path | None,
     engine: str | None,
     chunk_seconds: float,
@@ -147,9 +160,20 @@ def frontier(
       infoplane frontier heart --certify --transitions --plot plane.png
       infoplane frontier heart --points 40 --certify --store heart.db --report heart.html
       infoplane frontier adult.csv --x education,occupation --keep income --hide sex --grid 0.1:30:8 --plot plane.png
+      infoplane frontier heart --problem funnel --max-leakage-bits 0,0.001,0.01,0.05 --plot caps.png
       infoplane frontier counts.csv --x word --y topic --count n --grid-values 0.1,0.2,0.5 --json
     """
     settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    if max_leakage_bits is not None:
+        wrong = [name for name in NO_CAPS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
+        if wrong:
+            raise click.UsageError(
+                f"--max-leakage-bits takes the place of a grid of parameters: leave out {', '.join(map(flag_of, wrong))}."
+            )
+        limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
+        given = (source, keep, hide, problem, max_leakage_bits, certify, settings.clusters, limits, out, plot)
+        frontier_of_caps(context, CapsRequest(*given), as_json)
+        return
     if keep or hide:
         if problem != bottleneck.name or transitions:
             raise click.UsageError(

@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 
 import pandas as pd
+from pandas.api.types import is_float_dtype
 
 from ..formatting import rounded
 
@@ -47,7 +48,7 @@ class RunsFrame(pd.DataFrame):
         rest = [str(name) for name in whole if name not in shown]
         rows = {"max_rows": pd.get_option("display.max_rows"), "min_rows": pd.get_option("display.min_rows")}
         forms = {name: rounded for name in shown if name.endswith("_bits") or name == "loss_nats"}
-        text = whole[shown].to_string(
-            formatters={**forms, "gap_nats": "{:.1e}".format, "above_lowest_nats": "{:.1e}".format}, **rows
-        )
+        forms |= dict.fromkeys(("gap_nats", "above_lowest_nats"), "{:.1e}".format)
+        numbers = {name: form for name, form in forms.items() if name in shown and is_float_dtype(whole[name])}
+        text = whole[shown].to_string(formatters=numbers, **rows)
         return f"{text}\nand {', '.join(rest)}"

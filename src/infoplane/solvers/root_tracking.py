@@ -42,7 +42,7 @@ class RootTracking(PathSolver):
 
     Parameters
     ----------
-    step
+    stride
         The longest step, in log gamma.
     depth
         How far below the first gamma the path begins.
@@ -60,11 +60,11 @@ class RootTracking(PathSolver):
     segment = 100
     """As `Annealing`'s: a longer grid is several paths."""
 
-    step: float = field(default=0.05, metadata=PYTHON_ONLY)
+    stride: float = field(default=0.05, metadata=PYTHON_ONLY)
     depth: float = field(default=8.0, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "step", number("step", self.step, lambda step: step > 0.0, "positive"))
+        object.__setattr__(self, "stride", number("stride", self.stride, lambda stride: stride > 0.0, "positive"))
         object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
@@ -81,7 +81,7 @@ class RootTracking(PathSolver):
         found: dict[int, Run] = {}
         for place in order:
             W, spent, asked = run.encoder, run.iterations if not found else 0, gamma_of(problems[place])
-            steps = math.ceil(math.log(asked / gamma) / self.step) if asked > gamma else 0
+            steps = math.ceil(math.log(asked / gamma) / self.stride) if asked > gamma else 0
             for reached in np.geomspace(gamma, asked, steps + 1)[1:]:
                 if job.budget.over:
                     break
@@ -92,7 +92,7 @@ class RootTracking(PathSolver):
             if len(fewer := _reduced(job.support, run.encoder)) < len(run.encoder):
                 spent, run = spent + run.iterations, _mapped(at, fewer)
             died = max(len(job.starts[0]) - len(run.encoder), 0)
-            found[place] = replace(run, iterations=run.iterations + spent, died=died, found_by=self.name, trace=None)
+            found[place] = replace(run, iterations=run.iterations + spent, died=died, found_by=self.name)
             if job.budget.over:
                 break
         yield from (found[place] for place in sorted(found))

@@ -11,6 +11,7 @@ from .names import name_points
 from .plot import new_axes, new_figure, tidy
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -52,6 +53,23 @@ def plot_releases(frontier: ReleaseFrontier, ax: Axes | None = None) -> Axes:
     ax.legend(frameon=False, fontsize="small", loc="lower right")
     tidy(ax)
     return ax
+
+
+def plot_caps(frame: pd.DataFrame, title: str) -> Figure:
+    """What is kept under each cap on what is told, with a bar up to what is proven; thin lines only lead the eye."""
+    figure = new_figure(6.4, 4.2)
+    ax = figure.subplots()
+    rows = frame.sort_values("max_leakage_bits")
+    caps, kept = rows.iloc[:, 0].to_numpy(), rows.iloc[:, 1].to_numpy()
+    missed = np.maximum(rows.upper_bound_bits.to_numpy() - kept, 0.0)
+    ax.errorbar(caps, kept, yerr=[np.zeros(len(kept)), missed], color=COLOURS[0], marker="o", linewidth=0.8, capsize=3)
+    name, secret = (column[1].upper() for column in rows.columns[1:3])
+    ax.set_xlabel(f"cap on I({secret};Z), bits")
+    ax.set_ylabel(f"I({name};Z), bits")
+    ax.set_title(f"The most that a release of {title} keeps; bars: up to what is proven", fontsize="medium", loc="left")
+    ax.set_xlim(left=0.0)
+    tidy(ax)
+    return figure
 
 
 def plot_comparison(found: ReleaseComparison) -> Figure:
