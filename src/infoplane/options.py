@@ -31,7 +31,7 @@ class RunOptions:
     ----------
     clusters
         The most clusters that the answer may have. By default the default solver finds the number itself, up to |X| or to what fits
-        into memory (`starts.ENCODER_BYTES`); other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
+        into 256 MB; other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
         the way: `Solution.died`. `Solution.at_cap` says whether the number was held back.
     starts
         How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best result counts, a

@@ -39,7 +39,7 @@ class GrowthEffort(NamedTuple):
     needy: int = 256
     """Letters with the largest D that climbs begin from, beside those that lie far apart."""
     largest_climb: int = 20_000_000
-    """Letters x outcomes y x starts of a climb, above which there are fewer starts; and none, if not even `LEAST_STARTS` fit."""
+    """Letters x outcomes y x starts of a climb, above which there are fewer starts; and none, if not even `least_starts` fit."""
     least_starts: int = 65
     largest_table: int = 100_000_000
     """Letters x letters whose D is looked at; of more letters, the heaviest are."""

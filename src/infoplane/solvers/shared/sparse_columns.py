@@ -53,7 +53,7 @@ class ColumnEffort(NamedTuple):
     kept: int = 6
     """Columns kept from round to round, for every letter: those in use, then those of least g."""
     large_beta: float = 100.0
-    """Up to this beta HiGHS's usual tolerance is fine enough; above, what it leaves, times beta, would be more than `GAIN`."""
+    """Up to this beta HiGHS's usual tolerance is fine enough; above, what it leaves, times beta, would be more than `gain`."""
     grown: int = 300
     """Letters times rank(T) up to which, at a larger beta than that, posteriors are also grown, letter by letter: minima of g are
     narrow there."""

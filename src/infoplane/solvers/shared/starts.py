@@ -28,7 +28,7 @@ class StartSizes(NamedTuple):
     first_clusters: int = 64
     """Clusters that a start has by default if X has more letters: solvers that find |Z| themselves grow it from there."""
     clusters_a_y: int = 4
-    """... or so many for each letter of Y, as long as a start has no more than `START_ENTRIES` entries."""
+    """... or so many for each letter of Y, as long as a start has no more than `start_entries` entries."""
     start_entries: int = 4_000_000
     encoder_bytes: int = 2**28
     """Memory that one encoder may take by default, 8 bytes for each of |Z| |X| entries: |Z| grows up to |X|, or to what fits in here
