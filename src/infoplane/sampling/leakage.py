@@ -8,7 +8,7 @@ normal once it is not. The bound is the larger of
     max(I^ - E0, 0) + z sqrt(Var psi / n + E0 / n),    z the normal quantile
 
 It is asymptotic, and was measured to hold (docs/explanation/leakage.md). A release that is nearly constant has log(1/(1 - confidence)) / n,
-at 95% three divided by the number of records. Values of Y with fewer than `RULES.rare` records break it, and are taken as one (with the least of
+at 95% three divided by the number of records. Values of Y with fewer than ten records break it, and are taken as one (with the least of
 the others, if they are too few together). What telling them apart could add is at most P(pool) H(Y|pool), by the chain rule:
 
     I(Y;Z) <= I(pooled Y;Z) + P(pool) H(Y|pool),   rare masses at their upper limits (Poisson, a fifth of the error),
@@ -87,7 +87,7 @@ class LeakageBound:
     seen: bool = False
     """Whether the encoder was made from these records; the bound is then I(Y;Z) plus what their noise can add, and not less."""
     pooled: tuple[Hashable, ...] = field(default=())
-    """Values of Y that were taken as one, as some of them have fewer than `RULES.rare` records; () if none were."""
+    """Values of Y that were taken as one, as some of them have fewer than ten records; () if none were."""
     pooled_part: float = 0.0
     """Of the bound, what telling these values apart could add."""
 
