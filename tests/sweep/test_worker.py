@@ -24,7 +24,7 @@ NAMES = [
 ]
 
 
-TRACELESS = ("envelope", "columns", "merging", "submodular")
+TRACELESS = ("envelope", "columns", "merging", "root-tracking", "submodular")
 
 
 def problem_for(solver):

@@ -92,7 +92,7 @@ class RootTracking(PathSolver):
             if len(fewer := _reduced(job.support, run.encoder)) < len(run.encoder):
                 spent, run = spent + run.iterations, _mapped(at, fewer)
             died = max(len(job.starts[0]) - len(run.encoder), 0)
-            found[place] = replace(run, iterations=run.iterations + spent, died=died, found_by=self.name)
+            found[place] = replace(run, iterations=run.iterations + spent, died=died, found_by=self.name, trace=None)
             if job.budget.over:
                 break
         yield from (found[place] for place in sorted(found))
