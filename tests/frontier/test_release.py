@@ -132,11 +132,16 @@ def test_a_claim_that_a_local_search_contradicts_certifies_nothing(monkeypatch):
     assert release.upper_bound / BIT > 2.7052
 
 
-def test_released_values_too_faint_to_be_computed_with_are_not_there():
+@pytest.mark.parametrize(
+    "counts",
+    [
+        [[9e-31, 0.64, 0.53], [0.0, 3.4e-301, 7.6e-302], [1e-30, 0.89, 0.88], [4e-32, 0.81, 0.94]],
+        [[0.11, 0.0], [0.19, 0.0], [0.69, 5e-324], [0.46, 0.0], [0.02, 0.0], [9.2e-10, 0.0]],
+    ],
+)
+def test_released_values_too_faint_to_be_computed_with_are_not_there(counts):
     """Of mass 1e-301 and a secret of mass 1e-31, p(s, z) would be 0 in floating point, and the lower cap not kept."""
-    joint = ip.Joint.from_counts(
-        [[9e-31, 0.64, 0.53], [0.0, 3.4e-301, 7.6e-302], [1e-30, 0.89, 0.88], [4e-32, 0.81, 0.94]]
-    )
+    joint = ip.Joint.from_counts(counts)
     release = ip.release_mechanism(joint, max_lift=0.4, max_leakage=1.23e-4, rng=0, max_seconds=2)
     ratio = release.encoder @ joint.p_xy / (release.encoder @ joint.p_x)[:, None] / joint.p_y
     assert ratio.min() >= math.exp(-0.4) * (1.0 - 1e-9)

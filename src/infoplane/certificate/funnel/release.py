@@ -139,8 +139,9 @@ def within(support: Support, W: Array, terms: Terms) -> Array:
     It moves every p(s|z) towards p(s) and I(S;Z) towards 0, and leaves p(z) as it is. What it makes up for is the tolerance of HiGHS.
     """
     p_z = W @ support.p_x
-    # Of a cluster so faint, p(s, z) of a faint s would have no digits left: it joins the heaviest.
-    faint = p_z < 1e-150
+    # Of a cluster so faint, p(s, z) of the faintest s would have no digits left: it joins the heaviest.
+    faint = p_z * support.p_y.min() < 1e-290
+    faint[p_z.argmax()] = False
     W = np.where(np.arange(len(W))[:, None] == p_z.argmax(), W + W[faint].sum(axis=0), W)[~faint]
     p_z = W @ support.p_x
     u = (W * support.p_x) @ support.T.T / p_z[:, None]
