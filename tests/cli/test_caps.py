@@ -38,6 +38,10 @@ def test_one_target_is_kept_and_another_hidden_under_caps(run, tmp_path):
         [one.iuz / NATS_PER_BIT for one in found], abs=1e-6
     )
     assert nothing["isz_bits"] == pytest.approx(0.0, abs=1e-12)
+    assert nothing["population_bits"] == pytest.approx(found[0].leakage_bound.bound / NATS_PER_BIT)
+    assert "about this table; in the population" in " ".join(run(*asked, "--max-leakage-bits", "0.05").out.split())
+    said = run("solve", *asked[1:], "--max-leakage-bits", "0.05").out
+    assert "About this table, not the population. I(S;Z) in the population is at most" in " ".join(said.split())
 
 
 @pytest.mark.parametrize(
@@ -47,6 +51,7 @@ def test_one_target_is_kept_and_another_hidden_under_caps(run, tmp_path):
         ((), "goes with --problem funnel"),
         (("--keep", "a"), "--keep and --hide go together"),
         (("--problem", "funnel", "--out", "caps.npz"), ".csv or .parquet; found .npz"),
+        (("--problem", "funnel", "--max-leakage-bits", "0.1,-1"), "expected 0 or more, found -1"),
     ],
 )
 def test_what_has_no_meaning_under_caps_is_refused(run, more, said):

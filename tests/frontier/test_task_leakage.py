@@ -3,6 +3,7 @@
 import itertools
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy.optimize import linprog
 
@@ -103,3 +104,25 @@ def test_one_letter_tells_nothing():
     tasks = ip.TaskJoint(keep, hide)
     assert [one.iuz for one in ip.task_curve(tasks, [0.0, 0.1])] == [0.0, 0.0]
     assert ip.solve(tasks, ip.task_funnel(1.0, gamma=0.0), certify=True).status is ip.Status.CERTIFIED
+
+
+def test_a_cap_on_records_says_what_the_population_may_be_told():
+    """The joint in which both stand side by side has no records: the secret's own are asked, whatever the order of its letters."""
+    rng = np.random.default_rng(0)
+    job = rng.choice(list("abcde"), 400)
+    rows = pd.DataFrame(
+        {"job": job, "rich": rng.integers(2, size=400), "sex": np.where(rng.random(400) < 0.5, "f", "m")}
+    )
+    joint = ip.TaskJoint.from_frame(rows, "job", "rich", "sex")
+    turned = ip.Joint.from_frame(rows.iloc[::-1], "job", "sex")
+    found = ip.task_at_leakage(joint, 1e-4)
+    bound = found.leakage_bound
+    assert bound.seen
+    assert bound.records == 400
+    assert bound.bound > found.isz + bound.expected / 2 > 1e-3
+    assert bound.iyz == pytest.approx(found.isz, abs=1e-12)
+    assert f"I(S;Z) in the population is at most {bound.bound / np.log(2.0):.4g} bits" in str(found)
+    again = ip.task_at_leakage(ip.TaskJoint(joint.keep, turned), 1e-4).leakage_bound
+    assert (again.bound, again.seen) == (pytest.approx(bound.bound, rel=1e-6), True)
+    bare = ip.TaskJoint(ip.Joint(joint.keep.p_xy, y_names="rich"), ip.Joint(joint.hide.p_xy, y_names="sex"))
+    assert ip.task_at_leakage(bare, 1e-4).leakage_bound is None

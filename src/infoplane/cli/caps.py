@@ -5,6 +5,7 @@ The curve rises like a square root from a cap of 0, where the slope beta is infi
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -96,6 +97,7 @@ def as_frame(found: list[Any], caps: tuple[float, ...], with_tasks: bool) -> pd.
             f"{kept}_bits": bits(getattr(one, kept)),
             f"{told}_bits": bits(getattr(one, told)),
             "upper_bound_bits": bits(one.upper_bound),
+            "population_bits": math.nan if one.leakage_bound is None else bits(one.leakage_bound.bound),
             "clusters": one.clusters,
             "beta": one.beta,
             "certified": one.certified,
@@ -107,13 +109,28 @@ def as_frame(found: list[Any], caps: tuple[float, ...], with_tasks: bool) -> pd.
 
 def show(frame: pd.DataFrame, title: str) -> None:
     """The table."""
-    kept, told = (f"I({name[1].upper()};Z)\n[bits]" for name in frame.columns[1:3])
+    kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
+    sampled = bool(frame.population_bits.notna().all())
     made = printing.TextTable(
         f"The most that a release of {title} keeps under each cap",
-        ("cap\n[bits]", kept, told, "at most\n[bits]", "|Z|", "beta", "certified"),
+        (
+            "cap\n[bits]",
+            f"{kept}\n[bits]",
+            f"{told}\n[bits]",
+            f"proven: {kept}\nat most",
+            *([f"population: {told}\nat most"] if sampled else []),
+            "|Z|",
+            "beta",
+            "certified",
+        ),
         left=("certified",),
     )
     for row in frame.itertuples(index=False):
-        numbers = (f"{number:.6f}" for number in row[1:4])
-        made.add_row(f"{row[0]:g}", *numbers, str(row[4]), f"{row[5]:.4g}", "yes" if row[6] else "no")
+        numbers = (f"{number:.6f}" for number in (row.max_leakage_bits, *row[1:4]))
+        population = [f"{row.population_bits:.6f}"] if sampled else []
+        made.add_row(*numbers, *population, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")
     printing.print_table(made)
+    if sampled:
+        printing.say(
+            "Caps and proofs are about this table; in the population the releases may tell as much as that column says (95%)."
+        )

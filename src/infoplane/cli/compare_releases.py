@@ -35,8 +35,10 @@ from .typed_files import located
 @columns("--keep", "Utility is what Z tells of these columns, by commas, not of --x itself.")
 @bins
 @complete_rows
-@option("--max-leakage-bits", Numbers(), "Our best release for each of these caps on I(S;Z).", metavar="BITS,...")
-@option("--max-lift-bits", Number(), "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
+@option(
+    "--max-leakage-bits", Numbers(least=0.0), "Our best release for each of these caps on I(S;Z).", metavar="BITS,..."
+)
+@option("--max-lift-bits", Number(least=0.0), "Cap on log p(s|z)/p(s) of our releases, both sides.", metavar="BITS")
 @option("--drop", ColumnNames(), "The release of --x without these columns; may be repeated.", multiple=True)
 @option(
     "--levels",

@@ -94,7 +94,7 @@ EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 )
 @option(
     "--max-leakage-bits",
-    Numbers(),
+    Numbers(least=0.0),
     "For --problem funnel, or with --keep and --hide: the most that is kept under each of these caps on what is told of the secret, with "
     "its proof, in place of a grid.",
     metavar="BITS,...",

@@ -40,11 +40,15 @@ Within = click.Context | None
 
 
 class Number(click.types.FloatParamType):
-    """A number, as an option's type."""
+    """A number, from ``least`` on, as an option's type."""
+
+    def __init__(self, least: float = -math.inf) -> None:
+        self.least = least
 
     def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
         """The text as a number; what is one already stays."""
-        return super().convert(_plain(self, value, param, ctx), param, ctx)
+        found = super().convert(_plain(self, value, param, ctx), param, ctx)
+        return _at_least(self.least, found, self, param, ctx)
 
 
 class Whole(click.IntRange):
@@ -62,18 +66,19 @@ def _plain(kind: click.ParamType[Any], value: Any, param: Asked, ctx: Within) ->
 
 
 class Numbers(ParamType[tuple[float, ...]]):
-    """Numbers separated by commas."""
+    """Numbers separated by commas, each from ``least`` on."""
 
     name = "NUMBERS"
 
-    def __init__(self, count: int | None = None) -> None:
-        self.count = count
+    def __init__(self, count: int | None = None, least: float = -math.inf) -> None:
+        self.count, self.least = count, least
 
     def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[float, ...]:
         """Each part as a number."""
         if isinstance(value, tuple):
             return value
-        numbers = tuple(_finite(part, self, param, ctx) for part in str(value).split(","))
+        parts = (_finite(part, self, param, ctx) for part in str(value).split(","))
+        numbers = tuple(_at_least(self.least, part, self, param, ctx) for part in parts)
         if self.count is not None and len(numbers) != self.count:
             self.fail(f"expected {self.count} numbers separated by commas, found {value!r}.", param, ctx)
         return numbers
@@ -108,6 +113,12 @@ class NumberOr(ParamType[float | str]):
     def convert(self, value: Any, param: Asked, ctx: Within) -> float | str:
         """The word as it is, anything else as a number."""
         return value if value in self.words else _finite(str(value), self, param, ctx)
+
+
+def _at_least(least: float, number: float, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:
+    if number < least:
+        kind.fail(f"expected {least:g} or more, found {number:g}.", param, ctx)
+    return number
 
 
 def _finite(text: str, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:

@@ -76,8 +76,10 @@ keyed = several(
 @columns("--keep", "Keep what --x tells of these columns, by commas, not --x itself; they are not released.")
 @bins
 @complete_rows
-@option("--max-leakage-bits", Number(), "Cap on the average, I(S;Z).", metavar="BITS")
-@option("--max-lift-bits", Number(), "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS")
+@option("--max-leakage-bits", Number(least=0.0), "Cap on the average, I(S;Z).", metavar="BITS")
+@option(
+    "--max-lift-bits", Number(least=0.0), "Cap on log p(s|z)/p(s) of every released value and secret.", metavar="BITS"
+)
 @switch("--one-sided", "Cap the lift above only: a released value may rule a secret out.")
 @option("--min-group", Number(), "The least expected number of records of a released value.", metavar="N")
 @option(

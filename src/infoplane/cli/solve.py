@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 @options.certify
 @option(
     "--max-leakage-bits",
-    Number(),
+    Number(least=0.0),
     "For the funnel, instead of --beta: the largest I(X;Z) whose I(Y;Z) is at most this, with a bound on what is missed.",
     metavar="BITS",
 )
@@ -175,14 +175,20 @@ def tasks(
     found, cap, interrupted = solve_tasks(asked, settings, rest)
     output.write_solution(found, asked.out, asked.labels)
     if as_json:
-        bound = {} if cap is None else {
-            "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap)
-        }  # fmt: skip
-        printing.print_json(record(found, settings.rng) | bound)
+        told = record(found, settings.rng)
+        if cap is not None:
+            held = cap.leakage_bound
+            told = {"about": cap.about or None} | told | {
+                "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap),
+                "leakage_bound_bits": None if held is None else bits(held.bound),
+            }  # fmt: skip
+        printing.print_json(told)
     else:
+        if cap is not None and cap.about:
+            printing.say(f"{cap.about}.")
         show(found, asked.source.title)
         if cap is not None:
-            printing.say(str(cap))
+            printing.say(str(cap).splitlines()[-1])
     if interrupted is not None:
         printing.note("Interrupted: this is the best encoder found by then.")
         context.exit(interrupted)

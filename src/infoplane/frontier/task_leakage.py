@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -26,6 +26,7 @@ from ..certificate.tasks.private_columns import private_columns, private_posteri
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
+from ..joint.joint import Joint
 from ..joint.mixing import target_informations
 from ..joint.support import Support
 from ..joint.task_joint import TaskJoint, as_joint
@@ -33,6 +34,7 @@ from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..runtime.budget import Budget, Stopped
 from ..runtime.threads import attended, one_blas_thread
+from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import Run, finished
 from ..solvers.job import Job
 from ..solvers.shared.capping import merged
@@ -84,11 +86,23 @@ class CappedTask(ConstrainedFunnel):
     """The slope of the largest I(U;Z) as a function of the cap; infinite at a cap of 0."""
     cells: int = field(repr=False)
     """Intervals of edges that were bounded."""
+    secret: Joint | None = field(default=None, repr=False)
+    """p(x, s) with its records, as `TaskJoint.hide` has it."""
 
     @property
     def gap(self) -> float:
         """upper_bound - I(U;Z): the encoder is at most this far from the best one, of any number of clusters."""
         return self.upper_bound - self.iuz
+
+    @cached_property
+    def leakage_bound(self) -> LeakageBound | None:
+        """What I(S;Z) may be in the population, at 95%; None unless the secret is a table of records. See `infoplane.leakage_bound`."""
+        return None if self.secret is None or self.secret.counts is None else leakage_bound(self, self.secret)
+
+    @property
+    def about(self) -> str:
+        """What the cap is about, as of a capped funnel."""
+        return super().about.replace("I(Y;Z)", "I(S;Z)")
 
     @property
     def status(self) -> Status:
@@ -102,8 +116,9 @@ class CappedTask(ConstrainedFunnel):
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"
+        about = f"{self.about}.\n" if self.about else ""
         return (
-            f"{said}: I(U;Z) {bits(self.iuz):.6f} bits with I(S;Z) {bits(self.isz):.6g} <= {bits(self.max_isz):.6g} bits, at most "
+            f"{about}{said}: I(U;Z) {bits(self.iuz):.6f} bits with I(S;Z) {bits(self.isz):.6g} <= {bits(self.max_isz):.6g} bits, at most "
             f"{bits(self.gap):.1e} bits below the optimum; beta {self.beta:.4g}, {self.clusters} clusters"
         )
 
@@ -176,7 +191,8 @@ def task_curve(
     if not caps:
         return []
     with one_blas_thread():
-        return attended([partial(_curve, support, caps, clusters, limits, budget)], budget)[0]
+        found = attended([partial(_curve, support, caps, clusters, limits, budget)], budget)[0]
+    return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
 class _Line:

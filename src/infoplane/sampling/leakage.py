@@ -150,7 +150,7 @@ def leakage_bound(encoder: Any, joint: Joint, *, confidence: float = CONFIDENCE)
         )
     if joint.counts.sum() < 2:
         raise InvalidOptionError(f"a bound for the population needs records; found {int(joint.counts.sum())}.")
-    seen = getattr(encoder, "joint", None) == joint
+    seen = joint in (getattr(encoder, "joint", None), getattr(encoder, "secret", None))
     return bound_of(_columns(encoder, joint), joint.counts, confidence, joint.y_labels, seen=seen)
 
 
