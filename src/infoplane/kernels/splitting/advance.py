@@ -14,10 +14,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.arrays import Flags, Integers, matmul
-from ..common.outcomes import FAILED, RUNNING
-from ..common.roots import safe_log
-from ..common.rows import copy_rows, kept_rows, load, mark_dead_in_both, save
+from ..common.numerics import safe_log
+from ..common.rows import FAILED, RUNNING, Flags, Integers, copy_rows, kept_rows, load, mark_dead_in_both, matmul, save
 from .acceleration import STRIDE, leap
 from .blocks import step_one, step_two
 from .measure import augmented_lagrangian, lagrangian, loss_and_stationarity

@@ -8,7 +8,7 @@ beside an argmin, while each recursion that is compiled takes seconds.
 
 from ...information import Array
 from ...runtime.compiling import inlined
-from ..common.arrays import matmul
+from ..common.rows import matmul
 from .douglas_rachford import solver_one, solver_two
 from .encoder import argmin_encoder
 from .gradient import gradient_encoder, gradient_marginal

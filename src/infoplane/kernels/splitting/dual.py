@@ -23,10 +23,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import matmul
-from ..common.linear import solve_definite
-from ..common.roots import EPS
-from ..common.rows import copy_rows
+from ..common.numerics import EPS, solve_definite
+from ..common.rows import copy_rows, matmul
 from .measure import softmax_columns
 from .tables import Split
 

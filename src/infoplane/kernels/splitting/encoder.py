@@ -18,9 +18,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import matmul
-from ..common.roots import LOG_TINY
-from ..common.rows import copy_rows
+from ..common.numerics import LOG_TINY
+from ..common.rows import copy_rows, matmul
 from .dual import dual_newton
 from .measure import combine, largest_difference, log_table, marginal_logs, softmax_columns
 from .tables import Split

@@ -6,9 +6,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import matmul
-from ..common.fast import exp, floored_log
-from ..common.roots import safe_log
+from ..common.numerics import exp, floored_log, safe_log
+from ..common.rows import matmul
 from .tables import Split, Weights
 
 

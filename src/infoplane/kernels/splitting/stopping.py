@@ -19,7 +19,7 @@ import math
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.outcomes import (
+from ..common.rows import (
     AUGMENTED,
     DUAL,
     LOSS,

@@ -13,7 +13,7 @@ import numpy as np
 from ...information import Array
 from ...joint.joint import Joint, check_joint
 from ...joint.support import Support
-from ...kernels.common.outcomes import AUGMENTED
+from ...kernels.common.rows import AUGMENTED
 from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
