@@ -27,7 +27,7 @@ from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..options import RunOptions
-from ..posterior.letters import Letters
+from ..posterior.form import Letters
 from ..problem import Family, MarkovLagrangian
 from ..runtime.budget import Budget
 from ..runtime.threads import one_blas_thread

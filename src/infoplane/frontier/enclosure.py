@@ -27,8 +27,7 @@ from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
 from ..kernels.common.numerics import UNIT
-from ..posterior.form import dobrushin
-from ..posterior.letters import Letters
+from ..posterior.form import Letters, dobrushin
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..results import Result
 from .hull import concave_hull

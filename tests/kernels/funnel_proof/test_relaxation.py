@@ -6,7 +6,7 @@ import pytest
 
 from compiled import compiled
 from funnel_twin import h, mp
-from infoplane.kernels.funnel_proof.ranges import entropy, excluded, phi
+from infoplane.kernels.funnel_proof.relaxation import entropy, excluded, phi
 
 entropy, excluded, phi = map(compiled, (entropy, excluded, phi))
 

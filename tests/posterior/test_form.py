@@ -6,10 +6,10 @@ import pytest
 
 import exact_boxes as exact
 import infoplane as ip
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_bottleneck
 from infoplane.joint.support import Support
-from infoplane.posterior.letters import Letters
+from infoplane.posterior.form import Letters
 
 
 def with_duplicates():

@@ -3,7 +3,7 @@
 import numpy as np
 
 from compiled import compiled
-from infoplane.kernels.funnel_proof.slot_cells import GONE, decoded, encoded
+from infoplane.kernels.funnel_proof.slot_bound import GONE, decoded, encoded
 
 decoded, encoded = map(compiled, (decoded, encoded))
 
