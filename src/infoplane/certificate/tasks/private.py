@@ -8,8 +8,8 @@ H(T_u q) - lambda.q is concave, so that vertices of that polytope suffice, and a
 
 Of a binary secret they are letters with p(s|x) = p(s), and pairs of letters on either side of it, q = (d_y e_x + d_x e_y) / (d_x + d_y),
 d = |p(s|x) - p(s)|: in units of p(x) d the programme is a transport problem, with cost (1/d_x + 1/d_y) H(T_u q). Of any other secret
-all vertices are gone through if they are few (`certificate/funnel/privacy`), else those that linear programmes lead to, since the tangent of
-H at T_u q lies above it, and the bound is proven by boxes of u whose multipliers a hold T_s q at p_s (`boxes`).
+all vertices are gone through if they are few (`certificate/funnel/privacy`), else those that linear programmes lead to, since the tangent
+of H at T_u q lies above it, and the bound is proven by boxes of u whose multipliers a hold T_s q at p_s (`boxes`).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The lower bound of f(q) - lambda.q on a box l <= Tq <= b, f(q) = H(Tq) - gamma H(q); and smaller boxes that still hold every q of interest.
+"""The lower bound of f(q) - lambda.q on a box l <= Tq <= b, f(q) = H(Tq) - gamma H(q); and smaller boxes that hold every q of interest.
 
 h(s) = -s log s. For every y let r_y be concave on [0, 1] with r_y <= h on [l_y, b_y]; R_x = sum_y r_y(T_yx); mu any vector. Then every q
 with Tq in the box has f(q) - lambda.q >= B + gamma KL(q || w), where w(x) is prop. to exp((lambda_x - R_x - mu.T_x) / gamma) and
