@@ -21,7 +21,7 @@ from ...runtime.compiling import entry, part
 from ..common.numerics import EPS
 from ..common.rows import Integers, copy_row
 from .recheck import BoxTrail, Levels, followed, leaves_out
-from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, entropy, excluded, phi, smoothed_logs, step_length
+from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, entropy, excluded, phi, slope_of_last, smoothed_logs, step_length
 from .search import (
     BETA,
     CELLS,
@@ -225,19 +225,12 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
 @part
 def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the best nu; leaves nu, k_x and M_x."""
-    costs = np.empty(count)
-    room = 1.0
+    cost, width, left = np.empty(count), np.empty(count), 1.0
     for i in range(count):
         x = work.active[i]
-        costs[i] = work.c[x]
-        room -= work.l[x]
-    # The cheapest letters are filled up; nu is the slope of the last.
-    nu = 0.0
-    for i in np.argsort(costs):
-        nu = costs[i]
-        room -= work.b[work.active[i]] - work.l[work.active[i]]
-        if room <= 0.0:
-            break
+        cost[i], width[i] = work.c[x], work.b[x] - work.l[x]
+        left -= work.l[x]
+    nu = slope_of_last(cost, width, left)
     work.nu[0] = nu
     relative = search.number[RELATIVE]
     total, size = nu, abs(nu)

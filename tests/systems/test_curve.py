@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.frontier.curve import EncoderLine, KnownCurve, optimum
 from infoplane.information import plane_point
 from infoplane.options import RunOptions
+from infoplane.systems.curve import EncoderLine, KnownCurve, optimum
 
 JOINT = ip.datasets.paper_uniform()
 

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from infoplane.table.column_groups import grouped_categories, interval_edges
-from infoplane.table.operating_point import OperatingPoint
+from infoplane.table.encoded_feature import OperatingPoint, grouped_categories, interval_edges
 
 
 def planted(letters=400, records=30, seed=0):

@@ -23,6 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..frontier.geometry import FrontierPoint, Line, corners, known_lines, supporting_line
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
 from ..joint.support import Support
@@ -37,8 +38,6 @@ from ..solvers.annealing import Annealing
 from ..solvers.job import Job
 from ..solvers.shared.starts import make_starts, seed_sequence
 from ..status import STATIONARY_TOL, Residuals, Status, judge
-from .enclosure import Line, known_lines, supporting_line
-from .hull import FrontierPoint, corners
 
 TIE = 1e-12
 """Nats within which two encoders are equally good at a slope: rounding of I(X;Z) and I(Y;Z), with three digits to spare."""

@@ -12,11 +12,21 @@ Funnel. b <= beta I(Y;Z) - I(X;Z) says I(Y;Z) >= (I(X;Z) + b) / beta; with I(Y;Z
 the highest of these lies below the least leakage, and the convex hull of all runs, of a constant Z and of Z = X above it.
 
 Both are one computation: with v = I(Y;Z), or v = -I(Y;Z) for the funnel, lines bound v from above and runs from below.
+
+Corners of a frontier in order: the concave hull of (I(X;Z), I(Y;Z)) for the bottleneck, the convex one for the funnel.
+
+A point inside the hull is not on the frontier, since mixtures of the corners are better.
+
+Every encoder of a frontier at every parameter: L = S H(Z) - rho_zx I(X;Z) - rho_zy I(Y;Z), S = rho_z + rho_zx + rho_zy.
+
+It is linear in rho, so that an encoder is a straight line in the parameter, known from three numbers, and where another run's line lies
+below the best of a parameter's own, that encoder is the better answer there. Stored runs stay as they are: a frontier looks when read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -28,16 +38,192 @@ from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
 from ..kernels.common.numerics import UNIT
 from ..posterior.form import Letters, dobrushin
-from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..problem import MarkovLagrangian, is_bottleneck, is_funnel, siblings
 from ..results import Result
-from .hull import concave_hull
+from ..solution import TIE, Solution
+from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 if TYPE_CHECKING:
     import pandas as pd
 
     from ..joint.joint import Joint
-    from ..solution import Solution
     from .frontier import Frontier
+
+
+class BestAnswer(NamedTuple):
+    """The best encoder at a parameter: the row of the run that found it, and that run as an answer here."""
+
+    row: int
+    run: Solution
+    found_at: float
+    """The parameter of the run that found it."""
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether a run of another parameter found it."""
+        return self.found_at != self.run.parameter and not (np.isnan(self.found_at) and np.isnan(self.run.parameter))
+
+
+def best_answers(runs: Sequence[Solution], own: Sequence[int]) -> list[BestAnswer]:
+    """For each of the rows ``own``, the best of their parameters, the best encoder of all runs of the same family."""
+    found = []
+    lines = _Lines(runs)
+    for row in own:
+        run = runs[row]
+        answer = BestAnswer(row, run, run.parameter)
+        for other in lines.below(run):
+            moved = _judged_at(run, runs[other])
+            if moved is not None:
+                answer = BestAnswer(other, moved, runs[other].parameter)
+                break
+        found.append(answer)
+    return found
+
+
+class _Lines:
+    """The numbers of all runs from which their losses follow elsewhere."""
+
+    def __init__(self, runs: Sequence[Solution]) -> None:
+        rho = np.array([run.problem.rho for run in runs]).reshape(-1, 3)
+        self.ixz = np.array([run.ixz for run in runs])
+        self.iyz = np.array([run.iyz for run in runs])
+        self.clusters = np.array([run.clusters for run in runs])
+        families: dict[tuple[object, ...], int] = {}
+        self.family = np.array(
+            [families.setdefault(siblings(run.problem).key, len(families)) for run in runs], dtype=int
+        )
+        self.families = families
+        self.told = np.array([_told(run) for run in runs]).reshape(-1, 3)
+        total = rho.sum(axis=1)
+        rest = np.array([run.loss for run in runs]) + rho[:, 1] * self.ixz + rho[:, 2] * self.iyz
+        with np.errstate(divide="ignore", invalid="ignore"):
+            self.h_z: Array = np.where(np.abs(total) > 1e-12, rest / total, np.nan)
+
+    def below(self, run: Solution) -> list[int]:
+        """The runs of the family whose encoders are better at a run's problem by more than `TIE`, within its cap on |Z|; lowest first."""
+        rho = np.array(run.problem.rho)
+        total = float(rho.sum()) if abs(rho.sum()) > 1e-12 else 0.0
+        losses = -rho[1] * self.ixz - rho[2] * self.iyz + (total * self.h_z if total else 0.0)
+        if not run.problem.single_target:
+            losses = -(self.told @ rho)
+        allowed = self.family == self.families[siblings(run.problem).key]
+        if run.cluster_cap is not None:
+            allowed &= self.clusters <= run.cluster_cap
+        lower = np.flatnonzero(allowed & (losses < run.loss - TIE))
+        return [int(other) for other in lower[np.argsort(losses[lower], kind="stable")]]
+
+
+def _told(run: Solution) -> tuple[float, float, float]:
+    """I(X;Z), I(U;Z) and I(S;Z) of a problem of tasks, whose loss is minus their product with rho."""
+    return (0.0, 0.0, 0.0) if run.problem.single_target else (run.ixz, run.iuz, run.isz)
+
+
+def _judged_at(run: Solution, other: Solution) -> Solution | None:
+    """Another run's encoder as an answer to a run's problem, with its proven bound; None if the encoder was not kept, or is no better.
+
+    A smaller loss under the same bound is no less certified. Otherwise it is STATIONARY only if it is, at this parameter.
+    """
+    try:
+        W = other.encoder
+    except InvalidOptionError:
+        return None
+    residuals = Residuals(0.0, 0.0, run.problem.stationarity(run.joint, W))
+    status = judge(residuals, STATIONARY_TOL, Status.STALLED)
+    moved = Solution(
+        joint=run.joint,
+        problem=run.problem,
+        encoder=W,
+        status=Status.CERTIFIED if run.status is Status.CERTIFIED else status,
+        solver=other.solver,
+        iterations=other.iterations,
+        seconds=other.seconds,
+        residuals=residuals,
+        parameter=run.parameter,
+        start=other.start,
+        died=other.died,
+        lower_bound=run.lower_bound,
+        multipliers=run.multipliers,
+        advice=f"found at {other.parameter:.4g}: solve(joint, problem, init=solution.encoder) goes on from here",
+        cluster_cap=run.cluster_cap,
+    )
+    return moved if moved.loss < run.loss - TIE else None
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """A run on the frontier and a parameter that it is optimal for."""
+
+    run: Solution
+    parameter: float
+
+    def along(self, axis: str) -> float:
+        """I(X;Z) or I(Y;Z), in nats."""
+        return float(getattr(self.run, axis))
+
+
+def vertices(frontier: Frontier) -> list[FrontierPoint]:
+    """The corners of the hull of the best encoders of a frontier; the runs must be of one family."""
+    best = [answer.run for answer in frontier.best_answers()]
+    if not best:
+        raise InvalidOptionError("a frontier without runs has no encoder at any target.")
+    if len({siblings(run.problem).key for run in best}) > 1:
+        raise InvalidOptionError("the best runs belong to several families of problems; a target needs one.")
+    return corners([FrontierPoint(run, run.parameter) for run in best], frontier.hides_y)
+
+
+def corners(points: Iterable[FrontierPoint], hides_y: bool) -> list[FrontierPoint]:
+    """The corners of the hull by I(X;Z): up to the largest I(Y;Z), or with ``hides_y`` from the smallest on."""
+    found = list(points)
+    sign = -1.0 if hides_y else 1.0
+    hull = [
+        found[i] for i in concave_hull([point.run.ixz for point in found], [sign * point.run.iyz for point in found])
+    ]
+    iyz = [point.run.iyz for point in hull]
+    return hull[int(np.argmin(iyz)) :] if hides_y else hull[: 1 + int(np.argmax(iyz))]
+
+
+def concave_hull(across: Sequence[float], up: Sequence[float]) -> list[int]:
+    """The points that are corners of the least concave curve above all, from left to right.
+
+    Examples
+    --------
+    >>> concave_hull([0.0, 1.0, 2.0, 3.0], [0.0, 2.0, 1.0, 3.0])
+    [0, 1, 3]
+    """
+    hull: list[int] = []
+    # Of two points with the same place the higher one comes last, and the other is removed.
+    for c in sorted(range(len(across)), key=lambda i: (across[i], up[i])):
+        while hull and up[c] >= up[hull[-1]] and across[c] - across[hull[-1]] <= 1e-12:
+            hull.pop()
+        while len(hull) > 1 and _turn(across, up, hull[-2], hull[-1], c) >= 0.0:
+            hull.pop()
+        hull.append(c)
+    return hull
+
+
+def _turn(across: Sequence[float], up: Sequence[float], a: int, b: int, c: int) -> float:
+    """Positive if the path a, b, c turns left."""
+    return (across[b] - across[a]) * (up[c] - up[a]) - (across[c] - across[a]) * (up[b] - up[a])
+
+
+def bracket(hull: list[FrontierPoint], axis: str, target: float) -> tuple[FrontierPoint, FrontierPoint]:
+    """The neighbouring corners between which a target lies."""
+    after = next((i for i, point in enumerate(hull) if point.along(axis) >= target), len(hull) - 1)
+    return hull[max(after - 1, 0)], hull[after]
+
+
+def pareto_rows(runs: Sequence[Solution], hides_y: bool) -> list[int]:
+    """The runs that no other dominates on their plane: more I(Y;Z) at no more I(X;Z), or for ``hides_y`` less at no less."""
+    sign = -1.0 if hides_y else 1.0
+    points = [run.plane for run in runs]
+    order = sorted(range(len(runs)), key=lambda row: (sign * points[row].ixz, -sign * points[row].iyz))
+    kept: list[int] = []
+    best = -math.inf
+    for row in order:
+        if sign * points[row].iyz > best + 1e-12:
+            kept.append(row)
+            best = sign * points[row].iyz
+    return sorted(kept, key=lambda row: points[row].ixz)
 
 
 class Line(NamedTuple):

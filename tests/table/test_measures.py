@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import infoplane as ip
-from infoplane.table.attacker import clopper_pearson
+from infoplane.table.measures import clopper_pearson
 
 pytest.importorskip("sklearn")
 
