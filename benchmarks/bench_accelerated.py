@@ -17,8 +17,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.work import Budget, one_blas_thread
 from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration

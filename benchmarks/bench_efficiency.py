@@ -26,7 +26,7 @@ from infoplane.datasets.colour_chips import cielab
 from infoplane.frontier.curve import KnownCurve
 from infoplane.information import NATS_PER_BIT
 from infoplane.joint.support import Support
-from infoplane.runtime.threads import one_blas_thread
+from infoplane.runtime.work import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.systems.efficiency import place

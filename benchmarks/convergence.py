@@ -22,7 +22,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.support import Support
 from infoplane.kernels.common.rows import PRIMAL
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.work import Budget
 from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, drive
 from infoplane.solvers.job import Job

@@ -210,7 +210,7 @@ def test_only_runtime_imports_numba_and_of_numba_only_what_is_public():
         for name, path in modules()
         for line in re.findall(r"^\s*((?:import|from) (?:numba|llvmlite)\b.*)", path.read_text(), re.MULTILINE)
     }
-    assert {name for name, _ in numbas} == {"runtime.compiling", "runtime.machine_code"}
+    assert {name for name, _ in numbas} == {"runtime.compiling"}
     assert {line for _, line in numbas} == {"import numba", "from numba.extending import register_jitable"}
 
 
@@ -252,7 +252,7 @@ def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
 
 
 def test_kernels_import_from_their_own_folder_and_from_what_all_share_only():
-    """Machine code on disk rests on it: `runtime/machine_code.py` looks for edited sources nowhere else. `information` gives types."""
+    """Machine code on disk rests on it: `runtime/compiling.py` looks for edited sources nowhere else. `information` gives types."""
     shared = {"kernels.common", "runtime", "information"}
     targets = {(folder(one.source), one.target) for one in imports() if package_of(one.source) == "kernels"}
     assert targets

@@ -11,7 +11,7 @@ import numpy as np
 
 from .checks import number, whole_number
 from .information import Array
-from .runtime.budget import ITERATIONS
+from .runtime.work import ITERATIONS
 from .status import STATIONARY_TOL
 
 F = TypeVar("F", bound=Callable[..., Any])

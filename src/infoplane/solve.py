@@ -17,8 +17,7 @@ from .joint.support import Support
 from .joint.task_joint import TaskJoint, as_joint
 from .options import RunOptions, Seed, takes
 from .problem import check_problem
-from .runtime.budget import Budget
-from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
+from .runtime.work import Budget, Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
 from .solution import TIE, Run, Solution, StartSummary, best_of, finished
 from .solvers.base import Solver, is_path

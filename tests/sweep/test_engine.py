@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.options import RunOptions
-from infoplane.runtime.threads import cores
+from infoplane.runtime.work import cores
 from infoplane.storage.reader import store_status
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened

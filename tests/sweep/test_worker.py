@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.options import RunOptions
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.work import Budget
 from infoplane.solvers.base import is_path
 from infoplane.storage import record
 from infoplane.sweep import worker

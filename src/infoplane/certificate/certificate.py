@@ -10,7 +10,7 @@ from ..formatting import counted, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
 from ..results import Result
-from ..runtime.budget import Budget
+from ..runtime.work import Budget
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from ..problem import (
     is_funnel,
     posterior_form_below,
 )
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.work import attended, one_blas_thread
 from ..task_problem import TaskLagrangian, is_task
 from .bottleneck.gap import certify_bottleneck
 from .certificate import Certificate, Limits

@@ -29,8 +29,7 @@ from ..joint.support import Support
 from ..options import RunOptions
 from ..posterior.letters import Letters
 from ..problem import Family, MarkovLagrangian
-from ..runtime.budget import Budget
-from ..runtime.threads import one_blas_thread
+from ..runtime.work import Budget, one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing

@@ -29,8 +29,7 @@ from ..options import Seed
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
-from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.work import Budget, attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job
 from ..solvers.shared.fallback import default_encoder

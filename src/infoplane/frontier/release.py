@@ -34,8 +34,7 @@ from ..joint.support import Support
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
-from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.work import Budget, attended, one_blas_thread
 from ..solution import Run, finished
 from ..status import Residuals, proven
 from ..task_problem import TaskLagrangian

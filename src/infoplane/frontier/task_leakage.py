@@ -32,8 +32,7 @@ from ..joint.support import Support
 from ..joint.task_joint import TaskJoint, as_joint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
-from ..runtime.budget import Budget, Stopped
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.work import Budget, Stopped, attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import Run, finished
 from ..solvers.job import Job

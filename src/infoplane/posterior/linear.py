@@ -13,7 +13,7 @@ import numpy as np
 
 from ..errors import InfoplaneError
 from ..information import Array
-from ..runtime.budget import Budget
+from ..runtime.work import Budget
 
 
 class HighsLimits(NamedTuple):

@@ -20,7 +20,7 @@ from scipy import sparse
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.support import Support
-from ..runtime.budget import Budget, Stopped
+from ..runtime.work import Budget, Stopped
 from .channel import EPS, Channel
 from .linear import LIMITS, linear_programme, repaired
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array, entr
-from ..runtime.budget import Budget
+from ..runtime.work import Budget
 from .edge_columns import SMALLEST_UNIT
 from .linear import LIMITS, linear_programme, repaired
 from .programme import encoder_of

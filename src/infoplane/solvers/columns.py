@@ -21,7 +21,7 @@ from ..posterior.form import funnel_refusal, imbalance, posteriors, scaled
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
-from ..runtime.budget import Stopped
+from ..runtime.work import Stopped
 from ..solution import Run
 from ..status import Residuals, proven
 from .base import PathSolver

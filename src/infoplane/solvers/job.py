@@ -15,7 +15,7 @@ import numpy as np
 
 from ..information import Array
 from ..joint.support import Support
-from ..runtime.budget import Budget
+from ..runtime.work import Budget
 from ..solution import Run
 from ..status import STATIONARY_TOL, Residuals, Status, judge, proven
 

@@ -38,7 +38,7 @@ from ..information import Array
 from ..joint.support import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
-from ..runtime.budget import Stopped
+from ..runtime.work import Stopped
 from ..solution import Run
 from ..status import Status
 from .annealing import Annealing

@@ -37,8 +37,7 @@ from ..information import Array, plane_points
 from ..joint.joint import Joint
 from ..joint.support import Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
-from ..runtime.budget import Budget
-from ..runtime.threads import Watch, attended, one_blas_thread
+from ..runtime.work import Budget, Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
 from ..solvers.driver import Callback, together
 from ..solvers.fixed_point.accelerated import Accelerated

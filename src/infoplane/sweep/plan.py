@@ -22,7 +22,7 @@ from ..joint.joint import Joint, unlabelled
 from ..joint.support import Support
 from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily
-from ..runtime.budget import Budget
+from ..runtime.work import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.job import Job

@@ -19,7 +19,7 @@ from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint, as_joint, has_roles
 from ..options import RunOptions, Seed, takes
 from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
-from ..runtime.threads import one_blas_thread
+from ..runtime.work import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover

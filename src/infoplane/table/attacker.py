@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from ..checks import number
 from ..errors import InvalidOptionError, MissingExtraError
-from ..runtime.threads import cores
+from ..runtime.work import cores
 
 if TYPE_CHECKING:
     from ..information import Array

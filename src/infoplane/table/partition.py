@@ -32,7 +32,7 @@ from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
 from ..joint.tables import sealed
 from ..results import Result
-from ..runtime.threads import one_blas_thread
+from ..runtime.work import one_blas_thread
 from ..solution import EncoderView
 from ..solvers.shared.few_clusters import best_map, tree
 from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts

@@ -20,7 +20,7 @@ from ..information import Array, IntArray, bits, entr
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
 from ..results import Result
-from ..runtime.threads import one_blas_thread
+from ..runtime.work import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solvers.shared.few_clusters import maps_of_all_sizes
 from ..solvers.shared.partitions import cluster_table

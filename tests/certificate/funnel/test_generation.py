@@ -9,7 +9,7 @@ from infoplane.certificate.funnel.generation import cut_short, generate
 from infoplane.certificate.funnel.pricing import Pricing
 from infoplane.joint.support import Support
 from infoplane.posterior.programme import Programme
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.work import Budget
 from infoplane.status import Status
 
 

@@ -10,7 +10,7 @@ from ...joint.joint import Joint
 from ...joint.support import Support
 from ...posterior.mixture import Mixture, climb, cover, posterior
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ..certificate import Certificate, Limits
 from .coarsening import prove
 from .proof import Proof

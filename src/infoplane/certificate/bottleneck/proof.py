@@ -26,7 +26,7 @@ from ...posterior.form import gamma_of, imbalance
 from ...posterior.letters import Letters
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .contraction import contraction_bound
 from .partition import Partition, bytes_of
 

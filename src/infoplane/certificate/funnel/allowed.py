@@ -19,7 +19,7 @@ from ...kernels.funnel_proof.capped_descent import descend_within
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
 from ...posterior.channel import EPS, LIMITS, MEMORY, Channel
 from ...posterior.programme import Point, Programme
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .generation import GIVEN
 
 SMOOTH = 0.8

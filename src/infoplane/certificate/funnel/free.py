@@ -9,7 +9,7 @@ import numpy as np
 
 from ...information import Array
 from ...posterior.programme import Point, Programme
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .challenge import challenge
 from .generation import GIVEN
 from .pricing import Pricing

@@ -22,7 +22,7 @@ from ...posterior.form import constant, imbalance, own_multipliers, posteriors, 
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ..certificate import Certificate, Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate

@@ -19,7 +19,7 @@ from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ...status import Status
 
 PIECE = 0.1

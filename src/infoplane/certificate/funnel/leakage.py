@@ -24,7 +24,7 @@ from ...posterior.form import constant, posteriors
 from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
-from ...runtime.budget import Budget, Stopped
+from ...runtime.work import Budget, Stopped
 from ...solution import TIE, Run, finished
 from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
 from ..certificate import Limits

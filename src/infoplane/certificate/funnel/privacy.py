@@ -30,7 +30,7 @@ from ...posterior.channel import EQUAL
 from ...posterior.linear import linear_programme, repaired
 from ...posterior.programme import encoder_of
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget, Stopped
+from ...runtime.work import Budget, Stopped
 from ...solution import Run, finished
 from ...status import Residuals, Status
 from .constrained import ConstrainedFunnel

@@ -17,7 +17,7 @@ from scipy import sparse
 
 from ...information import Array, entr, plane_point
 from ...joint.support import Support
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .allowed import Caps
 
 

@@ -18,7 +18,7 @@ from ...information import Array, entr
 from ...kernels.task_proof.pairs import price_edges
 from ...posterior.task_columns import TaskColumns, missing
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget, Stopped
+from ...runtime.work import Budget, Stopped
 from .boxes import Asked, box_bound, search_boxes
 from .challenge import TaskOutcome, upheld
 from .edges import ROOM, chosen

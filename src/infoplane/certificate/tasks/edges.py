@@ -18,7 +18,7 @@ from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.pairs import price_edges
 from ...posterior.edge_columns import EdgeColumns, EdgePoint
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .boxes import Asked
 from .challenge import TaskOutcome, upheld
 

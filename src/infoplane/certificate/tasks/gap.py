@@ -12,7 +12,7 @@ from ...joint.joint import Joint
 from ...joint.support import Support
 from ...posterior.task_columns import TaskColumns
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ...task_problem import TaskLagrangian
 from ..certificate import Certificate, Limits
 from .boxes import Asked, box_bound, search_boxes

@@ -18,7 +18,7 @@ from ...information import Array, IntArray, entr
 from ...kernels.common.numerics import UNIT
 from ...posterior.edge_columns import EdgeColumns
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 
 
 class TransportEffort(NamedTuple):

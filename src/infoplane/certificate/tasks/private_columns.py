@@ -24,7 +24,7 @@ from ...posterior.linear import linear_programme, repaired
 from ...posterior.programme import encoder_of
 from ...posterior.task_columns import lowest_apart
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget, Stopped
+from ...runtime.work import Budget, Stopped
 from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes
 from .challenge import disproven

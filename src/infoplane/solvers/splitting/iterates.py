@@ -16,7 +16,7 @@ from ...joint.support import Support
 from ...kernels.common.rows import AUGMENTED
 from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ..driver import advanced
 from ..job import Job
 from ..shared.starts import make_starts, seed_sequence

@@ -24,8 +24,7 @@ from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
 from ...options import RunOptions
 from ...results import Result
-from ...runtime.budget import Budget
-from ...runtime.threads import one_blas_thread, stopped_by_control_c
+from ...runtime.work import Budget, one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status, judge
 from .block import Block, BoundBlock
