@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
+from infoplane.results import Run
 from infoplane.runtime.work import Budget, one_blas_thread
-from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
 from infoplane.solvers.job import Job

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.work import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job

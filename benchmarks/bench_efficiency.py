@@ -25,7 +25,7 @@ import infoplane as ip
 from infoplane.datasets.colour_chips import cielab
 from infoplane.frontier.curve import KnownCurve
 from infoplane.information import NATS_PER_BIT
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.work import one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job

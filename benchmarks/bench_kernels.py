@@ -20,7 +20,7 @@ import numba
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.common.numerics import exp, log
 from infoplane.runtime.compiling import FLAGS
 from infoplane.runtime.work import Budget, one_blas_thread

@@ -28,7 +28,7 @@ from unittest.mock import patch
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.options import RunOptions
 from infoplane.runtime.work import one_blas_thread
 from infoplane.solvers.job import Job

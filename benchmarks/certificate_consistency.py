@@ -23,7 +23,7 @@ from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.certificate.bottleneck.proof import assured
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope

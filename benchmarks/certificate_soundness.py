@@ -17,7 +17,7 @@ import numpy as np
 
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.information import Array, entr
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.boxes import OPEN
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, climb, dual_of, posterior

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.work import Budget, one_blas_thread
 from infoplane.solvers.driver import advanced, runs_of
 from infoplane.solvers.job import Job

@@ -6,7 +6,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.options import RunOptions
-from infoplane.solution import Run
+from infoplane.results import Run
 from infoplane.solvers.base import PathSolver
 from infoplane.sweep.plan import Plan, RootSeed
 

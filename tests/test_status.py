@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solution import Run
-from infoplane.status import Residuals, Status, judge, proven
+from infoplane.results import Residuals, Run, Status, judge, proven
 from infoplane.storage.reader import read_store
 
 STILL, MOVING = Residuals(0.0, 0.0, 1e-9), Residuals(0.0, 0.0, 0.1)

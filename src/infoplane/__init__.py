@@ -44,11 +44,12 @@ from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .results import Exponent, Rate, Residuals, Run, Status, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
 from .sampling.estimators import estimate_information
 from .sampling.leakage import LeakageBound, leakage_bound
 from .sampling.permutation import PermutationTest, permutation_test
-from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
+from .solution import Solution
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
@@ -81,7 +82,6 @@ from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
-from .status import Residuals, Status
 from .sweep.compare import compare
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep

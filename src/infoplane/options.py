@@ -11,8 +11,8 @@ import numpy as np
 
 from .checks import number, whole_number
 from .information import Array
+from .results import STATIONARY_TOL
 from .runtime.work import ITERATIONS
-from .status import STATIONARY_TOL
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -13,13 +13,14 @@ import numpy as np
 from .checks import check_callable
 from .errors import PenaltyWarning
 from .information import Array
-from .joint.support import Support
+from .joint.joint import Support
 from .joint.task_joint import TaskJoint, as_joint
 from .options import RunOptions, Seed, takes
 from .problem import check_problem
+from .results import TIE, Run, StartSummary, best_of
 from .runtime.work import Budget, Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
-from .solution import TIE, Run, Solution, StartSummary, best_of, finished
+from .solution import Solution, finished
 from .solvers.base import Solver, is_path
 from .solvers.driver import Callback, together
 from .solvers.job import Job

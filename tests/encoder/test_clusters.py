@@ -8,10 +8,10 @@ import pytest
 from scipy import sparse
 
 from infoplane import Joint, bottleneck, gnid
-from infoplane.encoder.clusters import Cluster, by_mass, cluster_names, predicted, told
+from infoplane.encoder.encoder import Cluster, by_mass, cluster_names, predicted, told
 from infoplane.information import mutual_information
+from infoplane.results import Status
 from infoplane.solution import Residuals, Solution
-from infoplane.status import Status
 
 # "the" is the most frequent letter everywhere; "goal" and "vote" are what the topics are about.
 WORDS = Joint.from_counts(

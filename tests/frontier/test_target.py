@@ -10,7 +10,7 @@ import infoplane as ip
 import verify
 from infoplane.frontier.hull import vertices
 from infoplane.information import bits
-from infoplane.status import Status
+from infoplane.results import Status
 from made_up import run_of
 
 MET = 1e-6

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 import infoplane as ip
-from infoplane.joint.lookup import letters_of_rows
+from infoplane.encoder.applying import letters_of_rows
 
 KEY = bytes(range(32))
 

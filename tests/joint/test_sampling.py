@@ -8,9 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from infoplane.information import mutual_information
+from infoplane.information import expected_information, mutual_information
 from infoplane.joint import sampling
-from infoplane.joint.sampling import expected_information
 
 
 def by_every_pairing(rows, columns):

@@ -8,8 +8,7 @@ from scipy import sparse
 import verify
 from infoplane.errors import InvalidJointError
 from infoplane.joint import support as module
-from infoplane.joint.joint import Joint
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Joint, Support
 from strategies import joints
 
 HOLES = Joint.from_counts([[1, 0, 2], [0, 0, 0], [3, 0, 0]])

@@ -8,7 +8,7 @@ import exact_boxes as exact
 import infoplane as ip
 from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.letters import Letters
 
 

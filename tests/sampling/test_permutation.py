@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.joint.sampling import expected_information
+from infoplane.information import expected_information
 
 
 def test_p_values_of_independent_records_are_not_too_small():

@@ -15,7 +15,7 @@ from infoplane.certificate.bottleneck.contraction import contraction_bound
 from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.bottleneck.proof import estimate_cells
 from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged

@@ -11,10 +11,9 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of, starts_of
-from infoplane.joint.support import Support
-from infoplane.solution import Run
+from infoplane.joint.joint import Support
+from infoplane.results import Residuals, Run, Status
 from infoplane.solvers.job import work_of
-from infoplane.status import Residuals, Status
 
 HEART = ip.datasets.heart()
 

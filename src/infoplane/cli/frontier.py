@@ -18,9 +18,9 @@ from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..options import Seed
 from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
+from ..results import Status
 from ..solution import Solution
 from ..solvers.proving import runner_and_prover
-from ..status import Status
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working

@@ -25,7 +25,7 @@ from ..errors import InvalidJointError
 from ..formatting import counted, shortened
 from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
-from ..joint.labels import is_missing
+from ..joint.tables import is_missing
 from .numerals import whole_number_of
 from .text_files import TEXTS, TableRows, kind_of, rows_of
 from .typed_files import Place, check_column, said_dropped, typed_rows

@@ -4,18 +4,153 @@
 
 u is drawn anew, or follows from the record's id and a secret key by a keyed hash (BLAKE2b of the standard library): then the same record
 always gets the same z. Releases that are drawn anew for the same record do not compose, docs/howto/release.md.
+
+Which letter x each row of another table is: its values, in the joint's bins, looked up column by column.
+
+Every distinct value of a column is looked up once, and rows are numbers from then on, so that a million of them take no loop. A row that
+holds what the joint has never met is -1. Errors count such rows and name their column, never a value: it may be one person's.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+import narwhals as nw
 import numpy as np
 
-from ..errors import InvalidOptionError
+from ..errors import InvalidJointError, InvalidOptionError
+from ..formatting import alternatives
 from ..information import Array, IntArray
+from ..joint.frames import Column
+from ..joint.tables import MISSING, is_missing
+
+if TYPE_CHECKING:
+    from ..joint.joint import Joint
+
+UNSEEN = -1
+"""The letter of what was never met."""
+
+
+def letters_of_rows(joint: Joint, frame: Any) -> IntArray:
+    """The letter of every row of a frame in memory that has the joint's columns of x; -1 for what was never met."""
+    rows = in_memory(frame)
+    alphabets = _alphabets(joint)
+    codes = [
+        _codes(_column(rows, name, joint.bins.get(name)), alphabet)
+        for name, alphabet in zip(joint.x_names, alphabets, strict=True)
+    ]
+    if len(codes) == 1:
+        return codes[0]
+    sizes = tuple(map(len, alphabets))
+    known = np.logical_and.reduce([one >= 0 for one in codes])
+    labels = np.array([[place[v] for place, v in zip(alphabets, label, strict=True)] for label in _tuples(joint)])
+    # Columns are joined one by one, and their keys renumbered, so that no key outgrows 64 bits.
+    wanted, have = labels[:, 0], codes[0]
+    for at in range(1, len(codes)):
+        wanted, have = wanted * sizes[at] + labels[:, at], have * sizes[at] + codes[at]
+        met, wanted = np.unique(wanted, return_inverse=True)
+        place = np.minimum(np.searchsorted(met, have), len(met) - 1)
+        known &= met[place] == have
+        have = place
+    letter = np.empty(len(wanted), dtype=np.int64)
+    letter[wanted] = np.arange(len(wanted))
+    return np.where(known, letter[have], UNSEEN)
+
+
+def letters_of_labels(joint: Joint, labels: Any) -> IntArray:
+    """The letter of each label, as ``joint.x_labels`` has them; -1 for what was never met."""
+    if hasattr(labels, "columns"):
+        raise InvalidJointError(
+            "labels must be one sequence; found a frame. transform(frame) takes rows with columns of x."
+        )
+    if isinstance(labels, str | bytes | Mapping) or not hasattr(labels, "__len__"):
+        raise InvalidJointError(
+            f"labels must be a sequence with a label of x for each record; found {type(labels).__name__}."
+        )
+    if not isinstance(labels, np.ndarray) and not hasattr(labels, "dtype"):
+        boxed = np.empty(len(labels), dtype=object)
+        boxed[:] = [*labels]
+        labels = boxed
+    return _codes(labels, {label: x for x, label in enumerate(joint.x_labels)})
+
+
+def refuse_unseen(joint: Joint, letters: IntArray, frame: Any = None) -> None:
+    """An error if some record was never met: how many, and in which column, never what it holds."""
+    count = int((letters < 0).sum())
+    if not count:
+        return
+    names = ", ".join(map(repr, joint.x_names))
+    where = f"x ({names})" if frame is None or len(joint.x_names) > 1 else f"column {names}"
+    if frame is not None and len(joint.x_names) > 1:
+        rows = in_memory(frame)
+        for name, alphabet in zip(joint.x_names, _alphabets(joint), strict=True):
+            own = int((_codes(_column(rows, name, joint.bins.get(name)), alphabet) < 0).sum())
+            if own:
+                where, count = f"column {name!r}", own
+                break
+        else:
+            where = f"the columns {names}, whose values were met, but not together"
+    raise InvalidJointError(
+        f"every record must have a value of x that the joint has met; found {count:,} of {len(letters):,} without, in {where}. "
+        "unseen='marginal' draws z for them from p(z), unseen='suppress' leaves them out."
+    )
+
+
+def in_memory(frame: Any) -> nw.DataFrame[Any]:
+    """The frame as narwhals has it, if its rows are in memory."""
+    rows = nw.from_native(frame, pass_through=True)
+    if not isinstance(rows, nw.DataFrame):
+        raise InvalidJointError(
+            f"rows must be a frame in memory, of pandas, polars or pyarrow; found {type(frame).__name__}. Collect it first."
+        )
+    return rows
+
+
+def column_of(frame: Any, name: str) -> Any:
+    """A column of a frame in memory, as pandas has it."""
+    return _column(in_memory(frame), name, None)
+
+
+def _column(rows: nw.DataFrame[Any], name: str, rule: Any) -> Any:
+    """The values of a column, or the labels of their bins, as pandas has them."""
+    if name not in rows.columns:
+        raise InvalidJointError(f"rows must have the column {name!r}; expected {alternatives(name, rows.columns)}.")
+    if rule is None:
+        return rows[name].to_native() if rows.implementation.is_pandas() else rows[name].to_pandas()
+    column = Column.of(rows, name, "value", rule)
+    codes = rows.select(column.read()).select(column.code())["value"].to_numpy()
+    met, place = np.unique(codes, return_inverse=True)
+    labels = np.empty(len(met), dtype=object)
+    labels[:] = [column.label(code) for code in met]
+    return labels[place]
+
+
+def _codes(values: Any, places: Mapping[Hashable, int]) -> IntArray:
+    """The place of each value; every distinct one is looked up once."""
+    import pandas as pd
+
+    try:
+        codes, distinct = pd.factorize(values, use_na_sentinel=False)
+    except TypeError as error:
+        raise InvalidJointError(f"labels must be hashable; found an {error}. Turn lists into tuples.") from None
+    found = np.array([_place(value, places) for value in distinct.tolist()], dtype=np.int64)
+    return found[codes]
+
+
+def _place(value: Any, places: Mapping[Hashable, int]) -> int:
+    return places.get(MISSING if is_missing(value) else value, UNSEEN)
+
+
+def _tuples(joint: Joint) -> Sequence[tuple[Hashable, ...]]:
+    return joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]  # type: ignore[return-value]
+
+
+def _alphabets(joint: Joint) -> list[dict[Hashable, int]]:
+    """For each column of x its values, numbered."""
+    return [{v: i for i, v in enumerate(dict.fromkeys(column))} for column in zip(*_tuples(joint), strict=True)]
+
 
 SHORTEST_KEY = 16
 """Bytes of a secret key, at least: 128 bits are not guessed."""

@@ -24,18 +24,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array, PlanePoint
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..options import RunOptions
 from ..posterior.letters import Letters
 from ..problem import Family, MarkovLagrangian
+from ..results import STATIONARY_TOL, Residuals, Status, judge
 from ..runtime.work import Budget, one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
 from ..solvers.job import Job
 from ..solvers.shared.starts import make_starts, seed_sequence
-from ..status import STATIONARY_TOL, Residuals, Status, judge
 from .enclosure import Line, known_lines, supporting_line
 from .hull import FrontierPoint, corners
 

@@ -25,7 +25,7 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.common.numerics import UNIT
 from ..posterior.form import dobrushin
 from ..posterior.letters import Letters

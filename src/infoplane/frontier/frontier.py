@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import markup
 from ..checks import check_one_of, number
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import SHOWN_ROWS, counted, rounded
+from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
+from ..results import best_of
 from ..sampling.caution import chance_of
-from ..solution import Solution, best_of
+from ..solution import Solution
 from .hull import pareto_rows
 
 if TYPE_CHECKING:
@@ -218,19 +218,19 @@ class Frontier:
             )
             for run in shown
         ]
-        said = "".join(markup.note(f"Caution: {one}") for one in self.cautions)
+        said = "".join(html_note(f"Caution: {one}") for one in self.cautions)
         if len(shown) < len(best):
-            said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
+            said += html_note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
-            said += markup.note("Interrupted: only the parameters that were finished are here.")
-        return markup.page(repr(self), self._picture(), markup.table(header, rows, left=("status",)), said)
+            said += html_note("Interrupted: only the parameters that were finished are here.")
+        return html_page(repr(self), self._picture(), html_table(header, rows, left=("status",)), said)
 
     def _picture(self) -> str:
         """The plane as an HTML image; nothing without matplotlib or runs."""
         from ..view.plot import picture, plot_plane
 
         try:
-            return markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
+            return html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
         except MissingExtraError:
             return ""
 

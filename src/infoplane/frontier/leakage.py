@@ -23,8 +23,7 @@ from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_progr
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
 from ..checks import listed, number
 from ..information import Array
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
 from ..options import Seed
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme

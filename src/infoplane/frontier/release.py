@@ -28,15 +28,14 @@ from ..checks import check_flag, listed, number, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, plane_point
-from ..joint.joint import Joint, check_joint
-from ..joint.labels import aligned
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
+from ..joint.tables import aligned
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
+from ..results import Residuals, Run, proven
 from ..runtime.work import Budget, attended, one_blas_thread
-from ..solution import Run, finished
-from ..status import Residuals, proven
+from ..solution import finished
 from ..task_problem import TaskLagrangian
 from .confident import ConfidentFunnel
 from .leakage import MAX_SECONDS, funnel_at_leakage

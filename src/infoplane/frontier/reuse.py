@@ -14,8 +14,8 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..information import Array
 from ..problem import siblings
-from ..solution import TIE, Solution
-from ..status import STATIONARY_TOL, Residuals, Status, judge
+from ..results import STATIONARY_TOL, TIE, Residuals, Status, judge
+from ..solution import Solution
 
 if TYPE_CHECKING:
     from .frontier import Frontier

@@ -26,20 +26,19 @@ from ..certificate.tasks.private_columns import private_columns, private_posteri
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
-from ..joint.joint import Joint
+from ..joint.joint import Joint, Support
 from ..joint.mixing import target_informations
-from ..joint.support import Support
 from ..joint.task_joint import TaskJoint, as_joint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
+from ..results import Residuals, Run, Status, proven
 from ..runtime.work import Budget, Stopped, attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import Run, finished
+from ..solution import finished
 from ..solvers.job import Job
 from ..solvers.shared.capping import merged
 from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
-from ..status import Residuals, Status, proven
 from ..task_problem import TaskLagrangian
 
 

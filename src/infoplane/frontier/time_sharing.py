@@ -12,8 +12,8 @@ import numpy as np
 
 from ..information import Array
 from ..problem import ProblemFamily, named_family
+from ..results import Residuals, Status, judge
 from ..solution import Solution
-from ..status import Residuals, Status, judge
 from .hull import FrontierPoint
 
 

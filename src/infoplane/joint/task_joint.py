@@ -17,8 +17,8 @@ from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted
 from ..information import bits
 from .joint import Joint, check_joint
-from .labels import checked_names, tabulated
 from .mixing import ROLES, named, roles, stacked
+from .tables import checked_names, tabulated
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame

@@ -16,7 +16,7 @@ import numpy as np
 
 from ..errors import UnsupportedProblemError
 from ..information import Array, entr
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 
 MOST_SUBSETS, MOST_PAIRS = 1 << 12, 1 << 22

@@ -13,8 +13,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..information import Array, IntArray
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..kernels.common.numerics import UNIT
 
 SAME = 16.0 * UNIT

@@ -32,8 +32,7 @@ import numpy as np
 from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
 from ..kernels import merging as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result

@@ -19,7 +19,7 @@ from scipy import sparse
 
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..runtime.work import Budget, Stopped
 from .channel import EPS, Channel
 from .linear import LIMITS, linear_programme, repaired

@@ -14,8 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..information import Array, mutual_information
-from ..joint.sampling import expected_information
+from ..information import Array, expected_information, mutual_information
 
 
 class SampledInformation(NamedTuple):

@@ -18,8 +18,7 @@ import numpy as np
 
 from ..information import Array
 from ..joint.grouping import grouped
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from .distinct import DistinctRows
 from .shrinkage import HALF, shrunk
 

@@ -25,9 +25,9 @@ from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
+from ..results import Run
 from ..runtime.compiling import own_clock
 from ..runtime.work import Stopped
-from ..solution import Run
 from .base import PathSolver
 from .fixed_point.accelerated import Accelerated
 from .job import Job

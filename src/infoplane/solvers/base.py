@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, TypeGuard
 
 from ..information import Array
-from ..joint.support import Support
-from ..solution import Run
+from ..joint.joint import Support
+from ..results import Run
 from .driver import Iteration, drive
 from .job import Job
 

@@ -24,8 +24,7 @@ import numpy as np
 
 from ..information import Array, IntArray
 from ..kernels.common.rows import RUNNING, STATIONARY, TRACE_COLUMNS
-from ..solution import Run, Trace
-from ..status import Residuals, Status
+from ..results import Residuals, Run, Status, Trace
 from .job import Job
 
 PAUSE = 0.25
@@ -58,7 +57,7 @@ class Iteration(ABC):
     Examples
     --------
     >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
+    >>> from infoplane.joint.joint import Support
     >>> support = Support(ip.datasets.paper_uniform())
     >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
     >>> begun = ip.BlahutArimoto().begin(job)

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
+from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
 from ..runtime.work import Budget
-from ..solution import Run
-from ..status import STATIONARY_TOL, Residuals, Status, judge, proven
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
@@ -30,7 +29,7 @@ class Job:
     Examples
     --------
     >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
+    >>> from infoplane.joint.joint import Support
     >>> support = Support(ip.datasets.paper_uniform())
     >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
     >>> round(job.loss(np.eye(3)), 6), job.most

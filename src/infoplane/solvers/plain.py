@@ -37,7 +37,7 @@ class PlainIteration(Iteration):
     Examples
     --------
     >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
+    >>> from infoplane.joint.joint import Support
     >>> support = Support(ip.datasets.paper_uniform())
     >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
     >>> class Stay(ip.PlainIteration):

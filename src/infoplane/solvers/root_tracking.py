@@ -25,11 +25,11 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.common.numerics import TINY
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
-from ..solution import Run
+from ..results import Run
 from .base import PathSolver
 from .fixed_point.blahut_arimoto import BlahutArimoto
 from .job import Job

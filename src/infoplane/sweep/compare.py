@@ -18,7 +18,7 @@ from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
 from ..options import RunOptions, Seed, takes
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
-from ..solution import TIE
+from ..results import TIE
 from ..solvers.base import Solver
 from ..solvers.proving import ProofOptions, runner_and_prover
 from ..solvers.registry import SOLVERS, resolve

@@ -34,8 +34,7 @@ import numpy as np
 from ..frontier.enclosure import Line
 from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.work import Budget, Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing

@@ -18,8 +18,7 @@ import numpy as np
 
 from ..frontier.enclosure import has_plane, supporting_line
 from ..information import Array
-from ..joint.joint import Joint, unlabelled
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, unlabelled
 from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily
 from ..runtime.work import Budget

@@ -19,7 +19,7 @@ import numpy as np
 from ..checks import listed, positive_number, whole_number
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array, bits, entr
-from ..joint.labels import aligned
+from ..joint.tables import aligned
 from ..results import Result
 from .given import read_system
 

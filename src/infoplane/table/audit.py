@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
-from ..encoder.clusters import cluster_names
-from ..encoder.encoder import check_encoder
+from ..encoder.encoder import check_encoder, cluster_names
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism

@@ -27,7 +27,7 @@ from ..frontier.release import NATS, in_one_order
 from ..information import Array, bits, plane_point
 from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
-from ..joint.labels import MISSING
+from ..joint.tables import MISSING
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
 from . import measures

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..encoder.clusters import by_mass, predicted, typical
+from ..encoder.encoder import by_mass, predicted, typical
 from ..errors import InvalidJointError
 from ..formatting import label_text
 from ..information import Array, IntArray, plane_point

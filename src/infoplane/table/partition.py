@@ -28,8 +28,7 @@ from ..formatting import counted, rounded
 from ..frontier.cluster_bound import cluster_bound, plain_bound
 from ..information import Array, IntArray, bits
 from ..joint.binning import Bin, shortest_edge
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import sealed
 from ..results import Result
 from ..runtime.work import one_blas_thread

@@ -17,8 +17,7 @@ from ..formatting import counted, rounded
 from ..frontier.cluster_bound import plain_bound
 from ..frontier.hull import concave_hull
 from ..information import Array, IntArray, bits, entr
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
 from ..results import Result
 from ..runtime.work import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part

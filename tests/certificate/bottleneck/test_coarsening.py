@@ -13,7 +13,7 @@ from infoplane.certificate.bottleneck.contraction import contraction_bound
 from infoplane.certificate.bottleneck.proof import Proof
 from infoplane.certificate.certificate import Limits
 from infoplane.information import mutual_information
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints

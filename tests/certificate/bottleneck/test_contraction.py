@@ -11,7 +11,7 @@ from infoplane.certificate.bottleneck.contraction import contraction_bound
 from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior import form
 from infoplane.posterior.form import dobrushin
 from infoplane.solvers.envelope import Envelope

@@ -16,7 +16,7 @@ from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.bottleneck.partition import Partition
 from infoplane.certificate.bottleneck.proof import Proof, assured
 from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 from strategies import chains, joints

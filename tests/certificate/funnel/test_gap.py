@@ -10,7 +10,7 @@ import verify
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel import gap
 from infoplane.certificate.funnel.gap import certify_funnel, coarser, simple_bound
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from strategies import joints
 
 

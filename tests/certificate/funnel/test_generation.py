@@ -7,10 +7,10 @@ import infoplane as ip
 from infoplane.certificate.funnel.free import FreePosteriors, without_traces
 from infoplane.certificate.funnel.generation import cut_short, generate
 from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
+from infoplane.results import Status
 from infoplane.runtime.work import Budget
-from infoplane.status import Status
 
 
 def test_traces_of_letters_are_left_out():

@@ -8,7 +8,7 @@ import pytest
 import infoplane as ip
 from infoplane.certificate.tasks import boxes, challenge, columns, private, private_columns
 from infoplane.certificate.tasks.boxes import Asked
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.task_form import TaskForm
 from made_tasks import made_tasks
 

@@ -2,7 +2,7 @@ import numpy as np
 
 import exact_boxes as exact
 from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 

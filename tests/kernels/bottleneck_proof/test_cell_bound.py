@@ -8,7 +8,7 @@ import exact_boxes as exact
 from compiled import compiled
 from exact_boxes import case, joints
 from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import dual_of

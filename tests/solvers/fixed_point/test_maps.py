@@ -8,7 +8,7 @@ from scipy.sparse import csr_array
 
 import infoplane as ip
 from batches import Stepped, run, starts_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from strategies import joints
 
 HEART = ip.datasets.heart()

@@ -9,7 +9,7 @@ import infoplane as ip
 import strategies
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.capping import merged, within
 
 HEART = ip.datasets.heart()

@@ -1,8 +1,7 @@
 import numpy as np
 import pytest
 
-from infoplane.joint.joint import Joint
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Joint, Support
 from infoplane.solvers.shared.few_clusters import KEEP_Y, best_map, maps_of_all_sizes
 from infoplane.solvers.shared.partitions import partition_loss
 

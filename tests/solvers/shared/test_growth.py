@@ -5,7 +5,7 @@ import numpy as np
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.shared.growth import DualClimbs, asks_the_dual, grown, settled
 

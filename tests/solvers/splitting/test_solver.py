@@ -7,7 +7,7 @@ import pytest
 import infoplane as ip
 import verify
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import SplittingIteration

@@ -4,7 +4,7 @@ import pytest
 import infoplane as ip
 import twins
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.splitting.sets import minimise
 
 

@@ -5,7 +5,7 @@ import pytest
 from scipy.optimize import minimize
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.work import Budget
 from infoplane.solvers.driver import drive
 from infoplane.solvers.job import Job

@@ -9,7 +9,7 @@ divergence from above (proof: docs/explanation/certificates.md). The squared max
 from __future__ import annotations
 
 from ...information import mutual_information
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.form import dobrushin, imbalance
 from ...problem import MarkovLagrangian

@@ -6,8 +6,7 @@ import numpy as np
 
 from ...encoder.encoder import check_encoder
 from ...information import Array
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.mixture import Mixture, climb, cover, posterior
 from ...problem import MarkovLagrangian
 from ...runtime.work import Budget

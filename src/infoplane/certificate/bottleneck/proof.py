@@ -19,7 +19,7 @@ import numpy as np
 
 from ...formatting import counted
 from ...information import Array, entropy
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.bottleneck_proof.envelope import search
 from ...kernels.common.numerics import UNIT
 from ...posterior.form import gamma_of, imbalance

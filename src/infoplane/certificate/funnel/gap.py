@@ -15,8 +15,7 @@ import numpy as np
 
 from ...encoder.encoder import check_encoder
 from ...information import Array, entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.channel import EPS, Channel
 from ...posterior.form import constant, imbalance, own_multipliers, posteriors, scaled
 from ...posterior.merge_path import agglomerative_bottleneck

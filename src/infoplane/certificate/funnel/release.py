@@ -21,7 +21,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, entr, plane_point
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.work import Budget
 from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled

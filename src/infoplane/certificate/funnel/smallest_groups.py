@@ -16,7 +16,7 @@ import numpy as np
 from scipy import sparse
 
 from ...information import Array, entr, plane_point
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...runtime.work import Budget
 from .allowed import Caps
 

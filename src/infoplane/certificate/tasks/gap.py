@@ -8,8 +8,7 @@ import numpy as np
 
 from ...encoder.encoder import check_encoder
 from ...information import Array
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.task_columns import TaskColumns
 from ...posterior.task_form import TaskForm
 from ...runtime.work import Budget

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.linear import linear_programme, repaired
 from ...posterior.programme import encoder_of
 from ...posterior.task_columns import lowest_apart

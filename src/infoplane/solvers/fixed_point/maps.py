@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ...information import Array, IntArray
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.numerics import LOG_TINY, TINY
 from ...kernels.common.rows import RUNNING, Flags, Integers
 from ...kernels.fixed_point.measuring import measure_encoders

@@ -13,9 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...problem import MarkovLagrangian
-from ...solution import Run
+from ...results import Run
 from ..fixed_point.accelerated import Accelerated
 from ..job import Job
 

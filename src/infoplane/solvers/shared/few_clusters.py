@@ -12,8 +12,7 @@ import numpy as np
 
 from ...information import IntArray
 from ...joint.grouping import grouped
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...options import Seed
 from ...posterior.merge_path import MergePath, agglomerative_bottleneck
 from ...problem import MarkovLagrangian

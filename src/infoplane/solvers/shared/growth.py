@@ -16,11 +16,11 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.numerics import TINY
 from ...posterior.form import gamma_of
 from ...posterior.mixture import Mixture, cover, peaks_above
-from ...solution import Run
+from ...results import Run
 from ..fixed_point.accelerated import Accelerated
 from ..job import Job
 from .partitions import MERGING, moved, softened

@@ -13,7 +13,7 @@ from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array, IntArray
 from ...joint.grouping import grouped
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...options import Seed
 from ...problem import family_of
 

@@ -11,8 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...joint.joint import Joint, check_joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support, check_joint
 from ...kernels.common.rows import AUGMENTED
 from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem

@@ -23,10 +23,8 @@ from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
 from ...options import RunOptions
-from ...results import Result
+from ...results import Exponent, Rate, Residuals, Result, Status, fit_exponent, fit_rate, judge
 from ...runtime.work import Budget, one_blas_thread, stopped_by_control_c
-from ...solution import Exponent, Rate, fit_exponent, fit_rate
-from ...status import Residuals, Status, judge
 from .block import Block, BoundBlock
 from .sets import Place, checked_place
 from .thresholds import over_relaxed

@@ -11,7 +11,7 @@ import numpy as np
 from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.rows import RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Setting, State, Tables

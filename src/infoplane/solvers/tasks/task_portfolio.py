@@ -19,14 +19,14 @@ from ...certificate.tasks.boxes import Asked, search_boxes
 from ...certificate.tasks.edges import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.rows import RUNNING, STATIONARY
 from ...posterior.linear import linear_programme
 from ...posterior.programme import encoder_of
 from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...solution import Run
+from ...results import Run
 from ..base import PathSolver
 from ..driver import drive
 from ..job import Job, work_of
