@@ -19,7 +19,7 @@ import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.results import Run
 from infoplane.runtime.work import Budget, one_blas_thread
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

@@ -27,7 +27,7 @@ from infoplane.frontier.curve import KnownCurve
 from infoplane.information import NATS_PER_BIT
 from infoplane.joint.joint import Support
 from infoplane.runtime.work import one_blas_thread
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.systems.efficiency import place
 from infoplane.systems.given import read_systems

@@ -24,7 +24,7 @@ from infoplane.joint.joint import Support
 from infoplane.kernels.common.rows import PRIMAL
 from infoplane.results import Run
 from infoplane.runtime.work import Budget
-from infoplane.solvers.driver import advanced, drive
+from infoplane.solvers.base import advanced, drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.solver import SplittingIteration

@@ -19,13 +19,13 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 LAYERS = (
-    ("version", "errors", "checks", "information", "results", "formatting", "markup"),
+    ("version", "errors", "checks", "information", "results", "formatting"),
     ("runtime",),
     ("joint", "encoder"),
     ("sampling",),
     ("datasets",),
     ("problem", "task_problem"),
-    ("status", "solution", "options", "gaussian"),
+    ("solution", "gaussian"),
     ("kernels",),
     ("posterior",),
     ("certificate",),
@@ -199,7 +199,7 @@ LAZY = {
     "cli.efficiency": "matplotlib is an extra",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
-    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
+    "solution": "matplotlib is an extra; cross-fitting solves; narwhals, where an encoder is applied to rows",
     "view.report.page": "altair is an extra",
 }
 
@@ -282,7 +282,6 @@ TESTED_ELSEWHERE = {
     "cli.text_files": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
-    "joint.columns": "joint/test_frames.py, joint/test_lazy_frames.py and joint/test_binning.py",
     "kernels.common.rows": "every kernel that copies rows",
     "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
     "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
@@ -312,7 +311,6 @@ TESTED_ELSEWHERE = {
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.form": "certificate/funnel/test_gap.py, certificate/bottleneck/test_contraction.py and test_proof.py",
     "posterior.channel": "certificate/funnel/test_pricing.py",
-    "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.measures": "table/test_audit.py",

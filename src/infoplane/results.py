@@ -1,10 +1,9 @@
-"""What every result has in common: it cannot be changed, and it is equal to itself only.
+"""What results have in common, and one run of a solver: how it ended, what each iteration measured, at which rate it converged.
 
-A result records one run, with the time that it took. Two of them are never "the same", however alike their numbers are: ``==`` asks whether
-both are one object, ``hash`` agrees with it, and whoever means equal numbers compares those (``np.array_equal(a.encoder, b.encoder)``).
-A `Joint` is no record but a value: two are equal if their probabilities, labels and names are.
-
-How a run ended, and how far from stationary it was.
+A result cannot be changed, and is equal to itself only. It records one run, with the time that it took. Two of them are never "the same",
+however alike their numbers are: ``==`` asks whether both are one object, ``hash`` agrees with it, and whoever means equal numbers compares
+those (``np.array_equal(a.encoder, b.encoder)``). A `Joint` is no record but a value: two are equal if their probabilities, labels and
+names are.
 """
 
 from __future__ import annotations

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from .checks import check_one_of
-from .encoder.applying import Draw, uniforms
 from .encoder.encoder import by_mass, cluster_names, predicted
 from .errors import InvalidOptionError
 from .formatting import SHOWN_ROWS, counted, html_facts, html_note, html_page, html_table, label_text, rounded
@@ -19,7 +18,7 @@ from .joint.joint import Support
 from .joint.mixing import is_mixed, roles, target_informations
 from .joint.tables import sealed
 from .problem import named_family
-from .results import Residuals, Result, Run, StartSummary, Status, Trace, Rate, Exponent, fit_rate, fit_exponent, proven
+from .results import Exponent, Rate, Residuals, Result, Run, StartSummary, Status, Trace, fit_exponent, fit_rate, proven
 from .sampling.caution import caution_of
 
 if TYPE_CHECKING:
@@ -163,13 +162,11 @@ class EncoderView:
         >>> kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist() == kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist()
         True
         """
-        from .encoder.applying import letters_of_labels, refuse_unseen
+        from .encoder.applying import drawn, letters_of_labels
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
-        letters = letters_of_labels(self.joint, labels)
-        if unseen == "error":
-            refuse_unseen(self.joint, letters)
-        return self._drawn(letters, rng, ids, key, unseen)
+        letters = letters_of_labels(self.joint, labels, refuse_unseen=unseen == "error")
+        return drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
 
     def transform(
         self,
@@ -197,27 +194,16 @@ class EncoderView:
         """
         import pandas as pd
 
-        from .encoder.applying import column_of, letters_of_rows, refuse_unseen
+        from .encoder.applying import column_of, drawn, letters_of_rows
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
-        letters = letters_of_rows(self.joint, frame)
-        if unseen == "error":
-            refuse_unseen(self.joint, letters, frame)
+        letters = letters_of_rows(self.joint, frame, refuse_unseen=unseen == "error")
         if isinstance(ids, str):
             ids = column_of(frame, ids).tolist()
-        z = self._drawn(letters, rng, ids, key, unseen)
+        z = drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
         index = frame.index if isinstance(frame, pd.DataFrame) else None
         made = pd.Series(z, index=index, name="z")
         return made.astype("Int64").mask(made < 0) if unseen == "suppress" else made
-
-    def _drawn(
-        self, letters: IntArray, rng: int | np.random.Generator | None, ids: Any, key: bytes | None, unseen: str
-    ) -> IntArray:
-        """z for letters, of which -1 was never met."""
-        u = uniforms(len(letters), np.random.default_rng(rng), ids, key)
-        # -1 takes the last column, which is p(z).
-        z = Draw(np.column_stack([self.encoder, self.p_z]))(np.where(letters < 0, self.encoder.shape[1], letters), u)
-        return np.where(letters < 0, -1, z) if unseen == "suppress" else z
 
     def _index(self) -> Any:
         import pandas as pd
@@ -231,7 +217,7 @@ class EncoderView:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
 
         Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
-        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.clusters`); and p(y|z), one column
+        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.encoder.encoder`); and p(y|z), one column
         per y, named ``p(y|z)`` with y's label for y.
 
         Examples

@@ -11,7 +11,7 @@ import infoplane as ip
 from infoplane.cli import options
 from infoplane.problem import FAMILIES
 from infoplane.runtime import work as runtime
-from infoplane.solvers.proving import ProofOptions
+from infoplane.solvers.job import ProofOptions
 
 
 def test_options_come_from_the_solvers_fields(run):

@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 from infoplane.frontier.curve import EncoderLine, KnownCurve, optimum
 from infoplane.information import plane_point
-from infoplane.options import RunOptions
+from infoplane.solvers.job import RunOptions
 
 JOINT = ip.datasets.paper_uniform()
 

@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.task_joint import TaskJoint
 from ..problem import (
     MarkovLagrangian,
+    as_joint,
     check_problem,
     has_posterior_form,
     is_bottleneck,

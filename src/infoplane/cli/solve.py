@@ -16,12 +16,12 @@ from ..frontier.confident import ConfidentFunnel
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions, Seed
 from ..problem import NOTATIONS, MarkovLagrangian, bottleneck, family_of, funnel
 from ..results import Status
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.proving import runner_and_prover
+from ..solvers.job import RunOptions, Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from . import options, output, printing
 from .exit_codes import NOT_CONVERGED, interruptible

@@ -1,14 +1,12 @@
-"""Applying an encoder to records: each x becomes a z, drawn from p(z|x), or the likeliest one.
+"""Applying an encoder to records: which letter x each of them is, and the z that it becomes, drawn from p(z|x).
 
     z = min {k : p(z <= k | x) > u},   u uniform in [0, 1)
 
 u is drawn anew, or follows from the record's id and a secret key by a keyed hash (BLAKE2b of the standard library): then the same record
 always gets the same z. Releases that are drawn anew for the same record do not compose, docs/howto/release.md.
 
-Which letter x each row of another table is: its values, in the joint's bins, looked up column by column.
-
-Every distinct value of a column is looked up once, and rows are numbers from then on, so that a million of them take no loop. A row that
-holds what the joint has never met is -1. Errors count such rows and name their column, never a value: it may be one person's.
+Every distinct value of a column, in the joint's bins, is looked up once, so that a million rows take no loop. A row that holds what the
+joint has never met is -1. Errors count such rows and name their column, never a value: it may be one person's.
 """
 
 from __future__ import annotations
@@ -33,34 +31,28 @@ UNSEEN = -1
 """The letter of what was never met."""
 
 
-def letters_of_rows(joint: Joint, frame: Any) -> IntArray:
-    """The letter of every row of a frame in memory that has the joint's columns of x; -1 for what was never met."""
+def letters_of_rows(joint: Joint, frame: Any, *, refuse_unseen: bool = False) -> IntArray:
+    """The letter of every row of a frame in memory that has the joint's columns of x; -1 for what was never met, or an error."""
+    import pandas as pd
+
     rows = in_memory(frame)
-    alphabets = _alphabets(joint)
+    labels: Any = joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]
+    alphabets = [{v: i for i, v in enumerate(dict.fromkeys(column))} for column in zip(*labels, strict=True)]
     codes = [
         _codes(_column(rows, name, joint.bins.get(name)), alphabet)
         for name, alphabet in zip(joint.x_names, alphabets, strict=True)
     ]
-    if len(codes) == 1:
-        return codes[0]
-    sizes = tuple(map(len, alphabets))
-    known = np.logical_and.reduce([one >= 0 for one in codes])
-    labels = np.array([[place[v] for place, v in zip(alphabets, label, strict=True)] for label in _tuples(joint)])
-    # Columns are joined one by one, and their keys renumbered, so that no key outgrows 64 bits.
-    wanted, have = labels[:, 0], codes[0]
-    for at in range(1, len(codes)):
-        wanted, have = wanted * sizes[at] + labels[:, at], have * sizes[at] + codes[at]
-        met, wanted = np.unique(wanted, return_inverse=True)
-        place = np.minimum(np.searchsorted(met, have), len(met) - 1)
-        known &= met[place] == have
-        have = place
-    letter = np.empty(len(wanted), dtype=np.int64)
-    letter[wanted] = np.arange(len(wanted))
-    return np.where(known, letter[have], UNSEEN)
+    letters = codes[0]
+    if len(codes) > 1:
+        known = [[place[v] for place, v in zip(alphabets, label, strict=True)] for label in labels]
+        letters = pd.MultiIndex.from_arrays([*np.array(known).T]).get_indexer(pd.MultiIndex.from_arrays(codes))
+    if refuse_unseen:
+        _refuse_unseen(joint, letters, codes)
+    return letters
 
 
-def letters_of_labels(joint: Joint, labels: Any) -> IntArray:
-    """The letter of each label, as ``joint.x_labels`` has them; -1 for what was never met."""
+def letters_of_labels(joint: Joint, labels: Any, *, refuse_unseen: bool = False) -> IntArray:
+    """The letter of each label, as ``joint.x_labels`` has them; -1 for what was never met, or an error."""
     if hasattr(labels, "columns"):
         raise InvalidJointError(
             "labels must be one sequence; found a frame. transform(frame) takes rows with columns of x."
@@ -73,25 +65,23 @@ def letters_of_labels(joint: Joint, labels: Any) -> IntArray:
         boxed = np.empty(len(labels), dtype=object)
         boxed[:] = [*labels]
         labels = boxed
-    return _codes(labels, {label: x for x, label in enumerate(joint.x_labels)})
+    letters = _codes(labels, {label: x for x, label in enumerate(joint.x_labels)})
+    if refuse_unseen:
+        _refuse_unseen(joint, letters)
+    return letters
 
 
-def refuse_unseen(joint: Joint, letters: IntArray, frame: Any = None) -> None:
+def _refuse_unseen(joint: Joint, letters: IntArray, columns: Sequence[IntArray] = ()) -> None:
     """An error if some record was never met: how many, and in which column, never what it holds."""
     count = int((letters < 0).sum())
     if not count:
         return
     names = ", ".join(map(repr, joint.x_names))
-    where = f"x ({names})" if frame is None or len(joint.x_names) > 1 else f"column {names}"
-    if frame is not None and len(joint.x_names) > 1:
-        rows = in_memory(frame)
-        for name, alphabet in zip(joint.x_names, _alphabets(joint), strict=True):
-            own = int((_codes(_column(rows, name, joint.bins.get(name)), alphabet) < 0).sum())
-            if own:
-                where, count = f"column {name!r}", own
-                break
-        else:
-            where = f"the columns {names}, whose values were met, but not together"
+    where = f"x ({names})" if not columns else f"the columns {names}, whose values were met, but not together"
+    for name, codes in zip(joint.x_names, columns, strict=False):
+        if own := int((codes < 0).sum()):
+            where, count = f"column {name!r}", own
+            break
     raise InvalidJointError(
         f"every record must have a value of x that the joint has met; found {count:,} of {len(letters):,} without, in {where}. "
         "unseen='marginal' draws z for them from p(z), unseen='suppress' leaves them out."
@@ -135,21 +125,8 @@ def _codes(values: Any, places: Mapping[Hashable, int]) -> IntArray:
         codes, distinct = pd.factorize(values, use_na_sentinel=False)
     except TypeError as error:
         raise InvalidJointError(f"labels must be hashable; found an {error}. Turn lists into tuples.") from None
-    found = np.array([_place(value, places) for value in distinct.tolist()], dtype=np.int64)
-    return found[codes]
-
-
-def _place(value: Any, places: Mapping[Hashable, int]) -> int:
-    return places.get(MISSING if is_missing(value) else value, UNSEEN)
-
-
-def _tuples(joint: Joint) -> Sequence[tuple[Hashable, ...]]:
-    return joint.x_labels if len(joint.x_names) > 1 else [(label,) for label in joint.x_labels]  # type: ignore[return-value]
-
-
-def _alphabets(joint: Joint) -> list[dict[Hashable, int]]:
-    """For each column of x its values, numbered."""
-    return [{v: i for i, v in enumerate(dict.fromkeys(column))} for column in zip(*_tuples(joint), strict=True)]
+    found = [places.get(MISSING if is_missing(value) else value, UNSEEN) for value in distinct.tolist()]
+    return np.array(found, dtype=np.int64)[codes]
 
 
 SHORTEST_KEY = 16
@@ -230,3 +207,19 @@ def uniforms(count: int, rng: np.random.Generator, ids: Sequence[Any] | None, ke
     if len(ids) != count:
         raise InvalidOptionError(f"ids must have one entry for each of the {count:,} records; found {len(ids):,}.")
     return keyed_uniforms(ids, key)
+
+
+def drawn(
+    encoder: Array,
+    p_z: Array,
+    letters: IntArray,
+    rng: int | np.random.Generator | None,
+    ids: Sequence[Any] | None,
+    key: bytes | None,
+    *,
+    suppress: bool,
+) -> IntArray:
+    """z for letters, of which -1 was never met: drawn from p(z), or -1."""
+    u = uniforms(len(letters), np.random.default_rng(rng), ids, key)
+    z = Draw(np.column_stack([encoder, p_z]))(np.where(letters < 0, encoder.shape[1], letters), u)
+    return np.where(letters < 0, UNSEEN, z) if suppress else z

@@ -25,7 +25,6 @@ import numpy as np
 
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint, Support
-from ..options import RunOptions
 from ..posterior.letters import Letters
 from ..problem import Family, MarkovLagrangian
 from ..results import STATIONARY_TOL, Residuals, Status, judge
@@ -33,7 +32,7 @@ from ..runtime.work import Budget, one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
-from ..solvers.job import Job
+from ..solvers.job import Job, RunOptions
 from ..solvers.shared.starts import make_starts, seed_sequence
 from .enclosure import Line, known_lines, supporting_line
 from .hull import FrontierPoint, corners

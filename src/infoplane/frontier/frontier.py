@@ -357,7 +357,7 @@ class Frontier:
         >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
         [[0.9183, 0.001]]
         """
-        from ..solvers.proving import ProofOptions
+        from ..solvers.job import ProofOptions
         from ..systems.efficiency import known, place
         from ..systems.given import read_systems
 
@@ -404,7 +404,7 @@ class Frontier:
 
         check_one_of("by", by, ("held-out", "knee", None))
         if max_iyz is not None:
-            max_iyz = number("max_iyz", max_iyz, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+            max_iyz = number("max_iyz", max_iyz, "a number of nats, 0 or more", least=0.0)
             if not self.hides_y or by == "knee":
                 raise InvalidOptionError("max_iyz is the cap of a funnel, which held-out records choose by.")
         can = has_parts(self.joint)

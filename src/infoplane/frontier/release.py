@@ -278,8 +278,8 @@ def release_mechanism(
     assert isinstance(joint, Joint)
     check_flag("two_sided", two_sided)
     limits = Limits(tol, max_cells, max_seconds)
-    leakage = None if max_leakage is None else number("max_leakage", max_leakage, _not_negative, NATS)
-    lift = None if max_lift is None else number("max_lift", max_lift, _not_negative, NATS)
+    leakage = None if max_leakage is None else number("max_leakage", max_leakage, NATS, least=0.0)
+    lift = None if max_lift is None else number("max_lift", max_lift, NATS, least=0.0)
     group = None if min_group is None else positive_number("min_group", min_group)
     if leakage is None and lift is None and group is None:
         raise InvalidOptionError(
@@ -353,10 +353,6 @@ def rare_values(p_z: Array, records: int | None) -> str:
 
 
 NATS = "a number of nats, 0 or more"
-
-
-def _not_negative(nats: float) -> bool:
-    return nats >= 0.0
 
 
 def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool_]:

@@ -21,11 +21,11 @@ from ..checks import positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, bits
-from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily, siblings
 from ..results import Status
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.job import RunOptions
 from ..solvers.shared.starts import default_clusters, near_identity
 from .hull import FrontierPoint, bracket, corners, vertices
 from .time_sharing import chord_parameter, length, mixed_encoder, mixture

@@ -28,9 +28,10 @@ from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
 from ..joint.mixing import target_informations
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
+from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
 from ..runtime.work import Budget, Stopped, attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
@@ -179,7 +180,7 @@ def task_curve(
     [0.0, 0.1]
     """
     caps = [
-        number("max_isz", cap, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+        number("max_isz", cap, "a number of nats, 0 or more", least=0.0)
         for cap in listed("leakages", leakages, "caps in nats")
     ]
     if clusters is not None:

@@ -84,7 +84,7 @@ def check_amounts(values: Array, what: str, place: Callable[[int], str]) -> None
 def smoothed(table: Table, smoothing: Any) -> Table:
     """The table with `smoothing` added to every cell, which makes a sparse one dense."""
     try:
-        smoothing = number("smoothing", smoothing, lambda amount: amount >= 0.0, "a finite number, at least 0")
+        smoothing = number("smoothing", smoothing, "a finite number, at least 0", least=0.0)
     except InvalidOptionError as error:
         raise InvalidJointError(f"{error} It is added to every cell; 0 is none.") from None
     if smoothing == 0.0:

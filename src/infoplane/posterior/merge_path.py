@@ -200,7 +200,7 @@ def merge_path(
     if callback is not None:
         check_callable("callback", callback)
     a, b = (
-        number(name, weight, lambda _: True, "a finite number")
+        number(name, weight, "a finite number")
         for name, weight in (("iyz_weight", iyz_weight), ("ixz_weight", ixz_weight))
     )
     if a == b == 0:
@@ -256,7 +256,7 @@ def agglomerative_bottleneck(
     >>> path.best(deterministic_bottleneck(gamma=0.5))
     2
     """
-    gamma = number("gamma", gamma, lambda value: value >= 0.0, "a finite number, 0 or positive")
+    gamma = number("gamma", gamma, "a finite number, 0 or positive", least=0.0)
     return merge_path(joint, iyz_weight=1.0, ixz_weight=-gamma, memory_limit=memory_limit, callback=callback)
 
 

@@ -1,8 +1,8 @@
 """The one budget of a piece of work, the threads that do it, and the one place where Ctrl-C is heard.
 
 A budget says what the work may take, what it has taken, and whether the user has asked for its end. It is handed down from whoever is
-asked (`solve`, `certify`, a worker of a sweep) to whatever does the work. Ctrl-C, a callback that has seen enough, or a sweep that ends call
-`stop`; what works hears of it in one of two ways:
+asked (`solve`, `certify`, a worker of a sweep) to whatever does the work. Ctrl-C, a callback that has seen enough, or a sweep that ends
+call `stop`; what works hears of it in one of two ways:
 
 - a loop that has something to show at every moment asks `over`, or `spent` if other limits end it too, and shows what it has;
 - work that has nothing to show before its end calls `look`, which raises `Stopped`; whoever has an answer without it goes on from there.

@@ -65,7 +65,7 @@ class Annealing(PathSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
-        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
+        object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

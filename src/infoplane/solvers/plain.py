@@ -13,8 +13,7 @@ import numpy as np
 from ..information import Array, IntArray
 from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from .driver import Iteration
-from .job import Job
+from .job import Iteration, Job
 
 STILL = 100
 """Iterations without movement after which a run counts as stalled."""

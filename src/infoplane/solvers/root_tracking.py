@@ -64,8 +64,8 @@ class RootTracking(PathSolver):
     depth: float = field(default=8.0, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stride", number("stride", self.stride, lambda stride: stride > 0.0, "positive"))
-        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
+        object.__setattr__(self, "stride", number("stride", self.stride, "positive", above=0.0))
+        object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

@@ -38,7 +38,7 @@ from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.work import Budget, Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.driver import Callback, together
+from ..solvers.base import Callback, together
 from ..solvers.fixed_point.accelerated import Accelerated
 from ..solvers.job import Job
 from ..solvers.shared.starts import default_init, make_starts, seed_sequence

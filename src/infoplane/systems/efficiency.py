@@ -29,11 +29,10 @@ from ..frontier.frontier import Frontier
 from ..frontier.hull import vertices
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
-from ..options import RunOptions, Seed, takes
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
-from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, Seed, takes
 from ..systems.distance import gnid
 from .given import System, read_systems
 from .trials import ACCURACY, FEW, TrialNoise, checked_trials, columns_of, noise_of

@@ -29,7 +29,7 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..frontier.curve import KnownCurve
 from ..information import Array, bits, plane_point
-from ..solvers.proving import NO_PROOF
+from ..solvers.job import NO_PROOF
 from .given import System
 
 if TYPE_CHECKING:

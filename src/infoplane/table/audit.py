@@ -93,7 +93,7 @@ def audit(
 
     check_joint(joint)
     check_one_of("by", by, ["measure", "value", "secret", "record", "attribute"])
-    seconds = number("max_seconds", max_seconds, lambda value: value >= 0.0, "a number of seconds, 0 or more")
+    seconds = number("max_seconds", max_seconds, "a number of seconds, 0 or more", least=0.0)
     W = check_encoder(joint, getattr(encoder, "encoder", encoder))
     seen = joint.p_y > 0.0
     J = np.asarray(W @ joint.p_xy)[:, seen]

@@ -38,7 +38,7 @@ from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising
 from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:
-    from ..options import Seed
+    from ..solvers.job import Seed
 
 Order = Literal["free", "given"]
 Trend = Literal["rising", "falling", "either"] | None
@@ -191,7 +191,7 @@ def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> 
     """The least mass of a cluster, from a share or a number of records."""
     least = 0.0
     if min_share is not None:
-        least = number("min_share", min_share, lambda share: 0.0 <= share <= 1.0, "a number from 0 to 1")
+        least = number("min_share", min_share, "a number from 0 to 1", least=0.0, most=1.0)
     if min_count is not None:
         count = whole_number("min_count", min_count, least=0)
         if joint.records is None:

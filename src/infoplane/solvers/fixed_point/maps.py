@@ -16,8 +16,7 @@ from ...kernels.common.rows import RUNNING, Flags, Integers
 from ...kernels.fixed_point.measuring import measure_encoders
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian
-from ..driver import Iteration
-from ..job import Job
+from ..job import Iteration, Job
 
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 

@@ -13,10 +13,9 @@ import numpy as np
 from ...information import IntArray
 from ...joint.grouping import grouped
 from ...joint.joint import Joint, Support
-from ...options import Seed
 from ...posterior.merge_path import MergePath, agglomerative_bottleneck
 from ...problem import MarkovLagrangian
-from ..job import Job
+from ..job import Job, Seed
 from .intervals import lost_by
 from .partitions import (
     MERGING,

@@ -14,8 +14,8 @@ from ...errors import InvalidOptionError
 from ...information import Array, IntArray
 from ...joint.grouping import grouped
 from ...joint.joint import Support
-from ...options import Seed
 from ...problem import family_of
+from ..job import Seed
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

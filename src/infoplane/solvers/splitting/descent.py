@@ -81,7 +81,7 @@ def theorem_threshold(
     >>> ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0).c
     2.0
     """
-    alpha = number("relaxation", relaxation, lambda a: 0.0 < a < 4.0, "in (0, 4)")
+    alpha = number("relaxation", relaxation, "in (0, 4)", above=0.0, below=4.0)
     if isinstance(of, str):
         return of_constants(of, alpha, constants)
     if constants:

@@ -13,11 +13,10 @@ import numpy as np
 from ...information import Array
 from ...joint.joint import Joint, Support, check_joint
 from ...kernels.common.rows import AUGMENTED
-from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.work import Budget
-from ..driver import advanced
-from ..job import Job
+from ..base import advanced
+from ..job import Job, RunOptions
 from ..shared.starts import make_starts, seed_sequence
 from .descent import curvatures, descent
 from .solver import DouglasRachford, SplittingIteration

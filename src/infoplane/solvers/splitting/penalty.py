@@ -97,7 +97,7 @@ def penalty_threshold(
     """
     check_joint(joint)
     check_problem(problem)
-    relaxation = number("relaxation", relaxation, lambda _: True, "a finite number")
+    relaxation = number("relaxation", relaxation, "a finite number")
     check_one_of("omega_G", omega_G, ("lemma", "theorem", "inequality"))
     check_flag("printed", printed)
     split = choose(problem, formulation)

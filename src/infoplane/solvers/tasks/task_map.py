@@ -21,8 +21,7 @@ from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian
 from ..base import Solver
-from ..driver import Iteration
-from ..job import Job, work_of
+from ..job import Iteration, Job, work_of
 from ..plain import STILL, PlainState
 
 

@@ -27,8 +27,7 @@ from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
 from ...results import Run
-from ..base import PathSolver
-from ..driver import drive
+from ..base import PathSolver, drive
 from ..job import Job, work_of
 from ..shared.capping import merged
 from .task_map import TaskIteration, TaskMap, form_of, task_refusal
