@@ -18,8 +18,8 @@ from ...runtime.work import Budget
 from ..base import advanced
 from ..job import Job, RunOptions
 from ..shared.starts import make_starts, seed_sequence
-from .descent import curvatures, descent
 from .solver import DouglasRachford, SplittingIteration
+from .thresholds import curvatures, descent
 
 
 class Standing(NamedTuple):

@@ -25,8 +25,7 @@ from ...kernels.splitting.douglas_rachford import solver_one, solver_two
 from ...results import Exponent, Rate, Residuals, Result, Status, fit_exponent, fit_rate, judge
 from ...runtime.work import Budget, one_blas_thread, stopped_by_control_c
 from ..job import RunOptions
-from .block import Block, BoundBlock
-from .sets import Place, checked_place
+from .block import Block, BoundBlock, Place, checked_place
 from .thresholds import over_relaxed
 
 STILL = 10
