@@ -18,7 +18,7 @@ from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
 from .ranges import entropy, excluded, phi
 from .recheck import BoxTrail
-from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
+from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, slope_of_last, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RANK, RELATIVE
 
 
@@ -73,19 +73,12 @@ def slopes(search: PosteriorBoxes, work: BoxRoom, count: int) -> None:
 @part
 def bounded(search: PosteriorBoxes, work: BoxRoom, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the best nu; leaves nu, k_x and M_x."""
-    costs = np.empty(count)
-    room = 1.0
+    cost, width, left = np.empty(count), np.empty(count), 1.0
     for i in range(count):
         x = work.active[i]
-        costs[i] = work.c[x]
-        room -= work.l[x]
-    # The cheapest letters are filled up; nu is the slope of the last.
-    nu = 0.0
-    for i in np.argsort(costs):
-        nu = costs[i]
-        room -= work.b[work.active[i]] - work.l[work.active[i]]
-        if room <= 0.0:
-            break
+        cost[i], width[i] = work.c[x], work.b[x] - work.l[x]
+        left -= work.l[x]
+    nu = slope_of_last(cost, width, left)
     work.nu[0] = nu
     relative = search.number[RELATIVE]
     total, size = nu, abs(nu)

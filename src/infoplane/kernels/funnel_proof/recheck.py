@@ -91,29 +91,39 @@ def plain_sums(l: Array, b: Array, r: int) -> bool:
     """Shrink a box by sum q = 1 and at most r letters in use; False if nothing is left."""
     slack = 2.0 * (r + 4) * E
     for _ in range(3):  # as often as a search does, at most
-        free = b[(l == 0.0) & (b > 0.0)]
-        positive = l > 0.0
-        spare = r - int(positive.sum())
-        if spare < 0 or (l > b).any():
+        spare, least, most = r, 0.0, 0.0
+        for x in range(l.size):
+            if l[x] > b[x]:
+                return False
+            if l[x] > 0.0:
+                spare, least, most = spare - 1, least + l[x], most + b[x]
+        if spare < 0:
             return False
-        # Of the letters that may be 0, at most so many are not: the largest.
-        largest = np.sort(free)[::-1]
-        least, most = l[positive].sum(), b[positive].sum() + largest[:spare].sum()
+        # Of the letters that may be 0, at most so many are not: the largest. Behind them, the next.
+        largest = np.zeros(spare + 1)
+        for x in range(l.size):
+            if l[x] == 0.0 and b[x] > largest[spare]:
+                i = spare
+                while i > 0 and largest[i - 1] < b[x]:
+                    largest[i] = largest[i - 1]
+                    i -= 1
+                largest[i] = b[x]
+        for i in range(spare):
+            most += largest[i]
         if most * (1.0 + slack) < 1.0 or least * (1.0 - slack) > 1.0:
             return False
-        next_largest = largest[spare] if largest.size > spare else 0.0
-        low, high = l.copy(), b.copy()
+        same = True
         for x in range(l.size):
             if b[x] > 0.0:
-                high[x] = 0.0 if spare == 0 and not positive[x] else min(b[x], max(1.0 - (least - l[x]) + slack, 0.0))
-                others = most
-                if positive[x]:
+                positive, others = l[x] > 0.0, most
+                if positive:
                     others = most - b[x]
-                elif spare > 0 and b[x] >= largest[min(spare, largest.size) - 1]:
-                    others = most - b[x] + next_largest
-                low[x] = max(l[x], 1.0 - others - slack * (1.0 + most))
-        same = (low == l).all() and (high == b).all()
-        l[:], b[:] = low, high
+                elif spare > 0 and b[x] >= largest[spare - 1]:
+                    others = most - b[x] + largest[spare]
+                high = 0.0 if spare == 0 and not positive else min(b[x], max(1.0 - (least - l[x]) + slack, 0.0))
+                low = max(l[x], 1.0 - others - slack * (1.0 + most))
+                same = same and low == l[x] and high == b[x]
+                l[x], b[x] = low, high
         if same:
             break
     return True

@@ -5,6 +5,8 @@ Nothing here needs to be exact: whatever v = Tq a few steps lead to, the bound c
 
 import math
 
+import numpy as np
+
 from ...information import Array
 from ...runtime.compiling import part
 
@@ -74,3 +76,24 @@ def step_length(u: Array, D: Array, slope: float, beta: float, most: float) -> f
         new = t - value / second if second > 0.0 else high
         t = new if low < new < high else 0.5 * (low + high)
     return t
+
+
+@part
+def slope_of_last(cost: Array, width: Array, left: float) -> float:
+    """Fill up the cheapest ranges, each by its width, until nothing is left to give: the cost of the last; cost is used up.
+
+    One after the other is looked for: few are filled, and a sort takes two seconds to compile.
+    """
+    last = 0.0
+    for _ in range(cost.size):
+        first = 0
+        for i in range(1, cost.size):
+            if cost[i] < cost[first]:
+                first = i
+        if cost[first] == np.inf:
+            break
+        last, cost[first] = cost[first], np.inf
+        left -= width[first]
+        if left <= 0.0:
+            break
+    return last

@@ -16,7 +16,7 @@ from ..common.numerics import EPS
 from ..common.rows import copy_row, copy_rows
 from .ranges import entropy, excluded, phi
 from .recheck_slots import SlotTrail
-from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, smoothed_logs, step_length
+from .relaxation import LOOK, ROUNDS, SHRUNK, STEPS, slope_of_last, smoothed_logs, step_length
 from .search import BETA, ERROR, FLOOR, RELATIVE
 from .slot_cells import SlotRoom, Slots, propagate
 
@@ -109,17 +109,12 @@ def slopes(search: Slots, work: SlotRoom, count: int) -> None:
 def bounded(search: Slots, work: SlotRoom, count: int) -> float:
     """B, rounded downward, for the v of `slopes` and the nu of the cheapest letters; leaves nu, k_x and M_i."""
     r = work.size.size
-    # The cheapest slots are filled up; nu is the slope of the last.
-    costs, left, nu = np.empty(r), 1.0, 0.0
+    cost, width, left = np.empty(r), np.empty(r), 1.0
     for i in range(r):
-        costs[i] = work.line[i, work.best[i]] + work.tangent[work.best[i]] if work.best[i] >= 0 else np.inf
+        cost[i] = work.line[i, work.best[i]] + work.tangent[work.best[i]] if work.best[i] >= 0 else np.inf
+        width[i] = work.B[i] - work.L[i]
         left -= work.L[i]
-    for i in np.argsort(costs):
-        if work.best[i] >= 0:
-            nu = costs[i]
-            left -= work.B[i] - work.L[i]
-            if left <= 0.0:
-                break
+    nu = slope_of_last(cost, width, left)
     work.nu[0] = nu
     relative = search.number[RELATIVE]
     for j in range(count):
