@@ -26,7 +26,7 @@ from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.distinct import DistinctRows
 from ..sampling.shrinkage import HALF
 from ..solve import solve
-from ..solvers.shared.intervals import line_cuts, prebins
+from ..solvers.shared.few_clusters import line_cuts, prebins
 from .operating_point import OperatingPoint
 from .partition import FINEST, partition
 from .partition_curve import partition_curve

@@ -34,8 +34,7 @@ from ..joint.tables import sealed
 from ..results import Result
 from ..runtime.threads import one_blas_thread
 from ..solution import EncoderView
-from ..solvers.shared.few_clusters import best_map, tree
-from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts
+from ..solvers.shared.few_clusters import Cuts, best_map, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts, tree
 from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:
