@@ -277,9 +277,6 @@ TESTED_ELSEWHERE = {
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
     "certificate.funnel.smallest_groups": "frontier/test_release.py",
-    "cli.flags": "cli/test_inputs.py and cli/test_output.py, option by option",
-    "cli.tables": "cli/test_inputs.py and cli/test_typed_files.py",
-    "cli.text_files": "cli/test_inputs.py, through files of every kind",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
     "joint.columns": "joint/test_frames.py, joint/test_lazy_frames.py and joint/test_binning.py",
@@ -325,7 +322,6 @@ TESTED_ELSEWHERE = {
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "view.encoder_plot": "table/test_bottleneck_encoder.py, which draws it",
     "view.encoding_page": "cli/test_encode.py",
-    "cli.apply": "cli/test_encode.py, on the model of encode",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

@@ -1,34 +1,315 @@
-"""What the cells of a table mean: labels, counts, numbers and dates to be binned, and what is missing.
+"""Tables in files: opened, split into cells, and what those mean: labels, counts, numbers and dates to be binned, and what is missing.
 
-In a text every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing value, which is an
-error unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers; any other keeps its
-text, so that ``007`` is not 7. A wide table has the labels of x in its first column, those of y in its first row, and counts
-everywhere else.
+Texts have commas, semicolons or tabs, whichever the first line has most of; UTF-8, UTF-16 with its mark, or else Latin-1, which is said;
+``.gz``; ``-`` is standard input. Where semicolons separate cells, a comma between digits is a decimal one, ``1,5``, which is said. In a
+text every value is a label: ``NA`` and ``null`` are labels like any other, and only an empty cell is a missing value, which is an error
+unless ``--missing`` says otherwise. A column whose values are all written as whole numbers becomes numbers; any other keeps its text, so
+that ``007`` is not 7.
+
+Parquet and Feather are datasets of pyarrow, counted batch by batch. Excel, JSON lines and tables of SQLite databases are read row by row,
+with None for what is missing; a value of theirs is a label as it is: ``1``, ``true`` and ``"1"`` are three.
 """
 
 from __future__ import annotations
 
+import codecs
 import csv
+import gzip
+import io
+import json
 import math
 import re
+import sqlite3
+import sys
+import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from datetime import date, datetime
+from functools import reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import IO, Any, TypeAlias
+from urllib.parse import quote
 
 import numpy as np
 
 from .. import datasets
+from ..checks import extra
 from ..errors import InvalidJointError
-from ..formatting import counted, shortened
+from ..formatting import alternatives, counted, shortened
 from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
 from ..joint.labels import is_missing
-from .numerals import whole_number_of
-from .text_files import TEXTS, TableRows, kind_of, rows_of
-from .typed_files import Place, check_column, said_dropped, typed_rows
+from .flags import number_of, whole_number_of
+from .output import note
+
+STDIN = "-"
+"""The name of standard input."""
+
+TEXTS = (".csv", ".tsv", ".txt")
+"""Endings of tables that are text."""
+
+SEPARATORS = (",", ";", "\t")
+"""What may stand between two cells; of equally many the first counts."""
+
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+(?:[eE][+-]?\d+)?\s*", re.ASCII)
+"""A number as most of Europe writes it; with points between thousands as well it is none, since that might be read in two ways."""
+
+
+def kind_of(path: Any) -> str:
+    """The ending that says what a file is, in small letters and without ``.gz``; standard input counts as .csv, a database has none."""
+    if not isinstance(path, Path):
+        return "sqlite"
+    if str(path) == STDIN:
+        return ".csv"
+    return (Path(path.stem) if path.suffix.lower() == ".gz" else path).suffix.lower()
+
+
+class TableRows:
+    """Line number and cells of every row, the header first; and numbers as they are written there."""
+
+    decimal_comma = False
+    said = False
+
+    def __init__(self, cells: Iterator[tuple[int, list[Any]]], name: str) -> None:
+        self.cells, self.name = cells, name
+
+    def __iter__(self) -> Iterator[tuple[int, list[Any]]]:
+        return self.cells
+
+    def header(self) -> list[str]:
+        """The first row; empty if there is none."""
+        return next(self.cells, (0, []))[1]
+
+    def number(self, cell: Any) -> float:
+        """A number, or a ValueError; the first decimal comma is said."""
+        if not isinstance(cell, str):
+            return number_of(str(cell))
+        if self.decimal_comma and DECIMAL_COMMA.fullmatch(cell):
+            if not self.said:
+                note(f"{self.name}: {cell} is read as {cell.replace(',', '.')}, since semicolons separate the cells.")
+            self.said = True
+            cell = cell.replace(",", ".")
+        return number_of(cell)
+
+
+def rows_of(path: Path) -> TableRows:
+    """The rows of a text that are not blank."""
+    rows = TableRows(iter(()), str(path))
+    rows.cells = _split(path, rows)
+    return rows
+
+
+def _split(path: Path, rows: TableRows) -> Iterator[tuple[int, list[Any]]]:
+    with opened(path) as raw:
+        encoding = encoding_of(raw)
+        raw.seek(0)
+        if encoding == "latin-1":
+            note(f"{path} is not UTF-8: read as Latin-1. If letters come out wrong, save it as UTF-8.")
+        text = io.TextIOWrapper(raw, encoding=encoding, newline="")
+        separator = separator_of(text.readline())
+        text.seek(0)
+        rows.decimal_comma = separator == ";"
+        reader = csv.reader(text, strict=True, delimiter=separator)
+        for row in reader:
+            if row:
+                yield reader.line_num, row
+
+
+def opened(path: Path) -> IO[Any]:
+    """The bytes of a file, unpacked, or of standard input."""
+    if str(path) == STDIN:
+        return io.BytesIO(sys.stdin.buffer.read())
+    return gzip.open(path, "rb") if path.suffix.lower() == ".gz" else path.open("rb")  # type: ignore[return-value]
+
+
+def encoding_of(raw: IO[Any]) -> str:
+    """UTF-8 if it can be read as that, UTF-16 if it begins with its mark, else Latin-1, as which everything can be read."""
+    start = raw.read(2)
+    if start in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+        return "utf-16"
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        piece = start
+        while piece:
+            decoder.decode(piece)
+            piece = raw.read(1 << 20)  # a megabyte at a time
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "latin-1"
+    return "utf-8-sig"
+
+
+def separator_of(line: str) -> str:
+    """Comma, semicolon or tab: the one that is there most often outside of quotes, a comma if none is; beside semicolons, decimal commas
+    do not count.
+    """
+    bare = re.sub(r'"[^"]*"', "", line)
+    if ";" in bare:
+        bare = re.sub(r"(?<=\d),(?=\d)", "", bare)
+    return max(SEPARATORS, key=bare.count)
+
+
+ARROW = {".parquet": "parquet", ".feather": "feather", ".arrow": "feather"}
+"""Endings of datasets, and what pyarrow calls their format."""
+
+JSON_LINES = (".jsonl", ".ndjson")
+"""Endings of files with a JSON object in every line."""
+
+TYPED = (*ARROW, ".xlsx", *JSON_LINES)
+"""Endings of files whose cells have types."""
+
+SQL = "sqlite"
+"""The kind of a table in a database."""
+
+_SQL_START = "sqlite:///"
+
+
+@dataclass(frozen=True)
+class SqlTable:
+    """``sqlite:///file.db?table``; an absolute path has four slashes."""
+
+    file: Path
+    name: str
+
+    def __str__(self) -> str:
+        return f"{_SQL_START}{self.file}?{self.name}"
+
+
+Place: TypeAlias = Path | SqlTable
+
+
+def located(name: str) -> Place:
+    """Where a table is."""
+    if not name.startswith(_SQL_START):
+        return Path(name)
+    file, _, table = name.removeprefix(_SQL_START).rpartition("?")
+    if not file or not table:
+        raise InvalidJointError(f"a table of a database is written sqlite:///file.db?table; found {name!r}.")
+    return SqlTable(Path(file), table)
+
+
+def dataset_of(path: Path) -> Any:
+    """A Parquet or Feather file, of which nothing is read yet."""
+    kind = ARROW[kind_of(path)]
+    if not path.is_file():
+        raise FileNotFoundError(path)
+    return extra("pyarrow.dataset", f"{kind.capitalize()} files need pyarrow", "parquet").dataset(path, format=kind)
+
+
+def read_dataset(path: Path, names: Sequence[str], count: str | None, missing: str | None) -> Any:
+    """The same, with the columns that are named; rows that will be left out are said."""
+    dataset = dataset_of(path)
+    for name in (*names, *(() if count is None else (count,))):
+        check_column(dataset.schema.names, name)
+    if missing == "drop":
+        field = extra("pyarrow.compute", "Parquet files need pyarrow", "parquet").field
+        incomplete = reduce(or_, (field(name).is_null(nan_is_null=True) for name in names))
+        said_dropped(path, dataset.count_rows(filter=incomplete), dataset.count_rows())
+    return dataset
+
+
+def typed_rows(place: Place) -> Iterator[tuple[int, list[Any]]]:
+    """The header, then number and cells of every row: that of the sheet or the line, or counted from 1."""
+    if isinstance(place, SqlTable):
+        return _sql_rows(place)
+    kind = kind_of(place)
+    return _excel_rows(place) if kind == ".xlsx" else _json_rows(place) if kind in JSON_LINES else _arrow_rows(place)
+
+
+def check_column(header: list[str], name: str) -> None:
+    """Refuse a name that is not there, or there more than once."""
+    if header.count(name) > 1:
+        raise InvalidJointError(f"the column {name!r} is there {header.count(name)} times; rename one of them.")
+    if name not in header:
+        # As they are typed: a name with a comma in double quotes.
+        names = [f'"{one}"' if "," in one else one for one in header]
+        raise InvalidJointError(f"there is no column {name!r}; expected {alternatives(name, names)}.")
+
+
+def said_dropped(place: Place, dropped: int, rows: int) -> None:
+    """A line on stderr, if rows were left out."""
+    if dropped:
+        note(f"{place}: {dropped:,} of {counted(rows, 'row')} left out, since a value is missing.")
+
+
+def _arrow_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    dataset = dataset_of(path)
+    yield 0, list(dataset.schema.names)
+    number = 0
+    for batch in dataset.to_batches():
+        for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            number += 1
+            yield number, list(row)
+
+
+def _excel_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """The first sheet; a formula is what it was when the file was saved."""
+    openpyxl = extra("openpyxl", "Excel files need openpyxl", "excel")
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (zipfile.BadZipFile, KeyError) as error:
+        raise InvalidJointError(f"it is no Excel workbook ({error}).") from error
+    with closing(book):
+        sheet, *others = book.worksheets
+        if others:
+            note(f"{path}: the first sheet is read, {sheet.title!r}, of {len(others) + 1}.")
+        width = 0
+        for number, row in enumerate(sheet.iter_rows(values_only=True), 1):
+            cells = list(row)
+            while cells and cells[-1] is None and len(cells) > width:
+                cells.pop()
+            if not any(cell is not None for cell in cells):
+                continue
+            if not width:
+                width, cells = len(cells), ["" if cell is None else str(cell) for cell in cells]
+            yield number, cells + [None] * (width - len(cells))
+
+
+def _json_rows(path: Path) -> Iterator[tuple[int, list[Any]]]:
+    """A name that a line does not have is missing there."""
+    found: list[tuple[int, dict[str, Any]]] = []
+    with opened(path) as raw, io.TextIOWrapper(raw, encoding="utf-8-sig") as text:
+        for number, line in enumerate(text, 1):
+            if not line.strip():
+                continue
+            try:
+                one = json.loads(line)
+            except json.JSONDecodeError as error:
+                raise InvalidJointError(f"line {number} is no JSON: {error}.") from error
+            if not isinstance(one, dict):
+                raise InvalidJointError(
+                    f'line {number} must be an object, such as {{"x": 1}}; found {line.strip()[:40]}.'
+                )
+            found.append((number, one))
+    names = list(dict.fromkeys(name for _, one in found for name in one))
+    yield 0, list(names)
+    for number, one in found:
+        yield number, [one.get(name) for name in names]
+
+
+def _sql_rows(place: SqlTable) -> Iterator[tuple[int, list[Any]]]:
+    if not place.file.is_file():
+        raise FileNotFoundError(place.file)
+    address = f"file:{quote(str(place.file))}?mode=ro"
+    try:
+        with closing(sqlite3.connect(address, uri=True)) as database:
+            found = database.execute("select name from sqlite_master where type in ('table', 'view') order by name")
+            names = [name for (name,) in found]
+            if place.name not in names:
+                raise InvalidJointError(
+                    f"there is no table {place.name!r}; expected {alternatives(place.name, names)}."
+                )
+            quoted = place.name.replace('"', '""')
+            rows = database.execute(f'select * from "{quoted}"')
+            yield 0, [name for name, *_ in rows.description]
+            for number, row in enumerate(rows, 1):
+                yield number, list(row)
+    except sqlite3.Error as error:
+        raise InvalidJointError(f"the database cannot be read: {error}.") from error
+
 
 WEIGHT = "\0count"
 """The name of the column of weights: no column of a file can have it."""

@@ -1,4 +1,4 @@
-"""Excel, JSON lines, Feather and tables of databases as JOINT."""
+"""Files as JOINT: Excel, JSON lines, Feather and tables of databases."""
 
 import gzip
 import json

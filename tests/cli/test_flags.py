@@ -1,10 +1,10 @@
-"""Numbers as people write them: Python's 1_0 is none, in a table or on the command line."""
+"""How options are declared: numbers as people write them; Python's 1_0 is none, in a table or on the command line."""
 
 import click
 import pytest
 
 from infoplane.cli.app import COMMANDS, infoplane
-from infoplane.cli.numerals import Number, Whole, number_of, whole_number_of
+from infoplane.cli.flags import Number, Whole, number_of, whole_number_of
 
 
 @pytest.mark.parametrize("text", ["1_0", "1_0.5", "_1", "1٠", "１０", "", "ten"])
