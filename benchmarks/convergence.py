@@ -21,7 +21,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.support import Support
-from infoplane.kernels.common.outcomes import PRIMAL
+from infoplane.kernels.common.rows import PRIMAL
 from infoplane.runtime.budget import Budget
 from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, drive

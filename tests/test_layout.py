@@ -280,8 +280,6 @@ TESTED_ELSEWHERE = {
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
     "joint.columns": "joint/test_frames.py, joint/test_lazy_frames.py and joint/test_binning.py",
-    "kernels.common.arrays": "types and one product",
-    "kernels.common.outcomes": "numbers only",
     "kernels.common.rows": "every kernel that copies rows",
     "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
     "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",

@@ -69,13 +69,10 @@ from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
-from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.penalty import penalty_threshold
-from .solvers.splitting.solver import DouglasRachford
-from .solvers.splitting.three_block import ThreeBlockADMM
-from .solvers.splitting.thresholds import Threshold
+from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
+from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap

@@ -15,7 +15,7 @@ from infoplane.runtime.machine_code import KEPT, configuration, folder_for, kept
 
 PROBE = """
 from infoplane.runtime.compiling import entry
-from infoplane.kernels.common.roots import safe_log
+from infoplane.kernels.common.numerics import safe_log
 
 @entry
 def probe(p):
@@ -54,12 +54,12 @@ def test_machine_code_is_kept_until_a_source_that_it_comes_from_is_edited(tmp_pa
     assert asked(tmp_path) == "0.0 compiled"
 
     # An edit in another folder, and the same contents written anew.
-    stranger = package / "kernels/splitting/penalty.py"
+    stranger = package / "kernels/splitting/advance.py"
     stranger.write_text(stranger.read_text() + "\n# edited\n")
     assert asked(tmp_path) == "0.0 loaded"
 
     # A helper in another file.
-    helper = package / "kernels/common/roots.py"
+    helper = package / "kernels/common/numerics.py"
     text = helper.read_text()
     assert "return math.log(p) if" in text
     helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))

@@ -26,7 +26,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
 from ..joint.support import Support
-from ..kernels.common.roots import UNIT
+from ..kernels.common.numerics import UNIT
 from ..posterior.form import dobrushin
 from ..posterior.letters import Letters
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel

@@ -21,7 +21,7 @@ import numpy as np
 
 from ..information import Array
 from ..runtime.compiling import entry, part
-from .common.arrays import Integers
+from .common.rows import Integers
 
 INFINITE = math.inf
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..information import Array
 from ..runtime.compiling import entry, part
-from .common.arrays import Integers
+from .common.rows import Integers
 
 STALE = -1  # partner of a row that has a bound only
 

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 from ..information import Array
 from ..runtime.compiling import entry, part
-from .common.arrays import Integers
-from .common.fast import log, regrouped
+from .common.numerics import log, regrouped
+from .common.rows import Integers
 
 
 class HardClusters(NamedTuple):

@@ -15,7 +15,7 @@ import numpy as np
 from ..information import Array, IntArray
 from ..joint.joint import Joint
 from ..joint.support import Support
-from ..kernels.common.roots import UNIT
+from ..kernels.common.numerics import UNIT
 
 SAME = 16.0 * UNIT
 """Relative difference of p(y|x) up to which columns are equal; counted in `slack`."""

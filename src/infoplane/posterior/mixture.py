@@ -21,7 +21,7 @@ from ..information import Array, entr
 from ..joint.support import Support
 from ..kernels.bottleneck_proof import envelope as kernel
 from ..kernels.bottleneck_proof.cell_bound import Dual
-from ..kernels.common.roots import TINY
+from ..kernels.common.numerics import TINY
 from ..runtime.budget import Budget
 
 

@@ -4,7 +4,8 @@
 machine code (with all its parts) is kept on disk, see `machine_code`. Division follows IEEE rules instead of raising, and the GIL is
 released, so that threads run side by side. A call that finds nothing on disk says so, once per process, through the logger "infoplane".
 
-The process that compiles a kernel and those that load it give the same bits; `kernels.common.fast.regrouped` says what that asks of a sum.
+The process that compiles a kernel and those that load it give the same bits; `kernels.common.numerics.regrouped` says what that asks of
+a sum.
 """
 
 import functools

@@ -23,7 +23,7 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array
-from ..kernels.common.roots import TINY
+from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import DEAD
 from ..problem import MarkovLagrangian
 from .base import Solver

@@ -23,7 +23,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..information import Array, IntArray
-from ..kernels.common.outcomes import RUNNING, STATIONARY, TRACE_COLUMNS
+from ..kernels.common.rows import RUNNING, STATIONARY, TRACE_COLUMNS
 from ..solution import Run, Trace
 from ..status import Residuals, Status
 from .job import Job
@@ -41,7 +41,7 @@ class IterationState(Protocol):
 
     @property
     def outcome(self) -> IntArray:
-        """RUNNING, or how the run has ended (`kernels/common/outcomes.py`)."""
+        """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
 
     @property
     def iterations(self) -> IntArray:

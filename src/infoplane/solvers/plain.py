@@ -11,9 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array, IntArray
-from ..kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from ..kernels.common.roots import TINY
-from ..kernels.common.rows import DEAD
+from ..kernels.common.numerics import TINY
+from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from .driver import Iteration
 from .job import Job
 

@@ -26,7 +26,7 @@ from scipy.sparse.linalg import LinearOperator, gmres
 from ..checks import PYTHON_ONLY, number
 from ..information import Array
 from ..joint.support import Support
-from ..kernels.common.roots import TINY
+from ..kernels.common.numerics import TINY
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
 from ..solution import Run

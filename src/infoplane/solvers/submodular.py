@@ -24,7 +24,7 @@ import numpy as np
 
 from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array, IntArray, entr
-from ..kernels.common.arrays import Flags
+from ..kernels.common.rows import Flags
 from ..problem import MarkovLagrangian
 from ..solution import Run
 from .base import Solver

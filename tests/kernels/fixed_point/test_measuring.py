@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from batches import Stepped, starts_of
-from infoplane.kernels.common.outcomes import STATIONARY
+from infoplane.kernels.common.rows import STATIONARY
 
 HEART = ip.datasets.heart()
 CASES = [

@@ -20,7 +20,7 @@ import numpy as np
 from ...information import Array, entr, mutual_information
 from ...joint.joint import Joint
 from ...joint.support import Support
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
 from ...problem import bottleneck

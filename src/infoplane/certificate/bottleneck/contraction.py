@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ...information import mutual_information
 from ...joint.support import Support
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ...posterior.form import dobrushin, imbalance
 from ...problem import MarkovLagrangian
 

@@ -9,8 +9,8 @@ import numpy as np
 from ...information import Array
 from ...kernels.bottleneck_proof import boxes as kernel
 from ...kernels.bottleneck_proof.cell_bound import THIN
-from ...kernels.common.arrays import Integers
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
+from ...kernels.common.rows import Integers
 
 A = TypeVar("A", Array, Integers, kernel.Shorts, kernel.Singles)
 

@@ -21,7 +21,7 @@ from ...formatting import counted
 from ...information import Array, entropy
 from ...joint.support import Support
 from ...kernels.bottleneck_proof.envelope import search
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ...posterior.form import gamma_of, imbalance
 from ...posterior.letters import Letters
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior

@@ -15,7 +15,7 @@ import numpy as np
 
 from ...errors import ContradictionWarning
 from ...information import Array
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ..funnel.challenge import ChallengeEffort, beginnings
 from ..funnel.generation import NO_PROOF
 from .boxes import Asked

@@ -14,7 +14,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.pairs import price_edges
 from ...posterior.edge_columns import EdgeColumns, EdgePoint
 from ...posterior.task_form import TaskForm

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...kernels.common.roots import UNIT
+from ...kernels.common.numerics import UNIT
 from ...posterior.edge_columns import EdgeColumns
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget

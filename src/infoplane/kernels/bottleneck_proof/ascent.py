@@ -11,7 +11,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.fast import regrouped
+from ..common.numerics import regrouped
 from ..common.rows import copy_row
 from .cell_bound import MANY, Dual, Work, means
 

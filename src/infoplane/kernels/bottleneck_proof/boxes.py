@@ -11,8 +11,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Integers
-from ..common.rows import copy_row
+from ..common.rows import Integers, copy_row
 
 Shorts = np.ndarray[tuple[int, ...], np.dtype[np.int16]]
 Singles = np.ndarray[tuple[int, ...], np.dtype[np.float32]]

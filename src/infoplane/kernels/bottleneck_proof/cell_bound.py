@@ -17,10 +17,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Flags, Integers
-from ..common.fast import exp, regrouped
-from ..common.roots import UNIT
-from ..common.rows import copy_row
+from ..common.numerics import UNIT, exp, regrouped
+from ..common.rows import Flags, Integers, copy_row
 
 MANY = 200  # from so many letters on the ascent looks at some of them, and range reduction at moments
 THIN = 1e-100  # no box is thinner at zero: the logarithm of b_y stays moderate

@@ -10,7 +10,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.roots import safe_log
+from ..common.numerics import safe_log
 from ..common.rows import copy_row
 from .ascent import locate, newton_step
 from .boxes import CLOSED, CUTS, LOWEST, OPEN, PLACES, Boxes, dispute, entropy_of, halved, push, release

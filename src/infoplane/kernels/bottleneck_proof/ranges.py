@@ -15,8 +15,7 @@ import math
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.fast import exp, regrouped
-from ..common.roots import UNIT
+from ..common.numerics import UNIT, exp, regrouped
 from .cell_bound import MANY, THIN, Dual, Work
 
 Moments = tuple[float, float, float]

@@ -18,8 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.fast import exp, regrouped
-from ..common.roots import TINY
+from ..common.numerics import TINY, exp, regrouped
 from ..common.rows import copy_row
 from .cell_bound import Dual, Work
 

@@ -1,1 +1,1 @@
-"""What all kernels share: how they are compiled and kept on disk, arrays, exp and log, scalar roots, linear systems, rows, outcomes."""
+"""What all kernels share: exp, log, roots and linear systems; tables, their rows and outcomes."""

@@ -1,16 +1,32 @@
-"""Clusters are rows of tables: copying a run's rows out of a batch and back, and leaving out rows without mass.
+"""Tables of batches: their types, how a run ended, and clusters as rows, copied out and back, without those that have no mass.
 
-A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses the first rows only.
+A batch holds its runs as (R, |Z|, columns). A run that has lost clusters uses the first rows only. Outcomes and the columns of a trace are
+numbers here; their words are in `status.Status` and `solution.Trace`.
 """
 
 import numpy as np
 
-from ...information import Array
+from ...information import Array, IntArray
 from ...runtime.compiling import part
-from .arrays import Flags
+
+RUNNING, STATIONARY, PRIMAL_ONLY, STALLED, FAILED = range(5)
+"""Values of `outcome`. PRIMAL_ONLY: the paper's rule, on the primal residual alone. STALLED: nothing moves, and yet it is not
+stationary. FAILED: an iterate is not finite."""
+
+LOSS, AUGMENTED, PRIMAL, DUAL, STATIONARITY, PENALTY, TRACE_COLUMNS = range(7)
+"""Columns of a trace, one row per iteration; solvers that do not split leave all but LOSS and STATIONARITY at 0."""
 
 DEAD = 1e-12
 """A cluster with less mass than this is dropped."""
+
+Integers = IntArray
+Flags = np.ndarray[tuple[int, ...], np.dtype[np.bool_]]
+
+
+@part
+def matmul(U: Array, V: Array) -> Array:
+    """U V: the one place that calls BLAS for small tables, so that the call is compiled once."""
+    return U @ V
 
 
 @part

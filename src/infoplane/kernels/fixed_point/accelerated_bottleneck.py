@@ -22,10 +22,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.arrays import Flags, Integers
-from ..common.fast import exp
-from ..common.outcomes import RUNNING
-from ..common.rows import copy_rows, mark_dead
+from ..common.numerics import exp
+from ..common.rows import RUNNING, Flags, Integers, copy_rows, mark_dead
 from .clusters import CHEAP, EQUAL, reduce
 from .extrapolation import GROWTH, anderson, normalise, remember, squarem
 from .newton import newton, newton_cost

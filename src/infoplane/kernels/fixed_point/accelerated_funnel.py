@@ -26,10 +26,8 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.arrays import Integers
-from ..common.fast import exp, regrouped
-from ..common.roots import LOG_TINY
-from ..common.rows import fetch, save
+from ..common.numerics import LOG_TINY, exp, regrouped
+from ..common.rows import Integers, fetch, save
 from .clusters import without_dead
 from .extrapolation import GROWTH, LONGEST, SLACK
 from .selfmap import (

@@ -14,8 +14,7 @@ from typing import NamedTuple
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined
-from ..common.arrays import Integers
-from ..common.rows import copy_blocks, fetch, save
+from ..common.rows import Integers, copy_blocks, fetch, save
 from .clusters import without_dead
 from .selfmap import (
     COMPARE,

@@ -9,9 +9,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import Flags
-from ..common.fast import regrouped
-from ..common.rows import mark_dead, move_up, move_up_blocks
+from ..common.numerics import regrouped
+from ..common.rows import Flags, mark_dead, move_up, move_up_blocks
 
 CHEAP = 1e-6  # nats up to which a merge, and mass up to which leaving out a shrinking cluster, is tried
 EQUAL = 1e-12  # nats that a merge costs if its clusters differ by rounding only

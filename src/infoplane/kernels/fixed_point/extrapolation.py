@@ -13,8 +13,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.fast import exp, regrouped
-from ..common.linear import solve_definite
+from ..common.numerics import exp, regrouped, solve_definite
 
 LONGEST = 30.0  # no logarithm moves by more in one step
 # SQUAREM's longest step at first, and the factor by which it grows on success and shrinks on refusal.

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry
-from ..common.arrays import Integers
-from ..common.rows import fetch
+from ..common.rows import Integers, fetch
 from .points import add, copy, displacement, weights_of_logs
 from .selfmap import COMPARE, KEEP, ChannelBlocks, MapSetting, evaluate, weights_of, work_for
 from .stopping import COMPARING, FAR, WRITING

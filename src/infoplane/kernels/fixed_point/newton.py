@@ -8,8 +8,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.fast import regrouped
-from ..common.linear import solve
+from ..common.numerics import regrouped, solve
 from .extrapolation import LONGEST
 from .selfmap import ChannelBlocks
 

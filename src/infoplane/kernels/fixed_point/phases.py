@@ -35,7 +35,7 @@ from typing import Protocol
 import numpy as np
 
 from ...runtime.compiling import inlined
-from ..common.arrays import Integers
+from ..common.rows import Integers
 from .extrapolation import FIRST_CAP, GROWTH, SLACK
 from .selfmap import COMPARE, KEEP
 from .stopping import COMPARING, FAR, WRITING

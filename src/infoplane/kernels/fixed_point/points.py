@@ -4,8 +4,8 @@ import math
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Flags
-from ..common.fast import exp, floored_log, regrouped
+from ..common.numerics import exp, floored_log, regrouped
+from ..common.rows import Flags
 
 
 @regrouped

@@ -15,9 +15,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import Flags, Integers
-from ..common.fast import exp, floored_log, log, regrouped
-from ..common.roots import LOG_TINY
+from ..common.numerics import LOG_TINY, exp, floored_log, log, regrouped
+from ..common.rows import Flags, Integers
 
 BLOCK = 256
 """Most letters x in a block: 50 clusters fill 100 kB of the second-level cache, ten letters y 20 kB of the first."""

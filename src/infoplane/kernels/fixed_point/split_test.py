@@ -15,7 +15,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.fast import regrouped
+from ..common.numerics import regrouped
 from .selfmap import ChannelBlocks
 
 ROUNDING = 1e-12  # variance of s(X) for a g(Y) of variance 1 that may come from rounding

@@ -15,9 +15,8 @@ COMPARING  measures max |W - map(W)| and leaves W       the run is STATIONARY if
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import Integers
-from ..common.fast import regrouped
-from ..common.outcomes import LOSS, STATIONARITY, STATIONARY
+from ..common.numerics import regrouped
+from ..common.rows import LOSS, STATIONARITY, STATIONARY, Integers
 
 FAR, WRITING, COMPARING = range(3)
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Integers
+from ..common.rows import Integers
 
 SOLVED, EMPTY, UNFINISHED = 0, 1, 2
 """How a programme ends: at an optimum; with multipliers that say that it has no point; or after too many steps."""

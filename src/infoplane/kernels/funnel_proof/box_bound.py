@@ -13,7 +13,7 @@ sum q = 1. Rounding is covered term by term, see docs/explanation/exact_funnel.m
 import numpy as np
 
 from ...runtime.compiling import part
-from ..common.roots import EPS
+from ..common.numerics import EPS
 from ..common.rows import copy_row
 from .box_cells import BoxRoom, PosteriorBoxes, propagate
 from .ranges import entropy, excluded, phi

@@ -6,8 +6,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Integers
-from ..common.roots import EPS
+from ..common.numerics import EPS
+from ..common.rows import Integers
 from .search import RANK
 
 

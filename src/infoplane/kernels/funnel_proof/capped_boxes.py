@@ -13,7 +13,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.arrays import Integers
+from ..common.rows import Integers
 from .bounded_simplex import EMPTY, Tableau, begin, tableau
 from .box_cells import propagate
 from .capped_cell import Prices, cell_bound, is_empty, shrunk_by_bound, shrunk_by_rows

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.roots import EPS
+from ..common.numerics import EPS
 from .ranges import entropy, excluded, phi
 
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
-from ..common.arrays import Integers
-from ..common.linear import solve_definite
+from ..common.numerics import solve_definite
+from ..common.rows import Integers
 
 
 @part

@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.roots import EPS
+from ..common.numerics import EPS
 from .bounded_simplex import EMPTY, SOLVED, Tableau, begin, tableau
 from .capped_cell import Prices, filling_multiplier, target_least, target_multiplier
 from .capped_descent import posterior_at

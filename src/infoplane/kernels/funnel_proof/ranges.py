@@ -7,7 +7,7 @@ that level between them. That is all that range reduction needs. `phi` is rounde
 import math
 
 from ...runtime.compiling import part
-from ..common.roots import EPS
+from ..common.numerics import EPS
 
 
 @part

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Integers
+from ..common.rows import Integers
 from .search import BETA, ERROR, FLOOR
 
 E = 2.0**-52  # from 1 to the next number

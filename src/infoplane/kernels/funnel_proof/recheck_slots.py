@@ -9,7 +9,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Integers
+from ..common.rows import Integers
 from .recheck import E, Levels, is_distribution, plain_phi, plain_slope
 from .search import BETA, ERROR, FLOOR
 

@@ -12,7 +12,7 @@ So phi_x(V_i) - M_i <= floor - B wherever g < floor: this lowers caps, takes let
 import numpy as np
 
 from ...runtime.compiling import part
-from ..common.roots import EPS
+from ..common.numerics import EPS
 from ..common.rows import copy_row, copy_rows
 from .ranges import entropy, excluded, phi
 from .recheck_slots import SlotTrail

@@ -12,8 +12,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import Flags, Integers
-from ..common.roots import EPS
+from ..common.numerics import EPS
+from ..common.rows import Flags, Integers
 
 KEPT = 4
 """Letters of each slot that a cell remembers as where the relaxation was least."""

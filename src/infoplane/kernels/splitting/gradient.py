@@ -15,8 +15,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from ..common.arrays import matmul
-from ..common.roots import safe_log
+from ..common.numerics import safe_log
+from ..common.rows import matmul
 from .encoder import slope_table
 from .measure import log_table, marginal_logs
 from .tables import Split

@@ -13,8 +13,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import inlined, part
-from ..common.arrays import Flags
-from ..common.roots import TINY, UNIT, safe_log, upper_root, wright_omega
+from ..common.numerics import TINY, UNIT, safe_log, upper_root, wright_omega
+from ..common.rows import Flags
 from .tables import Split
 
 

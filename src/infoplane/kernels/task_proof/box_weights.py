@@ -18,7 +18,7 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.roots import UNIT
+from ..common.numerics import UNIT
 
 THIN = 1e-100  # no box is thinner at zero: the logarithm of its upper end stays moderate
 

@@ -15,8 +15,8 @@ import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, part
-from ..common.arrays import Integers
-from ..common.roots import UNIT
+from ..common.numerics import UNIT
+from ..common.rows import Integers
 
 LEAST = 1e-30  # c is no smaller: its logarithm stays moderate
 

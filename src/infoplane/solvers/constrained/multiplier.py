@@ -12,7 +12,7 @@ import numpy as np
 
 from ...checks import number
 from ...information import Array, IntArray
-from ...kernels.common.outcomes import STALLED, STATIONARY
+from ...kernels.common.rows import STALLED, STATIONARY
 from ...problem import Family, MarkovLagrangian
 from ..job import Job
 from ..plain import PlainIteration

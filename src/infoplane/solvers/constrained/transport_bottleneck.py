@@ -21,7 +21,7 @@ import numpy as np
 
 from ...checks import PYTHON_ONLY
 from ...information import Array
-from ...kernels.common.roots import TINY
+from ...kernels.common.numerics import TINY
 from ...problem import MarkovLagrangian, bottleneck
 from ..base import Solver
 from ..job import Job

@@ -8,8 +8,7 @@ import numpy as np
 
 from ...checks import PYTHON_ONLY, whole_number
 from ...errors import InvalidOptionError
-from ...kernels.common.arrays import Flags
-from ...kernels.common.outcomes import STATIONARY
+from ...kernels.common.rows import STATIONARY, Flags
 from ...kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, split_stationary
 from ...kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
 from ...kernels.fixed_point.extrapolation import FIRST_CAP

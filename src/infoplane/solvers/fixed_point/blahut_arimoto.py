@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...information import entr
-from ...kernels.common.arrays import Flags
+from ...kernels.common.rows import Flags
 from ...kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
 from ...kernels.fixed_point.stopping import COMPARING, FAR, WRITING
 from ...problem import MarkovLagrangian

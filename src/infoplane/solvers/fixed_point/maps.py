@@ -11,9 +11,8 @@ import numpy as np
 
 from ...information import Array, IntArray
 from ...joint.support import Support
-from ...kernels.common.arrays import Flags, Integers
-from ...kernels.common.outcomes import RUNNING
-from ...kernels.common.roots import LOG_TINY, TINY
+from ...kernels.common.numerics import LOG_TINY, TINY
+from ...kernels.common.rows import RUNNING, Flags, Integers
 from ...kernels.fixed_point.measuring import measure_encoders
 from ...kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
 from ...problem import MarkovLagrangian

@@ -17,7 +17,7 @@ import numpy as np
 
 from ...information import Array
 from ...joint.support import Support
-from ...kernels.common.roots import TINY
+from ...kernels.common.numerics import TINY
 from ...posterior.form import gamma_of
 from ...posterior.mixture import Mixture, cover, peaks_above
 from ...solution import Run

@@ -13,15 +13,15 @@ import numpy as np
 from ...information import Array
 from ...joint.joint import Joint, check_joint
 from ...joint.support import Support
-from ...kernels.common.outcomes import AUGMENTED
+from ...kernels.common.rows import AUGMENTED
 from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
 from ..driver import advanced
 from ..job import Job
 from ..shared.starts import make_starts, seed_sequence
-from .descent import curvatures, descent
 from .solver import DouglasRachford, SplittingIteration
+from .thresholds import curvatures, descent
 
 
 class Standing(NamedTuple):

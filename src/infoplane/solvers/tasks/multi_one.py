@@ -16,8 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...kernels.common.outcomes import AUGMENTED, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from ...kernels.common.rows import DEAD
+from ...kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY
 from ...problem import MarkovLagrangian
 from ..base import Solver

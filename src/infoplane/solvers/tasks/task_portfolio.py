@@ -20,7 +20,7 @@ from ...certificate.tasks.edges import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
 from ...joint.support import Support
-from ...kernels.common.outcomes import RUNNING, STATIONARY
+from ...kernels.common.rows import RUNNING, STATIONARY
 from ...posterior.linear import linear_programme
 from ...posterior.programme import encoder_of
 from ...posterior.task_columns import MISSING, missing

@@ -1,4 +1,4 @@
-"""exp and log against decimal arithmetic with 40 digits, over all that the kernels feed them."""
+"""exp and log against decimal arithmetic with 40 digits, over all that the kernels feed them; roots against SciPy's; linear systems."""
 
 import math
 from decimal import Decimal, localcontext
@@ -6,15 +6,29 @@ from decimal import Decimal, localcontext
 import numba
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import wrightomega
 
 from compiled import compiled
-from infoplane.kernels.common.fast import exp, floored_log, log
-from infoplane.kernels.common.roots import LOG_TINY, TINY
+from infoplane.kernels.common.numerics import (
+    LOG_TINY,
+    TINY,
+    exp,
+    floored_log,
+    log,
+    safe_log,
+    solve,
+    solve_definite,
+    upper_root,
+    wright_omega,
+)
 
 BOUND = 1.25  # units in the last place; the docstring says 2
 
 
 exp_of, log_of, floored_log_of = map(compiled, (exp, log, floored_log))
+safe_log, upper_root, wright_omega = map(compiled, (safe_log, upper_root, wright_omega))
+solve, solve_definite = map(compiled, (solve, solve_definite))
 
 
 @numba.njit
@@ -78,3 +92,57 @@ def test_floored_log_of_nothing_is_finite():
         assert floored_log_of(p) == LOG_TINY
     assert 0.0 * floored_log_of(0.0) == 0.0
     assert floored_log_of(0.25) == pytest.approx(math.log(0.25), rel=1e-15)
+
+
+@pytest.mark.parametrize("b", [-800.0, -50.0, -20.0, -2.0, -1e-3, 0.0, 1.0, 2.0, 2.0001, 10.0, 1e3, 1e12])
+def test_wright_omega_is_scipys(b):
+    assert wright_omega(b) == pytest.approx(float(wrightomega(b)), rel=1e-14)
+
+
+@pytest.mark.parametrize("b", [1.0 + 1e-12, 1.0001, 1.5, 2.0, 10.0, 1e4, 1e12])
+def test_upper_root_solves_its_equation(b):
+    s = upper_root(b)
+    expected = brentq(lambda t: math.expm1(t) - t - (b - 1.0), 0.0, 60.0, xtol=1e-15, rtol=1e-15)
+    assert s == pytest.approx(expected, rel=1e-7 if b < 1.001 else 1e-12)
+
+
+def test_upper_root_below_its_range_is_the_vertex():
+    assert upper_root(1.0) == 0.0
+    assert upper_root(0.3) == 0.0
+
+
+def test_safe_log():
+    assert safe_log(0.0) == LOG_TINY
+    assert 0.0 * safe_log(0.0) == 0.0
+    assert safe_log(0.25) == np.log(0.25)
+
+
+def definite(n=12, seed=0):
+    """A positive definite matrix with unit diagonal, and a right side."""
+    rng = np.random.default_rng(seed)
+    A = rng.standard_normal((n, n))
+    A = A @ A.T + 0.1 * np.eye(n)
+    scale = 1.0 / np.sqrt(np.diag(A))
+    return A * np.outer(scale, scale), rng.standard_normal(n)
+
+
+@pytest.mark.parametrize("solved", [lambda A, u: solve_definite(A, u, 1e-10), solve])
+def test_a_definite_system_is_solved(solved):
+    A, b = definite()
+    u = b.copy()
+    assert solved(A.copy(), u)
+    np.testing.assert_allclose(A @ u, b, atol=1e-10)
+
+
+def test_elimination_pivots_and_says_if_a_matrix_is_singular():
+    A, b = np.array([[0.0, 2.0], [1.0, 3.0]]), np.array([4.0, 5.0])
+    u = b.copy()
+    assert solve(A.copy(), u)
+    np.testing.assert_allclose(A @ u, b)
+    assert not solve(np.array([[1.0, 2.0], [2.0, 4.0]]), b.copy())
+
+
+def test_cholesky_says_if_a_matrix_is_indefinite_and_goes_on_damped():
+    A, b = np.array([[1.0, 2.0], [2.0, 1.0]]), np.array([1.0, 1.0])
+    assert not solve_definite(A.copy(), b, 1e-10)
+    assert np.isfinite(b).all()
