@@ -13,9 +13,9 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..joint.joint import Joint
 from ..storage.mechanism import read_mechanism
-from ..table.attacker import held_out_attack
 from ..table.audit import DIRECTIONS, AuditLine
 from ..table.audit import audit as audited
+from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
 from ..view.audit_page import audit_page
 from . import output

@@ -11,14 +11,14 @@ import click
 import numpy as np
 
 from ..formatting import alternatives, counted, label_text, rounded
-from ..frontier.curve import KnownCurve
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..problem import Notation
 from ..sweep.progress import working
-from ..systems.capacity import capacity_prior
+from ..systems.curve import KnownCurve
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
+from ..systems.measures import capacity_prior
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .files import header_of, read_encoder

@@ -13,8 +13,8 @@ from click.core import ParameterSource
 
 from ..errors import StoreWriteError
 from ..formatting import counted, rounded
-from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
+from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
 from ..options import Seed
 from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
