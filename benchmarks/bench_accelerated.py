@@ -20,7 +20,7 @@ from infoplane.joint.joint import Support
 from infoplane.results import Run
 from infoplane.runtime.work import Budget, one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
+from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside

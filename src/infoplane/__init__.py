@@ -35,7 +35,6 @@ from .errors import (
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
-from .frontier.release_frontier import ReleaseFrontier, release_frontier
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
@@ -46,21 +45,17 @@ from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .results import Exponent, Rate, Residuals, Run, Status, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
-from .sampling.estimators import estimate_information
+from .sampling.estimators import PermutationTest, estimate_information, permutation_test
 from .sampling.leakage import LeakageBound, leakage_bound
-from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Solution
 from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Progress, Solver
 from .solvers.columns import Columns
-from .solvers.constrained.bregman_projection import BregmanProjection
-from .solvers.constrained.em_funnel import EMFunnel
-from .solvers.constrained.transport_bottleneck import TransportBottleneck
+from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.envelope import Envelope
-from .solvers.fixed_point.accelerated import Accelerated
-from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
+from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Iteration, Job
 from .solvers.merging import Merging
 from .solvers.plain import PlainIteration
@@ -81,17 +76,14 @@ from .solvers.tasks.task_proof import TaskProof
 from .sweep.compare import compare
 from .sweep.resume import resume
 from .sweep.sweep import SweepProgress, sweep
-from .systems.capacity import Capacity, capacity, capacity_prior
-from .systems.distance import gnid
-from .systems.efficiency import efficiency
+from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
-from .systems.summary import efficiency_summary
-from .table.attacker import HeldOutAttack, held_out_attack
+from .systems.measures import Capacity, capacity, capacity_prior, gnid
 from .table.audit import audit
-from .table.compare_releases import ReleaseComparison, compare_releases
-from .table.partition import HardPartition, partition
-from .table.partition_curve import PartitionCurve, partition_curve
+from .table.compare_releases import ReleaseComparison, ReleaseFrontier, compare_releases, release_frontier
+from .table.measures import HeldOutAttack, held_out_attack
+from .table.partition import HardPartition, PartitionCurve, partition, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 

@@ -19,15 +19,15 @@ from .joint.mixing import is_mixed, roles, target_informations
 from .joint.tables import sealed
 from .problem import named_family
 from .results import Exponent, Rate, Residuals, Result, Run, StartSummary, Status, Trace, fit_exponent, fit_rate, proven
-from .sampling.caution import caution_of
+from .sampling.held_out import caution_of
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from .frontier.crossfit import CrossFitted
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
+    from .systems.evaluation import CrossFitted
 
 
 UNSEEN_RULES = ("error", "marginal", "suppress")
@@ -373,7 +373,7 @@ class Solution(Result, EncoderView):
         >>> found.iyz.low < found.iyz.corrected < s.iyz  # part of what 299 records show is chance
         True
         """
-        from .frontier.crossfit import cross_fitted
+        from .systems.evaluation import cross_fitted
 
         return cross_fitted(self, parts, rng, confidence)
 

@@ -33,7 +33,7 @@ from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Joint, Support, check_joint
-from ..kernels import merging as kernel
+from ..kernels import partitions as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result
 

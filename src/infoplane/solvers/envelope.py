@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.contraction import contraction_bound
-from ..certificate.bottleneck.proof import RULES, Proof, estimate_cells
+from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.joint import Support
@@ -25,10 +24,10 @@ from ..posterior.mixture import Mixture
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..results import Run, Status, proven
 from .base import PathSolver, Solver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
-from .shared.capping import fitted, merged
 from .shared.fallback import LEAST, default_encoder
+from .shared.resizing import fitted, merged
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""

@@ -22,14 +22,14 @@ import numpy as np
 
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import counted
-from ..frontier.enclosure import Line, supporting_line
 from ..frontier.frontier import Frontier
+from ..frontier.geometry import Line, supporting_line
 from ..information import NATS_PER_BIT, Array, rel_entr
 from ..joint.joint import Joint
 from ..problem import bottleneck, is_bottleneck
 from ..results import Result
 from ..sampling.denoising import counts_of
-from ..sampling.folds import parts_of
+from ..sampling.held_out import parts_of
 from ..sampling.leakage import checked_confidence
 from ..solution import Solution
 from .sweep import sweep

@@ -17,14 +17,13 @@ from ..frontier.knee import Suggestion, suggest
 from ..information import bits
 from ..joint.joint import Joint
 from ..problem import Notation, named_family
-from ..sampling.folds import PARTS
-from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
+from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, without_each_part
 from ..sampling.intervals import interval_of, relevance
 from .sweep import sweep
 
 if TYPE_CHECKING:
     from ..frontier.frontier import Frontier
-    from ..frontier.reuse import BestAnswer
+    from ..frontier.geometry import BestAnswer
 
 TWO_SIDED = 0.9
 """Confidence of an interval whose upper end is a one-sided bound of 95%."""

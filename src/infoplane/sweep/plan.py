@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frontier.enclosure import has_plane, supporting_line
+from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array
 from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily

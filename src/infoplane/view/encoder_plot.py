@@ -13,7 +13,7 @@ import numpy as np
 from ..formatting import counted, label_text
 from ..information import NATS_PER_BIT, Array, plane_point
 from ..sampling.intervals import interval_of, relevance
-from ..table.partition_curve import partition_curve
+from ..table.partition import partition_curve
 from .plot import COLOURS, GREY, SIZES, new_axes, tidy
 
 if TYPE_CHECKING:

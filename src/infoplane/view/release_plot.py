@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..frontier.release_frontier import ReleaseFrontier
-    from ..table.compare_releases import ReleaseComparison
+    from ..table.compare_releases import ReleaseComparison, ReleaseFrontier
 
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")
 """Of the average caps: told apart by people who do not see all colours, and on a printed page."""

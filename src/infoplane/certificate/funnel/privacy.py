@@ -26,8 +26,7 @@ from ...formatting import counted
 from ...information import Array, IntArray, bits, entr
 from ...joint.joint import Support, check_joint
 from ...posterior.channel import EQUAL
-from ...posterior.linear import linear_programme, repaired
-from ...posterior.programme import encoder_of
+from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
 from ...results import Residuals, Run, Status
 from ...runtime.work import Budget, Stopped

@@ -15,7 +15,7 @@ from scipy import sparse
 from ...information import Array, IntArray, entr
 from ...joint.grouping import grouped
 from ...joint.joint import Joint, Support
-from ...kernels.moves import HardClusters, LetterRows, move_letters
+from ...kernels.partitions import HardClusters, LetterRows, move_letters
 from ...posterior.merge_path import merge_path
 from ...problem import MarkovLagrangian
 from ..job import Job
