@@ -22,8 +22,7 @@ import numpy as np
 
 from ..information import encoder_entropies, plane_points
 from ..results import TIE, Run, Trace
-from ..runtime.compiling import own_clock
-from ..runtime.work import Budget, Stopped, one_blas_thread, usual_floats
+from ..runtime.work import Budget, Stopped, one_blas_thread, own_clock, usual_floats
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
 from ..storage.record import RunRecord, contending
