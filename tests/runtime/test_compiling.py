@@ -15,6 +15,7 @@ import pytest
 
 import infoplane
 from infoplane.runtime import compiling
+from infoplane.runtime.budget import clock
 from infoplane.runtime.compiling import (
     COMPILING,
     KEPT,
@@ -27,7 +28,6 @@ from infoplane.runtime.compiling import (
     remove_unused,
     telling_of_compilation,
 )
-from infoplane.runtime.work import clock
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_works():

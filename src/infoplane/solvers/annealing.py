@@ -26,7 +26,7 @@ from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..results import Run
-from ..runtime.work import Stopped, own_clock
+from ..runtime.budget import Stopped, own_clock
 from .base import PathSolver
 from .fixed_point import Accelerated
 from .job import Job

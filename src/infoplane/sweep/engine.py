@@ -28,7 +28,8 @@ from typing import Any
 
 from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
-from ..runtime.work import LOOK, Budget, all_cores, cores
+from ..runtime.budget import LOOK, Budget
+from ..runtime.threads import all_cores, cores
 from .plan import Chunk, Plan, Problems, Unit
 from .worker import BUDGETS, ChunkResult, identity, run_chunk
 

@@ -20,7 +20,7 @@ from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array
 from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily
-from ..runtime.work import Budget
+from ..runtime.budget import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
 from ..solvers.job import Job, RunOptions

@@ -28,7 +28,7 @@ from ..problem import (
     record_for_grid,
     record_of,
 )
-from ..runtime.work import one_blas_thread
+from ..runtime.threads import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes

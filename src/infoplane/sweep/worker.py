@@ -22,7 +22,8 @@ import numpy as np
 
 from ..information import encoder_entropies, plane_points
 from ..results import TIE, Run, Trace
-from ..runtime.work import Budget, Stopped, one_blas_thread, own_clock, usual_floats
+from ..runtime.budget import Budget, Stopped, own_clock
+from ..runtime.threads import one_blas_thread, usual_floats
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
 from ..storage.record import RunRecord, contending
