@@ -20,7 +20,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.certificate.bottleneck.proof import Assured, Partition
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope

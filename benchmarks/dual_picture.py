@@ -17,7 +17,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 

@@ -6,7 +6,7 @@ import pytest
 
 import exact_boxes as exact
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.form import Letters
 
 

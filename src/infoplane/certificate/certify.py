@@ -18,15 +18,15 @@ import numpy as np
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..joint.joint import Joint
-from ..joint.support import Support
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.joint import Joint, Support
+from ..joint.task_joint import TaskJoint
 from ..posterior.form import imbalance, own_multipliers, posteriors, scaled
 from ..posterior.mixture import Mixture, climb, cover, posterior
 from ..posterior.programme import Programme
 from ..posterior.task_form import TaskForm
 from ..problem import (
     MarkovLagrangian,
+    as_joint,
     check_problem,
     has_posterior_form,
     is_bottleneck,

@@ -19,9 +19,9 @@ from ..frontier.frontier import Frontier
 from ..joint.binning import Bin
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
+from ..results import Residuals, Status, Trace, proven
 from ..sampling.denoising import CONSTANT, MIXTURE, SHRINKAGE, Candidate, Denoising
-from ..solution import Solution, Trace
-from ..status import Residuals, Status, proven
+from ..solution import Solution
 from ..task_problem import problem_of
 from .files import path_of, to_json, write_whole
 from .npz import Expected, read_npz

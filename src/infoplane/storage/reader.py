@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
-from ..status import Status
+from ..results import Status
 from .database import is_being_written, read, rows_of
 from .files import path_of
 from .rows import Manifest, frontier_of, joint_of, manifest_of

@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from .. import markup
 from ..errors import InvalidOptionError
+from ..formatting import html_note
 from ..information import Array, PlanePoint
-from ..results import read_only
-from ..solution import Run, Solution, Trace, contenders
-from ..status import Status
+from ..results import Run, Status, Trace, contenders, read_only
+from ..solution import Solution
 from ..task_problem import TaskLagrangian
 
 LONGEST_TRACE = 2000
@@ -134,7 +133,7 @@ class LazySolution(Solution):
         return "encoder" in self.__dict__ or self.__dict__["_read_encoder"] is not None
 
     def _clusters_html(self) -> str:
-        return super()._clusters_html() if self.has_encoder else markup.note("The encoder of this run was not kept.")
+        return super()._clusters_html() if self.has_encoder else html_note("The encoder of this run was not kept.")
 
     @property
     def clusters(self) -> int:

@@ -21,8 +21,8 @@ from ..errors import StoreError
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..solution import Solution, Trace
-from ..status import Residuals, Status, proven
+from ..results import Residuals, Status, Trace, proven
+from ..solution import Solution
 from ..task_problem import problem_of
 from .archive import joint_arrays, joint_from, joint_meta
 from .database import insert, read, rows_of

@@ -18,7 +18,7 @@ from typing import Any, Self
 
 from ..errors import StoreError
 from ..frontier.frontier import Frontier
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..problem import MarkovLagrangian
 from .database import (
     damage_said,

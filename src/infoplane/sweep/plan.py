@@ -18,14 +18,12 @@ import numpy as np
 
 from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array
-from ..joint.joint import Joint, unlabelled
-from ..joint.support import Support
-from ..options import RunOptions
+from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily
 from ..runtime.budget import Budget
 from ..solve import cluster_cap
 from ..solvers.base import Solver, is_path
-from ..solvers.job import Job
+from ..solvers.job import Job, RunOptions
 from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
 from .grid import enclosing, inserted

@@ -21,10 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from ..information import encoder_entropies, plane_points
-from ..runtime.budget import Budget, Stopped
-from ..runtime.compiling import own_clock
+from ..results import TIE, Run, Trace
+from ..runtime.budget import Budget, Stopped, own_clock
 from ..runtime.threads import one_blas_thread, usual_floats
-from ..solution import TIE, Run, Trace
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
 from ..storage.record import RunRecord, contending

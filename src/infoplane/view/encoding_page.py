@@ -5,9 +5,8 @@ from __future__ import annotations
 import html
 from typing import TYPE_CHECKING
 
-from .. import markup
-from ..encoder.clusters import by_mass, predicted
-from ..formatting import counted, label_text, rounded
+from ..encoder.encoder import by_mass, predicted
+from ..formatting import counted, html_facts, html_note, html_page, html_table, label_text, rounded
 from ..information import bits
 
 if TYPE_CHECKING:
@@ -15,7 +14,7 @@ if TYPE_CHECKING:
     from ..table.encoded_feature import EncodedFeature
 
 STYLE = "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-"""Of the page; tables have the style of `markup`."""
+"""Of the page; tables have the style of `formatting`."""
 
 
 def encoding_page(encoder: BottleneckEncoder, target: str) -> str:
@@ -52,7 +51,5 @@ def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
         )
         for one in sorted(by_mass(joint, feature.encoder, 8), key=lambda one: one.z)
     ]
-    said = markup.note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
-    return markup.page(
-        label_text(feature.name, 80), markup.facts(facts), markup.table(header, rows, left=header[2:]), said
-    )
+    said = html_note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
+    return html_page(label_text(feature.name, 80), html_facts(facts), html_table(header, rows, left=header[2:]), said)

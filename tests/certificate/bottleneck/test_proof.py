@@ -15,7 +15,7 @@ from box_search import values
 from infoplane.certificate.bottleneck.proof import Assured, Partition, Proof, contraction_bound
 from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior import form
 from infoplane.posterior.form import dobrushin

@@ -9,7 +9,7 @@ import infoplane as ip
 import verify
 from infoplane.certificate.funnel import gap
 from infoplane.certificate.funnel.gap import coarser, simple_bound
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.form import scaled
 from strategies import joints
 

@@ -27,7 +27,7 @@ import numpy as np
 
 from ...formatting import counted
 from ...information import Array, entropy, mutual_information
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import THIN
 from ...kernels.common.numerics import UNIT

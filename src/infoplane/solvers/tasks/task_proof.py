@@ -24,11 +24,10 @@ from ...information import Array, entr
 from ...posterior.task_columns import missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...solution import Run
-from ...status import proven
+from ...results import Run, proven
 from ..base import PathSolver
 from ..job import Job
-from ..shared.capping import merged
+from ..shared.resizing import merged
 from ..shared.starts import make_starts, seed_sequence
 from .task_map import form_of, task_refusal
 from .task_portfolio import TaskPortfolio, settled

@@ -22,8 +22,8 @@ from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES, named_family
-from ...solution import Solution, Trace
-from ...status import Status
+from ...results import Status, Trace
+from ...solution import Solution
 from ...storage.files import to_json
 from ..names import GIVEN, groups
 from .encoders import encoder_columns, largest, typical_rows

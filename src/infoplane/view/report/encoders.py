@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ...encoder.clusters import cluster_names, typical
-from ...encoder.encoder import distinct_clusters
+from ...encoder.encoder import cluster_names, distinct_clusters, typical
 from ...information import Array
 from ...joint.mixing import target_weights
 from ...solution import Solution
