@@ -53,7 +53,7 @@ def test_only_public_names_of_infoplane(path):
         "import infoplane as ip\nip.solvers",
         "import infoplane as ip\nip.datasets.chips",
         "from infoplane import solvers",
-        "def f():\n    from infoplane.storage.files import write_whole",
+        "def f():\n    from infoplane.storage.files import whole_file",
         "import infoplane as ip\nip.solve(1)._point",
     ],
 )

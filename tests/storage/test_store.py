@@ -11,10 +11,12 @@ import verify
 from infoplane.errors import StoreError
 from infoplane.storage.database import is_being_written
 from infoplane.storage.reader import read_store, store_status
-from infoplane.storage.store import Store
+from infoplane.storage.store import Store, contending
 from infoplane.sweep import engine, ledger
 from storing import GRID, UNIFORM, ask, connecting, swept
-from sweeping import Warm, assert_same_runs
+from infoplane.sweep.plan import Chunk
+from infoplane.sweep.worker import run_chunk
+from sweeping import Warm, assert_same_runs, planned
 
 
 def attempts(path):
@@ -220,3 +222,15 @@ def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tm
     assert len(found.runs) == whole
     assert len({run.parameter for run in found.runs}) == 1
     assert_same_runs(swept(tmp_path / "runs.db"), expected)
+
+
+def test_long_traces_are_thinned(monkeypatch):
+    plan = planned(ip.SOLVERS["ib-1"])
+    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)})
+    whole = contending(run_chunk(plan, chunk, "").records)[-1].trace
+    monkeypatch.setattr("infoplane.storage.store.LONGEST_TRACE", 5)
+    thin = contending(run_chunk(plan, chunk, "").records)[-1].trace
+    assert whole.iteration is None
+    assert len(thin) == 5 < len(whole)
+    assert (thin.iteration[0], thin.iteration[-1]) == (1, len(whole))
+    np.testing.assert_array_equal(thin.loss, whole.loss[thin.iteration.astype(int) - 1])

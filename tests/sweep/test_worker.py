@@ -7,7 +7,7 @@ import infoplane as ip
 from infoplane.options import RunOptions
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import is_path
-from infoplane.storage import record
+from infoplane.storage.store import contending
 from infoplane.sweep import worker
 from infoplane.sweep.plan import Chunk
 from infoplane.sweep.worker import BUDGETS, run_chunk
@@ -70,7 +70,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
             other.iterations,
             other.residuals,
         )
-    best = record.contending(found)
+    best = contending(found)
     assert 1 <= len(best) <= 2
     traced = [one for one in found if one.trace is not None]
     assert traced == ([] if name in TRACELESS else sorted(best, key=lambda one: one.start))
@@ -83,7 +83,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
 def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
     plan = planned(ip.SOLVERS["ib-1"])
     units, problems = tuple(plan.units([0])), {0: ip.bottleneck(0.3)}
-    best = record.contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
+    best = contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
     for lowest, traced in ((best.loss + 0.5e-9, True), (best.loss, True), (best.loss - 2e-9, False)):
         found = run_chunk(plan, Chunk(units, problems, {(0, 0): lowest}), "").records
         assert any(one.trace is not None for one in found) == traced

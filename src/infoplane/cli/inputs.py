@@ -21,7 +21,7 @@ from ..information import bits
 from ..joint.joint import Joint
 from ..joint.labels import MISSING_RULES
 from ..joint.task_joint import TaskJoint
-from ..storage.npz import read_npy
+from ..storage.arrays import read_npy
 from .flags import bins, columns, flag_of, option, several, switch
 from .numerals import Number
 from .printing import note

@@ -8,8 +8,7 @@ from pathlib import Path
 import click
 
 from ..formatting import counted, rounded
-from ..storage.reader import StoreStatus, store_status
-from ..storage.rows import readable
+from ..storage.reader import StoreStatus, readable, store_status
 from ..sweep.progress import duration
 from . import printing
 from .flags import PATH, as_json

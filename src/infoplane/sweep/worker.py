@@ -27,7 +27,7 @@ from ..runtime.threads import one_blas_thread, usual_floats
 from ..solution import TIE, Run, Trace
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job
-from ..storage.record import RunRecord, contending
+from ..storage.store import RunRecord, contending
 from ..version import __version__
 from .plan import Chunk, Plan, Problems, Unit
 

@@ -26,7 +26,7 @@ from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck, named_family
 from ..sampling.caution import chance_of
 from ..solution import Solution
-from ..storage.files import write_whole
+from ..storage.files import whole_file
 from .names import groups, name_points
 
 if TYPE_CHECKING:
@@ -347,7 +347,8 @@ def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
     known = figure.canvas.get_supported_filetypes()
     if kind not in known:
         raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
-    write_whole(target, lambda file: figure.savefig(file, format=kind, dpi=160))
+    with whole_file(target) as file:
+        figure.savefig(file, format=kind, dpi=160)
 
 
 def require_matplotlib() -> None:
