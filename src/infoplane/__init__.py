@@ -83,8 +83,7 @@ from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
 from .status import Residuals, Status
 from .sweep.compare import compare
-from .sweep.resume import resume
-from .sweep.sweep import SweepProgress, sweep
+from .sweep.sweep import SweepProgress, resume, sweep
 from .systems.capacity import Capacity, capacity, capacity_prior
 from .systems.distance import gnid
 from .systems.efficiency import efficiency

@@ -46,9 +46,14 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
     path = tmp_path / "f.txt"
     with whole_file(path) as file:
         file.write(b"first")
-    with pytest.raises(OSError, match="full"), whole_file(path) as file:
-        file.write(b"half")
-        raise OSError("full")
+
+    def fail():
+        with whole_file(path) as file:
+            file.write(b"half")
+            raise OSError("full")
+
+    with pytest.raises(OSError, match="full"):
+        fail()
     assert path.read_bytes() == b"first"
     assert os.listdir(tmp_path) == ["f.txt"]
     umask = os.umask(0)

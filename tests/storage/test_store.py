@@ -9,13 +9,12 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.errors import StoreError
-from infoplane.storage.database import is_being_written
+from infoplane.storage.database import insert, is_being_written
 from infoplane.storage.reader import read_store, store_status
-from infoplane.storage.store import Store, contending
+from infoplane.storage.store import contending
 from infoplane.sweep import engine, ledger
+from infoplane.sweep.plan import Chunk, run_chunk
 from storing import GRID, UNIFORM, ask, connecting, swept
-from infoplane.sweep.plan import Chunk
-from infoplane.sweep.worker import run_chunk
 from sweeping import Warm, assert_same_runs, planned
 
 
@@ -207,16 +206,17 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
 
 def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tmp_path, monkeypatch):
     """The transaction is undone, and the parameter that it would have finished is not shown as finished."""
-    keep, whole = Store._keep_best, len(expected.runs) // len(GRID)
+    whole = len(expected.runs) // len(GRID)
 
-    def interrupted(store, records, kept):
-        keep(store, records, kept)
-        counts = dict(store.connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
-        if sum(runs == whole for runs in counts.values()) == 2:  # this chunk finishes the second parameter
+    def interrupted(connection, table, rows, **options):
+        insert(connection, table, rows, **options)
+        counts = dict(connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
+        # This chunk finishes the second parameter.
+        if table == "encoders" and sum(runs == whole for runs in counts.values()) == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "_keep_best", interrupted)
+        patch.setattr("infoplane.storage.store.insert", interrupted)
         found = swept(tmp_path / "runs.db")
     assert not found.complete
     assert len(found.runs) == whole

@@ -8,9 +8,8 @@ from infoplane.options import RunOptions
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import is_path
 from infoplane.storage.store import contending
-from infoplane.sweep import worker
-from infoplane.sweep.plan import Chunk
-from infoplane.sweep.worker import BUDGETS, run_chunk
+from infoplane.sweep import plan as plans
+from infoplane.sweep.plan import BUDGETS, Chunk, run_chunk
 from sweeping import planned
 
 HEART = ip.datasets.heart()
@@ -92,13 +91,13 @@ def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
 def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
     """A solver that does not keep the runs of a batch apart: what was recorded is another run."""
     plan = planned(ip.SOLVERS["ib-1"])
-    real = worker._ended
+    real = plans._ended
 
     def ended(solver, job):
         W = job.starts
         return real(solver, job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
 
-    monkeypatch.setattr(worker, "_ended", ended)
+    monkeypatch.setattr(plans, "_ended", ended)
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
     assert [one.trace for one in found] == [None] * 6
 

@@ -13,7 +13,7 @@ from ..information import bits
 from ..storage.mechanism import write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
-from ..view.encoding_page import encoding_page
+from ..view.pages import encoding_page
 from . import output, printing
 from .flags import COUNT, PAGES, TABLES, as_json, columns, option, switch, written
 from .numerals import Number

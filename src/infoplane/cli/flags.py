@@ -16,7 +16,7 @@ import click
 
 from ..checks import extra
 from ..joint.binning import CALENDAR
-from ..view.plot import require_matplotlib
+from ..view.drawing import require_matplotlib
 from .numerals import Asked, Number, NumberOr, ParamType, Whole, Within
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -8,7 +8,7 @@ import click
 
 from ..storage.reader import store_status
 from ..sweep.progress import bar
-from ..sweep.resume import resume as go_on
+from ..sweep.sweep import resume as go_on
 from . import options, printing
 from .exit_codes import interruptible
 from .flags import PATH, as_json, option

@@ -71,7 +71,7 @@ class ReleaseFrontier:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
-        from ..view.release_plot import plot_releases
+        from ..view.pictures import plot_releases
 
         return plot_releases(self, ax)
 

@@ -56,7 +56,6 @@ FORMAT = 1
 """Of what a file holds; others are refused."""
 
 
-
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     """Write a frontier; see `Frontier.save`."""
     with whole_file(Path(path)) as file:
@@ -75,18 +74,6 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         raise InvalidOptionError(
             f"{shown(where)} is not a frontier that infoplane saved: {said.rstrip('.')}."
         ) from error
-
-
-
-
-
-
-
-
-
-
-
-
 
 
 def _meta(frontier: Frontier) -> dict[str, Any]:
@@ -241,12 +228,6 @@ def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:
             and proven(run.gap, tol or math.inf, run.residuals, run.status) is not run.status
         ):
             raise ValueError(f"it calls a run certified that has a gap of {run.gap} nats")
-
-
-
-
-
-
 
 
 RELEASE_FORMAT = 1

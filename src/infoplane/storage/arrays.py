@@ -112,7 +112,6 @@ def damage_said() -> Iterator[None]:
         raise ValueError(f"it is damaged, or no file of arrays: {error}") from error
 
 
-
 # -- a joint -----------------------------------------------------------------------------------------------------------
 
 COUNTS = {"n_row", "n_column", "n_value"}
@@ -221,5 +220,3 @@ def _labels(plain: Any) -> Any:
 
 def _edge(edge: Any) -> Any:
     return edge.isoformat() if isinstance(edge, datetime) else to_json(edge, nonfinite=float)
-
-

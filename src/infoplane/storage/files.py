@@ -143,17 +143,3 @@ def check_regular(path: str | os.PathLike[str]) -> None:
         raise IsADirectoryError(errno.EISDIR, "Is a directory", os.fspath(path))
     if not stat.S_ISREG(mode):
         raise OSError(errno.EINVAL, "it is a pipe or a device, and a file is needed", os.fspath(path))
-
-
-
-
-
-
-
-
-
-
-
-
-
-

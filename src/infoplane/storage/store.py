@@ -37,8 +37,6 @@ LONGEST_TRACE = 2000
 more points than a chart has pixels, in 100 kB."""
 
 
-
-
 @dataclass(frozen=True)
 class RunRecord:
     """One run of the sweep: which one it is, and how it ended; nats."""
@@ -88,8 +86,6 @@ def contending(records: Sequence[RunRecord]) -> list[RunRecord]:
     """The records of which one is the best, or will be once its status is proven; the best as of now comes last."""
     ordered = sorted(records, key=lambda one: (one.solver, one.start))
     return [ordered[i] for i in contenders([one.loss for one in ordered], [one.status.converged for one in ordered])]
-
-
 
 
 class Store:
@@ -181,7 +177,9 @@ class Store:
             best = [(one.key, one.ended) for one in records if one.key in kept]
             lift = self.support.lift
             insert(self.connection, "encoders", [(*key, _bytes(lift(run.encoder))) for key, run in best])
-            insert(self.connection, "traces", [_trace_row(key, run.trace) for key, run in best if run.trace is not None])
+            insert(
+                self.connection, "traces", [_trace_row(key, run.trace) for key, run in best if run.trace is not None]
+            )
             proofs = [(one.key, one.ended.multipliers) for one in records]
             rows = [(*key, _bytes(self.support.spread(lam))) for key, lam in proofs if lam is not None]
             insert(self.connection, "multipliers", rows)

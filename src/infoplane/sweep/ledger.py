@@ -13,8 +13,7 @@ from ..solution import Solution, Trace, finished
 from ..storage.reader import Key, Manifest, readable
 from ..storage.store import RunRecord, Store, contending
 from ..version import __version__
-from .plan import ParameterGrid, Plan, Unit
-from .worker import ChunkResult
+from .plan import ChunkResult, ParameterGrid, Plan, Unit
 
 
 class Tally:

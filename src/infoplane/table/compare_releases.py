@@ -150,7 +150,7 @@ class ReleaseComparison:
 
     def plot(self) -> Figure:
         """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""
-        from ..view.release_plot import plot_comparison
+        from ..view.pictures import plot_comparison
 
         return plot_comparison(self)
 

@@ -24,7 +24,7 @@ from ...errors import InvalidOptionError
 from ...frontier.frontier import Frontier
 from ...information import bits
 from ...storage.files import whole_file
-from ..names import groups
+from ..drawing import groups
 from .contents import Allowance, contents, plane_of, y_name
 
 LARGEST_PAGE = 1_500_000
