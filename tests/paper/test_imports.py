@@ -71,12 +71,7 @@ def test_no_relative_import_leaves_the_package():
 
 TESTED_ELSEWHERE = {
     "figures.bottleneck_heart": "figures/test_figures.py and test_report.py, with every other figure",
-    "piece": "what a piece of work is: test_folder.py and test_reproduction.py",
     "plane_figures": "what figures of planes share: their own tests and test_report.py",
-    "rate_figures": "what figures of rates share: figures/test_bottleneck_rate.py and test_funnel_rate.py",
-    "runs": "test_verdict.py and every figure's test",
-    "settings": "constants of the figures",
-    "share_figures": "what figures of shares share: figures/test_bottleneck_share.py and test_funnel_share.py",
 }
 """Modules without a test file of their name, and where their tests are."""
 

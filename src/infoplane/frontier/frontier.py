@@ -309,8 +309,8 @@ class Frontier:
     ) -> Bands:
         """Between which values the *population's* frontier lies, as the joint's records tell; `enclosure` is about their table.
 
-        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/records.py`). For bottlenecks of joints made
-        of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
+        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/records.py`). For bottlenecks of joints
+        made of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
 
         Parameters
         ----------

@@ -4,7 +4,7 @@ A unit of an ordinary solver is one start of one parameter: start i of the param
 on (seed, j, i) only. A unit of a path solver is a segment of neighbouring parameters, each warmed by the one before. Which units a
 worker gets in one go, in which order they end and how often the sweep is resumed then changes no bit.
 
-What a worker does with a chunk: a few units, one after another, in one call. Module-level and picklable, so that any executor can.
+A worker does a chunk of a few units, one after another, in one call: `run_chunk`, which any executor can pickle.
 
 Traces are kept of the runs that may turn out to be the best of their parameter and solver. To record every iteration of every run would
 cost a quarter of the sweep's time and more, so a batch runs without, and its best run once more, from the same start and to the same end,

@@ -1,4 +1,6 @@
-"""Between which values the population's frontier lies, as the records tell: a jackknife that leaves out one of ten groups of them.
+"""What records say of a frontier, by sweeps that leave some of them out: a band for the population's, and which parameter to take.
+
+*The band* is a jackknife that leaves out one of ten groups of the records.
 
     I*(r) = min over gamma of  gamma r + F(gamma),   F(gamma) = max over W of  I(Y;Z) - gamma I(X;Z)              (the lines of a sweep)
     centre 10 G - 9 mean G_(-g),   half-width the wider of  t_9 s.e.  and  z sd(psi - gamma KL(W_x || p_z)) / sqrt(n)
@@ -7,9 +9,7 @@ G is I*(r) of the table, G_(-g) that of the table without group g: ten sweeps ov
 population's, the more so the fewer the records, and the jackknife takes that off to first order. The second width is the delta
 method's, at the optimum W of the gamma that bounds I*(r). Below `LEAST` records a letter the first order is not enough: refused.
 
-Which parameter to take: what held-out records say of the encoders of each (`sampling/held_out.py`).
-
-Of a bottleneck, the one whose encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap:
+*The parameter* follows from what held-out records say of the encoders of each (`sampling/held_out.py`). Of a bottleneck, the one whose encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap:
 from the most cautious on, until the first whose upper end (95%, `sampling/intervals.py`) lies above it. That is a choice, not a
 guarantee: the encoder that is released is made from all the records; `funnel_at_leakage` with ``confidence`` tests the one it returns.
 """

@@ -1,7 +1,4 @@
-"""`sweep`: a whole frontier in one call, on all cores or on a cluster, that can be killed and resumed.
-
-`resume`: go on with the sweep of a store, from what the store has recorded of it.
-"""
+"""`sweep`: a whole frontier in one call, on all cores or on a cluster, that can be killed; `resume` goes on with the sweep of a store."""
 
 from __future__ import annotations
 

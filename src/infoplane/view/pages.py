@@ -1,8 +1,7 @@
-"""One page about a release that a reviewer can read, fill in and sign: what it tells about the secret, and what it was not asked.
+"""Pages without scripts, each one HTML file that needs nothing else: about a release, and about encoded columns.
 
-It is one HTML file without scripts that needs nothing else, and prints on paper. Every text from data is escaped by `markup`.
-
-What the groups of encoded columns hold, as one HTML page that needs nothing else.
+The page of a release is for a reviewer, who reads it, fills it in and signs: what it tells about the secret, and what it was not asked. It
+prints on paper. Every text from data is escaped by `markup`.
 """
 
 from __future__ import annotations

@@ -1,11 +1,11 @@
-"""Pictures of releases: what a worst case costs, for each cap on the average; and several releases on one plane.
+"""Pictures of releases, of an encoded column, and of a greedy merging.
 
-The trade-off of one encoded column: H(Z) against I(Y;Z) for each number of groups, and the point that was chosen.
+*Releases*: what a worst case costs, for each cap on the average; and several releases on one plane.
 
-The curve is that of the denoised joint. The band is the 95% interval of I(Y;Z) in the population, from training rows whose groups were
-found without them (cross-fitting): only `fit_transform` has it.
+*An encoded column*: H(Z) against I(Y;Z) for each number of groups of the denoised joint, and the point that was chosen. The band is the 95%
+interval of I(Y;Z) in the population, from training rows whose groups were found without them (cross-fitting): only `fit_transform` has it.
 
-The tree of a greedy merging: letters are joined at the I(Y;Z) that has been lost once they are,
+*A merging*: letters are joined at the I(Y;Z) that has been lost once they are,
 
     height of merge t = I(X;Y) - I(Y;Z_t),  Z_t the partition after it,
 

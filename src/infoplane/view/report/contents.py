@@ -1,8 +1,7 @@
 """What a page shows of a frontier, as plain JSON values: a table of runs, encoders of the best, traces, and where it all came from.
 
-A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``.
-
-Encoders as a page shows them: all letters or those typical of each cluster, coinciding clusters in one column, thousandths.
+A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``. Encoders have all
+letters or those typical of each cluster, coinciding clusters in one column, and thousandths.
 """
 
 from __future__ import annotations
