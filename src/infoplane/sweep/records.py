@@ -9,9 +9,10 @@ G is I*(r) of the table, G_(-g) that of the table without group g: ten sweeps ov
 population's, the more so the fewer the records, and the jackknife takes that off to first order. The second width is the delta
 method's, at the optimum W of the gamma that bounds I*(r). Below `LEAST` records a letter the first order is not enough: refused.
 
-*The parameter* follows from what held-out records say of the encoders of each (`sampling/held_out.py`). Of a bottleneck, the one whose encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap:
-from the most cautious on, until the first whose upper end (95%, `sampling/intervals.py`) lies above it. That is a choice, not a
-guarantee: the encoder that is released is made from all the records; `funnel_at_leakage` with ``confidence`` tests the one it returns.
+*The parameter* follows from what held-out records say of the encoders of each (`sampling/held_out.py`). Of a bottleneck, the one whose
+encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap: from the most cautious on, until
+the first whose upper end (95%, `sampling/intervals.py`) lies above it. That is a choice, not a guarantee: the encoder that is released is
+made from all the records; `funnel_at_leakage` with ``confidence`` tests the one it returns.
 """
 
 from __future__ import annotations
