@@ -18,10 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.certificate.bottleneck.proof import assured
+from infoplane.certificate.bottleneck.proof import Partition, assured
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_bottleneck
 from infoplane.frontier.transitions import critical_gamma
 from infoplane.joint.support import Support
 from infoplane.kernels.bottleneck_proof.envelope import search

@@ -17,8 +17,8 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_bottleneck
 from infoplane.joint.support import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope

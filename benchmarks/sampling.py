@@ -4,7 +4,7 @@
     python benchmarks/sampling.py [NAME ...] [--data FOLDER] [--shuffles N]
     python benchmarks/sampling.py --prices
 
-Five folds (`infoplane.sampling.folds`), stratified by y. The gain of a fit is the mean over held-out records of log p(y|x) - log p(y), in
+Five folds (`sampling/held_out.py`), stratified by y. The gain of a fit is the mean over held-out records of log p(y|x) - log p(y), in
 millinats; both from the other four folds, p(y) with half a pseudo-count. Writes docs/benchmarks/sampling.md. ``--prices``: what a parameter
 of the criterion costs, on ten tables that had no part in choosing it.
 """
@@ -23,9 +23,8 @@ from infoplane.joint.grouping import grouped
 from infoplane.joint.support import Support
 from infoplane.sampling import denoising
 from infoplane.sampling.denoising import LADDER, fit
-from infoplane.sampling.distinct import DistinctRows
-from infoplane.sampling.folds import parts_of
-from infoplane.sampling.shrinkage import concentrated, overall, shrunk
+from infoplane.sampling.held_out import parts_of
+from infoplane.sampling.mixture import DistinctRows, concentrated, overall, shrunk
 from joints import DATA
 from page import write_block, write_records
 

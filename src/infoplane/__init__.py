@@ -35,7 +35,6 @@ from .errors import (
 from .frontier.frontier import Frontier
 from .frontier.leakage import funnel_at_leakage, funnel_curve
 from .frontier.release import Release, release_mechanism
-from .frontier.release_frontier import ReleaseFrontier, release_frontier
 from .frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from .frontier.transitions import critical_gamma, transitions
 from .frontier.verify import verify
@@ -45,9 +44,8 @@ from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from .sampling.denoising import Denoising
-from .sampling.estimators import estimate_information
+from .sampling.estimators import PermutationTest, estimate_information, permutation_test
 from .sampling.leakage import LeakageBound, leakage_bound
-from .sampling.permutation import PermutationTest, permutation_test
 from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
 from .solve import solve
 from .solvers.annealing import Annealing
@@ -69,13 +67,10 @@ from .solvers.portfolio import Portfolio
 from .solvers.registry import SOLVERS, register
 from .solvers.root_tracking import RootTracking
 from .solvers.splitting.block import Block
-from .solvers.splitting.descent import theorem_threshold
 from .solvers.splitting.iterates import Standing, iterates
 from .solvers.splitting.pair import PairSolution, douglas_rachford
-from .solvers.splitting.penalty import penalty_threshold
-from .solvers.splitting.solver import DouglasRachford
-from .solvers.splitting.three_block import ThreeBlockADMM
-from .solvers.splitting.thresholds import Threshold
+from .solvers.splitting.solver import DouglasRachford, ThreeBlockADMM
+from .solvers.splitting.thresholds import Threshold, penalty_threshold, theorem_threshold
 from .solvers.submodular import Submodular
 from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
@@ -83,18 +78,16 @@ from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
 from .status import Residuals, Status
 from .sweep.compare import compare
-from .sweep.sweep import SweepProgress, resume, sweep
-from .systems.capacity import Capacity, capacity, capacity_prior
-from .systems.distance import gnid
-from .systems.efficiency import efficiency
+from .sweep.progress import SweepProgress
+from .sweep.sweep import resume, sweep
+from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame
-from .systems.summary import efficiency_summary
-from .table.attacker import HeldOutAttack, held_out_attack
+from .systems.measures import Capacity, capacity, capacity_prior, gnid
 from .table.audit import audit
-from .table.compare_releases import ReleaseComparison, compare_releases
-from .table.partition import HardPartition, partition
-from .table.partition_curve import PartitionCurve, partition_curve
+from .table.compare_releases import ReleaseComparison, ReleaseFrontier, compare_releases, release_frontier
+from .table.measures import HeldOutAttack, held_out_attack
+from .table.partition import HardPartition, PartitionCurve, partition, partition_curve
 from .task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from .version import __version__
 

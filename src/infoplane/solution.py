@@ -22,16 +22,16 @@ from .joint.support import Support
 from .joint.tables import sealed
 from .problem import named_family
 from .results import Result
-from .sampling.caution import caution_of
+from .sampling.held_out import caution_of
 from .status import Residuals, Status, proven
 
 if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.axes import Axes
 
-    from .frontier.crossfit import CrossFitted
     from .joint.joint import Joint
     from .problem import MarkovLagrangian
+    from .systems.evaluation import CrossFitted
 
 
 TIE = 1e-9
@@ -541,7 +541,7 @@ class Solution(Result, EncoderView):
         >>> found.iyz.low < found.iyz.corrected < s.iyz  # part of what 299 records show is chance
         True
         """
-        from .frontier.crossfit import cross_fitted
+        from .systems.evaluation import cross_fitted
 
         return cross_fitted(self, parts, rng, confidence)
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.frontier.geometry import BestAnswer
 from infoplane.frontier.knee import _kinks
-from infoplane.frontier.reuse import BestAnswer
 
 
 def erasure(erased):

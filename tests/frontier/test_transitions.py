@@ -6,8 +6,8 @@ from hypothesis import given, settings
 
 import infoplane as ip
 import verify
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_bottleneck
 from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
 from strategies import joints
 

@@ -54,7 +54,7 @@ def test_machine_code_is_kept_until_a_source_that_it_comes_from_is_edited(tmp_pa
     assert asked(tmp_path) == "0.0 compiled"
 
     # An edit in another folder, and the same contents written anew.
-    stranger = package / "kernels/splitting/penalty.py"
+    stranger = package / "kernels/splitting/advance.py"
     stranger.write_text(stranger.read_text() + "\n# edited\n")
     assert asked(tmp_path) == "0.0 loaded"
 

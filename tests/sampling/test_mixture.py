@@ -1,9 +1,9 @@
+import math
+
 import numpy as np
 import pytest
 
-from infoplane.sampling.distinct import DistinctRows
-from infoplane.sampling.mixture import _step, fitted
-from infoplane.sampling.shrinkage import concentrated
+from infoplane.sampling.mixture import DistinctRows, _step, concentrated, fitted, log_likelihood, overall, shrunk
 from planted import CENTRES, three_kinds
 
 
@@ -44,3 +44,37 @@ def test_planted_groups_are_found_as_well_as_a_thousand_plain_steps_find_them():
         p, q = np.exp(theta[:, 0]), np.exp(theta[:, 1:])
     assert found.likelihood + 0.5 * np.log(found.centres).sum() > value - 1e-5 * abs(value)
     np.testing.assert_allclose(found.posterior(np.zeros((1, 3)))[0], found.weights)
+
+
+def test_likelihood_is_that_of_drawing_one_record_after_another():
+    """Polya's urn: record k of a row has probability (count so far + alpha_y) / (k + a). No gamma function needed."""
+    counts, alpha = np.array([[2, 0, 1], [0, 0, 4], [2, 0, 1]]), np.array([0.3, 1.1, 0.7])
+    expected = 0.0
+    for row in counts:
+        drawn = [0, 0, 0]
+        for y, times in enumerate(row):
+            for _ in range(times):
+                expected += math.log((drawn[y] + alpha[y]) / (sum(drawn) + alpha.sum()))
+                drawn[y] += 1
+    assert log_likelihood(DistinctRows.of(counts), alpha) == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("planted", [2.0, 20.0])
+def test_a_planted_concentration_is_found(planted):
+    rng = np.random.default_rng(1)
+    pi = np.array([0.5, 0.3, 0.2])
+    counts = np.array([rng.multinomial(30, p) for p in rng.dirichlet(planted * pi, 3000)])
+    alpha = concentrated(DistinctRows.of(counts))
+    assert alpha.sum() == pytest.approx(planted, rel=0.1)
+    np.testing.assert_allclose(alpha / alpha.sum(), overall(counts.sum(axis=0)), rtol=1e-12)
+    seldom, often = shrunk(np.array([[0, 0, 1], [0, 0, 100_000]]), alpha)
+    assert abs(often[2] - 1.0) < 1e-3
+    assert 0.2 < seldom[2] < 0.55
+
+
+def test_distinct_rows_are_the_table_again():
+    counts = np.random.default_rng(0).integers(0, 3, (200, 3))
+    found = DistinctRows.of(counts)
+    np.testing.assert_array_equal(found.rows[found.place], counts)
+    assert len(found.rows) == len(np.unique(counts, axis=0)) < 28
+    np.testing.assert_array_equal(np.bincount(found.place), found.times)

@@ -5,7 +5,7 @@ import infoplane as ip
 import twins
 from batches import Stepped
 from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
-from infoplane.solvers.splitting.sets import minimise
+from infoplane.solvers.splitting.block import minimise
 
 
 def batch_of(joint, problem, starts, **options):

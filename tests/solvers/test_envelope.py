@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.bottleneck.contraction import contraction_bound
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.bottleneck.proof import estimate_cells
+from infoplane.certificate.bottleneck.proof import contraction_bound, estimate_cells
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_bottleneck
 from infoplane.joint.support import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope

@@ -9,7 +9,7 @@ import strategies
 import verify
 from batches import job_of
 from infoplane.joint.support import Support
-from infoplane.posterior.linear import linear_programme
+from infoplane.posterior.programme import linear_programme
 from infoplane.solvers import pooling
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 

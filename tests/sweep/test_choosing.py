@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.sampling.folds import parts_of
+from infoplane.sampling.held_out import parts_of
 from planted import three_kinds
 from twins import slow_gain
 from verify import mutual_informations

@@ -10,11 +10,11 @@ from scipy import sparse
 
 import infoplane as ip
 from infoplane.errors import FarSideWarning, InvalidEncoderError, InvalidOptionError, UnsupportedProblemError
-from infoplane.frontier.curve import KnownCurve
 from infoplane.information import NATS_PER_BIT, bits
-from infoplane.systems.distance import gnid
-from infoplane.systems.efficiency import known, place
+from infoplane.systems.curve import KnownCurve
+from infoplane.systems.efficiency import NUMBERS, known, place
 from infoplane.systems.given import read_systems
+from infoplane.systems.measures import gnid
 
 SMALL = ip.datasets.paper_uniform()
 HEART = ip.datasets.heart()
@@ -172,3 +172,30 @@ def test_letters_without_mass_and_sparse_tables():
     np.testing.assert_allclose(dense["epsilon_bits"], thin["epsilon_bits"], atol=1e-7)
     without = ip.efficiency(ip.Joint.from_matrix(P[[0, 2]]), {"soft": encoders["soft"][:, [0, 2]]})
     assert dense["epsilon_bits"].iloc[1] == pytest.approx(without["epsilon_bits"].iloc[0], abs=1e-7)
+
+
+def made():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: rng.random(7) for name in NUMBERS})
+    frame["group"], frame["who"] = list("aaaabbb"), list("1234123")
+    frame.loc[0, "beta"] = np.inf
+    return frame
+
+
+def test_means_standard_errors_and_the_paired_difference():
+    frame = made()
+    found = ip.efficiency_summary(frame, "group", "who")
+    a, b = (frame[frame.group == name].epsilon_bits.to_numpy() for name in "ab")
+    assert found.loc["a", "epsilon_bits"] == pytest.approx(a.mean())
+    assert found.loc["a", "epsilon_bits_se"] == pytest.approx(a.std(ddof=1) / 2.0)
+    assert found.loc["difference", "epsilon_bits"] == pytest.approx((a[:3] - b).mean())
+    assert found.loc["difference", "epsilon_bits_se"] == pytest.approx((a[:3] - b).std(ddof=1) / np.sqrt(3.0))
+    assert found.loc["a", "beta"] == pytest.approx(frame.beta[1:4].mean())
+    assert found.systems.tolist() == [4, 3, 3]
+
+
+def test_what_is_missing_is_said():
+    with pytest.raises(ip.InvalidOptionError, match="needs the column 'nobody'"):
+        ip.efficiency_summary(made(), "nobody")
+    with pytest.raises(ip.InvalidOptionError, match="two groups"):
+        ip.efficiency_summary(made(), "who", "group")

@@ -29,7 +29,7 @@ from ..joint.joint import Joint
 from ..joint.support import Support
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..problem import funnel
-from ..sampling.fixed_encoder import sampled_information
+from ..sampling.intervals import sampled_information
 from ..sampling.leakage import LeakageBound, bound_of, predicted_bound
 from ..solution import Run, finished
 from ..status import STATIONARY_TOL, Residuals, Status, judge

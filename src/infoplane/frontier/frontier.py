@@ -15,9 +15,9 @@ from ..formatting import SHOWN_ROWS, counted, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
-from ..sampling.caution import chance_of
+from ..sampling.held_out import chance_of
 from ..solution import Solution, best_of
-from .hull import pareto_rows
+from .geometry import pareto_rows
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -25,9 +25,8 @@ if TYPE_CHECKING:
 
     from ..solvers.base import Solver
     from ..sweep.records import Bands
-    from .enclosure import Enclosure
+    from .geometry import BestAnswer, Enclosure
     from .knee import Suggestion
-    from .reuse import BestAnswer
     from .transitions import Transition
 
 
@@ -152,9 +151,9 @@ class Frontier:
         """The best encoder that any run has found for each parameter: of its own runs (`best_rows`), or of another parameter's.
 
         An encoder from elsewhere is judged here: ``run.status`` says whether it is stationary at this parameter, caps on |Z| and proven
-        bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/reuse.py`.
+        bounds are this parameter's. ``row`` is where it was found, ``found_at`` at which parameter. See `frontier/geometry.py`.
         """
-        from .reuse import best_answers
+        from .geometry import best_answers
 
         if self._answers is None:
             self._answers = best_answers(self.runs, self.best_rows())
@@ -285,7 +284,7 @@ class Frontier:
         """The certified information plane: two curves, in bits, between which the frontier lies, between the runs too.
 
         Needs runs with proven bounds (``certify`` in `sweep`), of bottlenecks or of funnels. Every bound is a line that no encoder crosses,
-        and mixtures of runs are reached by time sharing; see `frontier/enclosure.py`. `plot` draws the two as a band.
+        and mixtures of runs are reached by time sharing; see `frontier/geometry.py`. `plot` draws the two as a band.
 
         Examples
         --------
@@ -295,7 +294,7 @@ class Frontier:
         >>> found.gap_bits < 0.1, list(found.to_frame())
         (True, ['ixz_bits', 'iyz_low_bits', 'iyz_high_bits', 'gap_bits'])
         """
-        from .enclosure import enclosure
+        from .geometry import enclosure
 
         return enclosure(self)
 
@@ -429,7 +428,7 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..view.report import write_report
+        from ..view.report.page import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 

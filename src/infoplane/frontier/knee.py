@@ -29,14 +29,14 @@ from ..information import PlanePoint, bits
 from ..joint.tables import LARGEST_TABLE
 from ..problem import Notation, lagrangian, named_family
 from ..sampling.denoising import CONSTANT, fit
-from .hull import pareto_rows
+from .geometry import pareto_rows
 from .transitions import Transition
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
     from ..solution import Solution
     from .frontier import Frontier
-    from .reuse import BestAnswer
+    from .geometry import BestAnswer
 
 
 STEEPER = 3.0

@@ -23,7 +23,7 @@ from ..certificate.funnel.allowed import Caps, lift_caps
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
-from ..certificate.tasks.edges import MOST_LETTERS
+from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import check_flag, listed, number, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text

@@ -17,12 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate.certificate import Limits
+from ..certificate.challenge import TaskOutcome
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.challenge import TaskOutcome
-from ..certificate.tasks.columns import generate_columns
-from ..certificate.tasks.edges import MOST_LETTERS, generate, seeded
-from ..certificate.tasks.private import PrivateRelease
-from ..certificate.tasks.private_columns import private_columns, private_posteriors
+from ..certificate.tasks.columns import MOST_LETTERS, generate, generate_columns, seeded
+from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits

@@ -4,7 +4,7 @@ P~(x, y) = (n_x / n) p~(y|x),   p~(y|x) = sum_z p(z|x) q_z(y)                  (
 
 How many groups K? 2, 4, 8, 16, 32, until -log likelihood + (K|Y| - 1)/2 rises: AIC, at half its price a parameter. Whether any? Only if
 BIC, at log(|X|)/2 a parameter, prefers some K > 1 to one group: else p~(y|x) = p(y) and I(X;Y) = 0. Up to 32 letters all are kept,
-each shrunk by itself (`shrinkage.py`), behind the same gate. What it gains is estimated without folds: the loss of a record, if its own
+each shrunk by itself (`mixture.py`), behind the same gate. What it gains is estimated without folds: the loss of a record, if its own
 count is taken out of its letter's row and the groups stay, is -log p_-i(y|x) = log sum_z p(z|x) / q_z(y).
 """
 
@@ -24,9 +24,7 @@ from ..information import Array
 from ..joint.joint import Joint
 from ..joint.tables import LARGEST_TABLE
 from ..results import Result
-from .distinct import DistinctRows
-from .mixture import MultinomialMixture, fitted
-from .shrinkage import concentrated, log_likelihood, overall, shrunk
+from .mixture import DistinctRows, MultinomialMixture, concentrated, fitted, log_likelihood, overall, shrunk
 
 if TYPE_CHECKING:
     import pandas as pd

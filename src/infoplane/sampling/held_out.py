@@ -5,6 +5,17 @@
 W, q(y|z) and p(y) from the other parts of the records, q and p with half a pseudo-count for each y. But for what p(y) itself is off, it is
 on average at most I(Y;Z) of W in the population (less how far q is off), and it falls again where W begins to fit noise. A table's own
 I(Y;Z) never falls, and its knee has the same shape whether there is information or not.
+
+Records in parts of equal size, drawn at random from a table of counts, without a list of the records.
+
+Part g of the n_y records with outcome y is drawn without replacement from what the parts before left: multivariate hypergeometric over the
+letters x. That is the same as shuffling the records and dealing them out, stratified by y.
+
+What chance shows at a point of the plane, at this number of records; and the sentence that says so where it matters.
+
+Of a **bottleneck** I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on average, at
+most E I(X;Y) of `joint.sampling`, as I(Y;Z) <= I(X;Y). Of a **funnel** it is what was hidden: the population is the table plus noise that
+the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
 """
 
 from __future__ import annotations
@@ -13,12 +24,87 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import sparse
 
 from ..errors import InvalidOptionError
-from ..information import NATS_PER_BIT, Array
-from ..joint.joint import Joint
-from .folds import PARTS, parts_of
-from .shrinkage import HALF
+from ..formatting import counted
+from ..information import NATS_PER_BIT, Array, bits
+from ..joint.joint import MOSTLY_SAMPLING, Joint
+from .intervals import sampled_information
+from .mixture import HALF
+
+PARTS = 5
+"""Of the records, where encoders are held against records that they have not seen: each is made from four fifths of them. Measured with
+five in docs/benchmarks/coverage.md."""
+
+
+def parts_of(counts: Any, parts: int, rng: np.random.Generator) -> list[Any]:
+    """So many tables of counts, dense or ``csr_array`` as the given one is, which sum to it; their sizes differ by at most one record.
+
+    Examples
+    --------
+    >>> table = np.array([[5, 1], [2, 8]])
+    >>> found = parts_of(table, 4, np.random.default_rng(0))
+    >>> [int(part.sum()) for part in found], (sum(found) == table).all()
+    ([4, 4, 4, 4], np.True_)
+    """
+    cells = sparse.csc_array(counts)
+    records = int(cells.sum())
+    if records < 2 * parts:
+        raise InvalidOptionError(
+            f"{parts} parts need {2 * parts:,} records at least, two in each; these are {records:,}."
+        )
+    drawn = np.zeros((parts, cells.nnz), dtype=np.int64)
+    turn = 0  # which part the next record goes to: the parts take turns, whatever its y
+    for first, last in zip(cells.indptr[:-1], cells.indptr[1:], strict=True):
+        left = cells.data[first:last].astype(np.int64)
+        n_y = int(left.sum())
+        sizes = np.bincount((turn + np.arange(n_y % parts)) % parts, minlength=parts) + n_y // parts
+        turn = (turn + n_y) % parts
+        for part in range(parts - 1):
+            taken = rng.multivariate_hypergeometric(left, int(sizes[part]), method="marginals")
+            drawn[part, first:last] = taken
+            left = left - taken
+        drawn[parts - 1, first:last] = left
+    tables = [sparse.csc_array((one, cells.indices, cells.indptr), shape=cells.shape) for one in drawn]
+    return [one.tocsr() if sparse.issparse(counts) else one.toarray() for one in tables]
+
+
+def chance_of(joint: Joint, hidden_by: Array | None) -> float | None:
+    """Nats of I(Y;Z) that chance shows at this point; None unless the joint is a table of records as they are.
+
+    ``hidden_by`` is the encoder W[z, x] if it is a funnel's; of a bottleneck none is needed, and a stored one is not read for it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from infoplane import datasets
+    >>> heart = datasets.heart()
+    >>> round(chance_of(heart, None), 3), round(chance_of(heart, np.full((2, 16), 0.5)), 3)
+    (0.083, 0.0)
+    """
+    if joint.counts is None or joint.denoising is not None:
+        return None
+    return joint.expected_information if hidden_by is None else sampled_information(hidden_by, joint.counts).expected
+
+
+def caution_of(joint: Joint, iyz: float, hidden_by: Array | None) -> str | None:
+    """A sentence, if half of I(Y;Z) or more is what chance shows (bottleneck), or is added to it in the population (funnel); else None."""
+    chance = chance_of(joint, hidden_by)
+    # Nats of which nothing is to be said: a bottleneck that keeps nothing claims nothing, and a constant release leaks nothing.
+    if chance is None or chance < MOSTLY_SAMPLING * iyz or max(iyz, 0.0 if hidden_by is None else chance) < 1e-9:
+        return None
+    n = counted(joint.records or 0, "record")
+    if hidden_by is not None:
+        return (
+            f"I(Y;Z) is {bits(iyz):.3g} bits in this table and about {bits(iyz + chance):.3g} in the population: {n} do not show how "
+            "little a release leaks (leakage_bound, funnel_at_leakage with confidence)"
+        )
+    return (
+        f"I(Y;Z) is {bits(iyz):.3g} bits, of which up to {bits(chance):.3g} are what a search finds by chance in {n}: denoise, group "
+        "letters, or take more records"
+    )
+
 
 HOW = f"Held out: {PARTS} parts of the {{records:,}} records in turn, encoders and p(y|z) from the others; bits a record over p(y)."
 """What a sentence about such a choice ends with."""

@@ -38,7 +38,7 @@ from ..errors import InvalidEncoderError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits
 from ..joint.joint import check_joint
-from .fixed_encoder import SampledInformation, sampled_information
+from .intervals import SampledInformation, sampled_information
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

@@ -15,8 +15,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.contraction import contraction_bound
-from ..certificate.bottleneck.proof import RULES, Proof, estimate_cells
+from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
 from ..joint.support import Support

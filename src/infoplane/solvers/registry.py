@@ -19,8 +19,7 @@ from .merging import Merging
 from .pooling import Pooling
 from .portfolio import Portfolio
 from .root_tracking import RootTracking
-from .splitting.solver import DouglasRachford
-from .splitting.three_block import ThreeBlockADMM
+from .splitting.solver import DouglasRachford, ThreeBlockADMM
 from .submodular import Submodular
 from .tasks.multi_one import Multi1
 from .tasks.task_map import TaskMap

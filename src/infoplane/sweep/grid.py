@@ -18,7 +18,7 @@ the longest chords, by as many equal ratios of the parameter as there are pieces
 no parameter leads in between, cutting ends once the parameters are close.
 
 *Enclosed.* Between two neighbours the frontier lies in a triangle: above the chord of their runs, below the two lines that their bounds
-prove (`frontier/enclosure.py`). Its height is what is not known there. A round inserts, in the highest triangles, the parameter whose
+prove (`frontier/geometry.py`). Its height is what is not known there. A round inserts, in the highest triangles, the parameter whose
 line is parallel to the chord: it cuts off the corner, so that heights fall by about a factor of four per round, and on a straight piece of
 the frontier it closes the triangle at once. It ends once no height is above what the proofs themselves leave open.
 """
@@ -31,7 +31,7 @@ from functools import partial
 
 import numpy as np
 
-from ..frontier.enclosure import Line
+from ..frontier.geometry import Line
 from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
 from ..joint.joint import Joint

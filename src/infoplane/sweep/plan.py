@@ -29,7 +29,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..frontier.enclosure import has_plane, supporting_line
+from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array, encoder_entropies, plane_points
 from ..joint.joint import Joint, unlabelled
 from ..joint.support import Support

@@ -29,16 +29,15 @@ import numpy as np
 
 from ..errors import InvalidOptionError, UnsupportedProblemError
 from ..formatting import counted
-from ..frontier.enclosure import Line, supporting_line
 from ..frontier.frontier import Frontier
+from ..frontier.geometry import Line, supporting_line
 from ..frontier.knee import Suggestion, suggest
 from ..information import NATS_PER_BIT, Array, bits, rel_entr
 from ..joint.joint import Joint
 from ..problem import Notation, bottleneck, is_bottleneck, named_family
 from ..results import Result
 from ..sampling.denoising import counts_of
-from ..sampling.folds import PARTS, parts_of
-from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
+from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, parts_of, without_each_part
 from ..sampling.intervals import interval_of, relevance
 from ..sampling.leakage import checked_confidence
 from ..solution import Solution
@@ -47,7 +46,7 @@ from .sweep import sweep
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..frontier.reuse import BestAnswer
+    from ..frontier.geometry import BestAnswer
 
 GROUPS = 10
 """Ten sweeps; more would narrow t_9 by a few per cent."""

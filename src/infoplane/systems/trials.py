@@ -27,9 +27,9 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ..errors import InvalidOptionError
-from ..frontier.curve import KnownCurve
 from ..information import Array, bits, plane_point
 from ..solvers.proving import NO_PROOF
+from .curve import KnownCurve
 from .given import System
 
 if TYPE_CHECKING:

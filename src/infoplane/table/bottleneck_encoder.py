@@ -20,11 +20,9 @@ from ..checks import check_flag, check_one_of, whole_number
 from ..errors import InvalidOptionError
 from ..formatting import alternatives, label_text
 from ..information import Array, IntArray
-from .column_groups import cross_counts, interval_edges
-from .encoded_feature import OUTPUTS, EncodedFeature
+from .encoded_feature import OUTPUTS, EncodedFeature, OperatingPoint, cross_counts, interval_edges
 from .frame_transformer import FrameTransformer, is_number
 from .letters import CategoryLetters, IntervalLetters, ProductLetters
-from .operating_point import OperatingPoint
 
 # isort: split
 # After frame_transformer, which says what to install where scikit-learn is missing.

@@ -23,7 +23,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import NATS_PER_BIT, Array, bits, plane_point
 from ..sampling.intervals import interval_of, relevance
-from ..table.partition_curve import partition_curve
+from ..table.partition import partition_curve
 from .drawing import COLOURS, GREY, INK, SIZES, TITLE, name_points, new_axes, new_figure, tidy
 
 if TYPE_CHECKING:
@@ -31,9 +31,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from ..frontier.release_frontier import ReleaseFrontier
     from ..posterior.merge_path import MergePath
-    from ..table.compare_releases import ReleaseComparison
+    from ..table.compare_releases import ReleaseComparison, ReleaseFrontier
     from ..table.encoded_feature import EncodedFeature
 
 CAP_COLOURS = ("#0072b2", "#d55e00", "#009e73", "#b5568f", "#b97f00", "#3f9bd0")

@@ -15,13 +15,13 @@ import numpy as np
 from ..checks import positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
-from ..frontier.enclosure import is_enclosed
 from ..frontier.frontier import Frontier
+from ..frontier.geometry import is_enclosed
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
 from ..problem import bottleneck, named_family
-from ..sampling.caution import chance_of
+from ..sampling.held_out import chance_of
 from ..solution import Solution
 from .drawing import (
     COLOURS,

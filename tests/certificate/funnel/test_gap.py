@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from infoplane.certificate.certificate import Limits
+from infoplane.certificate.certify import certify_funnel
 from infoplane.certificate.funnel import gap
-from infoplane.certificate.funnel.gap import certify_funnel, coarser, simple_bound
+from infoplane.certificate.funnel.gap import coarser, simple_bound
 from infoplane.joint.support import Support
 from strategies import joints
 

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.certificate.tasks.boxes import Asked, search_boxes
-from infoplane.certificate.tasks.private_columns import Silent
+from infoplane.certificate.tasks.private import Silent
 from infoplane.information import entr
 from infoplane.joint.support import Support
 from infoplane.posterior.task_form import TaskForm

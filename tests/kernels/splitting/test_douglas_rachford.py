@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.solvers.splitting.penalty import penalty_threshold
+from infoplane.solvers.splitting.thresholds import penalty_threshold
 from recursions import augmented, python_iterates
 
 

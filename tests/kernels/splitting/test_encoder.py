@@ -1,4 +1,4 @@
-"""The encoder block's argmin against its slow twin, or against the conditions that define it."""
+"""The encoder block's argmin against its slow twin, or against the conditions that define it; its dual with many unknowns."""
 
 import numpy as np
 import pytest
@@ -80,3 +80,61 @@ def test_divergence_is_exact_for_small_and_large_steps():
         terms = W * np.where(np.abs(ratio) < 1e-4, ratio**2 / 2 - ratio**3 / 6, (1 + ratio) * np.log1p(ratio) - ratio)
         # Logarithms of W carry a rounding of 1e-16, which is all that limits the smallest steps.
         assert found == pytest.approx(float((terms * split.p_x).sum()), rel=1e-4 + 1e-15 / size**1.5)
+
+
+HEART = JOINTS["heart"]
+
+
+def argmin(split, shares, x, s, c, W):
+    return encoder.dual_newton(split, np.zeros_like(W), -shares.a[1], x, s, c, W)
+
+
+def value_of(split, shares, V, x, s, c):
+    return twins.encoder_value(split.P, V, V, shares.a, shares.d) + twins.penalty(V @ split.M, x, s, c)
+
+
+def test_the_product_is_the_matrix_of_second_differences_of_the_dual():
+    split, shares, W, _x, _s, c = setting("ib-2", JOINTS["paper"], seed=1)
+    k, m = -shares.a[1], np.random.default_rng(0).standard_normal(c.shape)
+
+    def gradient(m):
+        score = m @ split.features / k
+        e = np.exp(score - score.max(0))
+        return m / c + (e / e.sum(0)) @ split.M
+
+    W = encoder._primal(split.features, np.zeros_like(W), k, m, np.empty(W.shape[1]))
+    d = np.random.default_rng(2).standard_normal(c.shape)
+    slopes = (gradient(m + 1e-6 * d) - gradient(m - 1e-6 * d)) / 2e-6
+    np.testing.assert_allclose(encoder.hessian_product(split, W, k, c, d), slopes, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("joint", JOINTS.values(), ids=JOINTS)
+def test_conjugate_gradients_solve_the_system_that_is_written_down(joint):
+    split, shares, W, _x, _s, c = setting("ib-2", joint, seed=3)
+    k, gradient = -shares.a[1], np.random.default_rng(0).standard_normal(c.shape)
+    dense, found = np.empty_like(c), np.empty_like(c)
+    fall = encoder.newton_direction(split, W, k, c, gradient, dense)
+    diagonal, ray = encoder._preconditioner(split, W, k, c)
+    assert encoder.conjugate_direction(split, W, k, c, diagonal, ray, gradient, found, 1e-10) == pytest.approx(fall)
+    np.testing.assert_allclose(found, dense, rtol=1e-7, atol=1e-9 * np.abs(dense).max())
+    early = encoder.conjugate_direction(split, W, k, c, diagonal, ray, gradient, found, 0.9)
+    assert early > 0  # a direction of descent, however early it ends
+
+
+def test_many_unknowns_are_solved_like_few(monkeypatch):
+    """Exactly to rounding, from any multiplier; majorising to a share, with a block that falls by nearly as much."""
+    split, shares, W, x, s, c = setting("ib-2", HEART, seed=2, clusters=6)
+    dense = argmin(split, shares, x, s, c, W)
+    monkeypatch.setattr(encoder, "DENSE", 0)
+    exact = split._replace(inner_tol=1e-12)
+    np.testing.assert_allclose(argmin(exact, shares, x, s, c, W), dense, atol=1e-9)
+    np.testing.assert_allclose(
+        argmin(exact, shares, x, s, c, W), dense, atol=1e-9
+    )  # begins with the multiplier that the first one left
+    exact.m[0, 0] = np.nan
+    rough = argmin(split, shares, x, s, c, W)
+    before, after, best = (value_of(split, shares, V, x, s, c) for V in (W, rough, dense))
+    assert 1e-7 < np.abs(rough - dense).max() < 0.05
+    assert before - after > 0.9 * (before - best)
+    gap = (c * ((rough - dense) @ split.M) ** 2).sum() ** 0.5
+    assert gap <= encoder.SHARE * (c * ((rough - W) @ split.M) ** 2).sum() ** 0.5

@@ -1,4 +1,4 @@
-"""What a block of one's own must keep to, and that a run is called stationary only where its blocks say so."""
+"""What a block of one's own must keep to, that a run is called stationary only where its blocks say so, and the sets it may lie in."""
 
 import os
 import signal
@@ -9,7 +9,7 @@ import threadpoolctl
 from scipy import sparse
 
 import infoplane as ip
-from infoplane.solvers.splitting.block import BoundBlock
+from infoplane.solvers.splitting.block import BoundBlock, minimise, on_simplex
 
 
 class Bowl:
@@ -216,3 +216,23 @@ def test_no_time_at_all_is_a_limit():
     assert found.status is ip.Status.ITERATION_LIMIT
     assert found.iterations == len(found.losses) == 0
     assert found.objective == 7.0
+
+
+def test_columns_of_a_table_are_projected_one_by_one():
+    rng = np.random.default_rng(0)
+    table = rng.standard_normal((5, 4))
+    found = on_simplex(table)
+    np.testing.assert_allclose(found.sum(axis=0), 1.0)
+    for j in range(4):
+        np.testing.assert_allclose(found[:, j], on_simplex(table[:, j]))
+    for _ in range(200):  # no other point of the simplex is nearer
+        other = rng.dirichlet(np.ones(5), size=4).T
+        assert (((table - found) ** 2).sum(axis=0) <= ((table - other) ** 2).sum(axis=0) + 1e-12).all()
+
+
+def test_a_minimum_at_an_edge_of_the_simplex_and_one_inside():
+    """|u - centre|^2 with its centre outside, where the answer is a projection, and inside."""
+    rng = np.random.default_rng(1)
+    for centre in (rng.standard_normal(6), rng.dirichlet(np.ones(6))):
+        found = minimise(lambda u, m=centre: (float(((u - m) ** 2).sum()), 2.0 * (u - m)), np.full(6, 1 / 6), "simplex")
+        np.testing.assert_allclose(found, on_simplex(centre), atol=1e-12)

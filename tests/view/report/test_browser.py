@@ -10,7 +10,7 @@ import infoplane as ip
 from browser import Opened
 from infoplane import formatting
 from infoplane.encoder.encoder import distinct_clusters
-from infoplane.frontier.curve import KnownCurve
+from infoplane.systems.curve import KnownCurve
 from infoplane.systems.efficiency import place
 from infoplane.systems.given import read_systems
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.frontier.curve import KnownCurve
+from infoplane.systems.curve import KnownCurve
 from infoplane.systems.efficiency import place
 from infoplane.systems.given import read_systems
 from infoplane.view.report.contents import Allowance, contents, label_text

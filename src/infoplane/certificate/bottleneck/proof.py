@@ -7,28 +7,127 @@ sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
 
 lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over boxes of the Y-simplex (compiled, see
 `kernels/bottleneck_proof`); where a box shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+
+What always holds, whatever |Y| is, is contraction, and both ends of the curve:
+
+    I(Y;Z) <= eta I(X;Z),   I(Y;Z) <= I(X;Y)   =>   gamma I(X;Z) - I(Y;Z) >= -max(0, 1 - gamma/eta) I(X;Y)
+
+eta is Dobrushin's coefficient max_{x,x'} TV(p(y|x), p(y|x')), which bounds the strong data-processing constant of Kullback-Leibler
+divergence from above (proof: docs/explanation/certificates.md). The squared maximal correlation bounds it from below: no use here.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
 from ...formatting import counted
-from ...information import Array, entropy
+from ...information import Array, entropy, mutual_information
 from ...joint.support import Support
-from ...kernels.bottleneck_proof.envelope import search
+from ...kernels.bottleneck_proof import envelope as kernel
+from ...kernels.bottleneck_proof.cell_bound import THIN
 from ...kernels.common.numerics import UNIT
-from ...posterior.form import gamma_of, imbalance
-from ...posterior.letters import Letters
+from ...kernels.common.rows import Integers
+from ...posterior.form import Letters, dobrushin, gamma_of, imbalance
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget
-from .contraction import contraction_bound
-from .partition import Partition, bytes_of
+
+
+def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:
+    """-rho_zy max(0, 1 - gamma/eta) I(X;Y), rounded down: a lower bound of every encoder's loss, in nats."""
+    gamma = -problem.rho_zx / problem.rho_zy
+    n_x, n_y = support.P.shape
+    off = imbalance(support, problem)
+    if gamma >= 1.0:
+        return -off
+    eta = min(dobrushin(support.T) + 4.0 * (n_y + 4.0) * UNIT, 1.0)
+    if gamma >= eta:
+        return -off
+    information = mutual_information(support.P)
+    rounding = 4.0 * (n_x + n_y + 32.0) * UNIT * (information + 1.0)
+    return -problem.rho_zy * (1.0 - gamma / eta) * (information + rounding) - off
+
+
+A = TypeVar("A", Array, Integers, kernel.Shorts, kernel.Singles)
+
+
+def bytes_of(letters: int) -> int:
+    """What one box takes, for so many letters of Y."""
+    return 24 * letters + 42
+
+
+class Partition:
+    """Boxes that hold every Tq whose value may lie below a target, for one lambda; arrays grow as boxes are cut."""
+
+    def __init__(self, T: Array) -> None:
+        n_y = T.shape[0]
+        off = (
+            4.0 * (n_y + 24.0) * UNIT
+        )  # entries of T are quotients, right to |Y| units; letters with equal columns were merged
+        self.boxes = kernel.Boxes(
+            low=(T.min(axis=1) * (1.0 - off))[None].copy(),
+            high=np.clip(T.max(axis=1) * (1.0 + off), THIN, 1.0)[None].copy(),
+            multipliers=np.zeros((1, 2 * n_y), dtype=np.float32),
+            bounds=np.full(1, -np.inf),
+            letters=np.zeros(1, dtype=np.int16),
+            points=np.zeros(1),
+            heap=np.zeros(1, dtype=np.int64),
+            spare=np.zeros(1, dtype=np.int64),
+            counts=np.zeros(5, dtype=np.int64),
+            levels=np.full(2, np.inf),
+            lowest=np.full(n_y, 1.0 / n_y),
+        )
+
+    @property
+    def left(self) -> int:
+        """Boxes that are still open."""
+        return int(self.boxes.counts[kernel.OPEN])
+
+    @property
+    def cuts(self) -> int:
+        """Boxes that were ever cut in two."""
+        return int(self.boxes.counts[kernel.CUTS])
+
+    @property
+    def disputed(self) -> int:
+        """Claims of the search that a second computation did not confirm."""
+        return int(self.boxes.counts[kernel.DISPUTED])
+
+    @property
+    def least(self) -> float:
+        """Proven lower bound of f(q) - lambda.q over all q, once the first box has been weighed."""
+        lowest = float(self.boxes.levels[kernel.CLOSED])
+        return min(lowest, float(self.boxes.bounds[self.boxes.heap[0]])) if self.left else lowest
+
+    @property
+    def met(self) -> float:
+        """The lowest value of f(q) - lambda.q met."""
+        return float(self.boxes.levels[kernel.LOWEST])
+
+    def grow(self, cuts: int) -> None:
+        """Room for so many cuts more."""
+        old = self.boxes
+        places = int(old.counts[kernel.PLACES])
+        if len(old.bounds) - places >= cuts:
+            return
+        self.boxes = old._replace(
+            **{
+                name: _longer(getattr(old, name), places, cuts)
+                for name in ("low", "high", "multipliers", "bounds", "letters", "points", "heap", "spare")
+            }
+        )
+
+
+def _longer(array: A, filled: int, more: int) -> A:
+    """The rows in use, with half as much room again, and for `more`."""
+    filled = max(filled, 1)
+    longer = np.empty((filled + filled // 2 + more, *array.shape[1:]), dtype=array.dtype)
+    longer[:filled] = array[:filled]
+    return longer
 
 
 class ProofRules(NamedTuple):
@@ -214,7 +313,7 @@ class Proof:
         while True:
             partition.grow(cuts + 1)
             before = partition.cuts
-            search(dual, partition.boxes, target, cuts)
+            kernel.search(dual, partition.boxes, target, cuts)
             self.budget.cells_spent += partition.cuts - before
             if partition.disputed:
                 self._retract(

@@ -2,7 +2,7 @@
 
 A cap on the lift, |log p(s|z)/p(s)| <= eps, is L = e^-eps p_s, U = e^eps p_s; on its upper side alone L = 0. A smallest group of N expected
 records among n leaves q_x <= p_x n / N, since p(z) q_x <= p_x. Local searches go by successive linear programmes
-(`kernels/funnel_proof/capped_descent.py`), the proof by branch and bound (`kernels/funnel_proof/capped_boxes.py`).
+(`kernels/funnel_proof/capped_boxes.py`), the proof by branch and bound (`kernels/funnel_proof/capped_boxes.py`).
 """
 
 from __future__ import annotations
@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...information import Array, entr
-from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped
-from ...kernels.funnel_proof.capped_descent import descend_within
+from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, descend_within
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
 from ...posterior.channel import EPS, LIMITS, MEMORY, Channel
 from ...posterior.programme import Point, Programme

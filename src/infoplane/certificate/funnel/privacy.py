@@ -27,8 +27,7 @@ from ...information import Array, IntArray, bits, entr
 from ...joint.joint import check_joint
 from ...joint.support import Support
 from ...posterior.channel import EQUAL
-from ...posterior.linear import linear_programme, repaired
-from ...posterior.programme import encoder_of
+from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget, Stopped
 from ...solution import Run, finished

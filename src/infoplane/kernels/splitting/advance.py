@@ -1,27 +1,163 @@
 """Many runs of one formulation, each of which ends on its own: the loop around Solver I and Solver II.
 
-The recursions are those of `douglas_rachford`, compiled (`blocks`). State lives in arrays with one row per run and is updated in
-place, so that a caller may advance a few hundred iterations at a time, show progress, be interrupted, and go on. One iteration of a run is
+State lives in arrays with one row per run and is updated in place, so that a caller may advance a few hundred iterations at a time, show
+progress, be interrupted, and go on. One iteration of a run is
 
 1. `_tune`                   the automatic penalty follows the masses
-2. `iterate`                 one step of the recursion
-3. `stopping`                residuals, the trace, and whether the run has ended
+2. `iterate`                 one step of the recursion, `douglas_rachford` compiled for p, q = W, v or v, W and A p, B q = W M, v or v, W M
+3. `measure`                 residuals, the trace, and whether the run has ended
 4. `_dead`, `_without_dead`  clusters that have lost their mass are dropped; or else
-5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail (`acceleration`)
+5. `_looked_ahead`           every STRIDE iterations, a leap along a slow tail
+
+*The automatic penalty.* Each row of the constraint gets kappa times the curvature of its own entropy,
+
+    c_zj = kappa boost_zj max(|h_j|, floor) / mass_zj,   the curvature of h_j H(v_j) in v_zj being |h_j| / v_zj.
+
+From some iteration on it may no longer be lowered (`Setting.settled`). Then it changes finitely often while masses stay above some eps:
+each reset multiplies it by 1/LOW at least, and it never exceeds kappa |h| / eps. After the last reset it is constant, as theorems want it.
+
+*Leaps.* Near a limit the iterates move along one slow mode, W_k - W* ~ r^k. Two successive displacements over a stride of iterations, D0
+and D1, give its factor r = <D1, D0> / <D0, D0> over that stride, and D1 r / (1 - r) is the displacement that is left (Aitken). Where the
+mode grows, r >= 1, the run is leaving a saddle, and a short leap in the same direction leaves it sooner. nu is extrapolated with W, and
+v = W M. A leap is kept if neither the loss nor the augmented Lagrangian rises: residuals, which are small at saddles too, do not decide.
 """
+
+import math
 
 import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import entry, inlined, part
 from ..common.numerics import safe_log
-from ..common.rows import FAILED, RUNNING, Flags, Integers, copy_rows, kept_rows, load, mark_dead_in_both, matmul, save
-from .acceleration import STRIDE, leap
-from .blocks import step_one, step_two
-from .measure import augmented_lagrangian, lagrangian, loss_and_stationarity
-from .penalty import FLOOR, remember_raises, retune
-from .stopping import is_finite, judge, measure, record_iteration
+from ..common.rows import (
+    DEAD,
+    FAILED,
+    RUNNING,
+    Flags,
+    Integers,
+    copy_rows,
+    kept_rows,
+    load,
+    mark_dead_in_both,
+    matmul,
+    save,
+)
+from .douglas_rachford import solver_one, solver_two
+from .encoder import argmin_encoder
+from .gradient import gradient_encoder, gradient_marginal
+from .marginal import argmin_marginal
+from .measure import (
+    augmented_lagrangian,
+    is_finite,
+    judge,
+    lagrangian,
+    loss_and_stationarity,
+    measure_run,
+    record_iteration,
+)
 from .tables import Iterate, Setting, Split, State, Tables, Tail, Weights
+
+
+@inlined
+def _argmin(split: Split, of_encoder: bool, x: Array, s: Array, c: Array, u: Array) -> Array:
+    """The argmin of one block, started at u."""
+    if split.gradient:
+        return gradient_encoder(split, x, s, c, u) if of_encoder else gradient_marginal(split, x, s, c, u)
+    return argmin_encoder(split, x, s, c, u) if of_encoder else argmin_marginal(split, x, s, c, u)
+
+
+@inlined
+def _argmin_p(split: Split, x: Array, s: Array, c: Array, p: Array) -> Array:
+    return _argmin(split, split.encoder_first, x, s, c, p)
+
+
+@inlined
+def _argmin_q(split: Split, x: Array, s: Array, c: Array, q: Array) -> Array:
+    return _argmin(split, not split.encoder_first, x, s, c, q)
+
+
+@inlined
+def _A(split: Split, p: Array) -> Array:
+    return matmul(p, split.M) if split.encoder_first else p
+
+
+@inlined
+def _B(split: Split, q: Array) -> Array:
+    return q if split.encoder_first else matmul(q, split.M)
+
+
+step_one = inlined(solver_one(_argmin_p, _argmin_q, _A, _B))
+"""One iteration of Solver I: p, q, nu from (split, p, q, nu, c, alpha)."""
+
+step_two = inlined(solver_two(_argmin_p, _argmin_q, _A, _B))
+"""One iteration of Solver II."""
+
+# A penalty is reset only when it leaves this band around its target, so that it is constant near the limit.
+LOW, HIGH = 0.85, 1.3
+FLOOR = 0.05  # smallest weight, relative to the largest rho, that an entropy counts with in its penalty
+
+
+@part
+def retune(h: Array, mass: Array, c: Array, boost: Array, kappa: float, floor: float, may_fall: bool) -> None:
+    """Reset the entries of c that have left [LOW, HIGH] times their target, in place; those above it only if c may fall."""
+    for z in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            # 1e14 times a mass near 1 still leaves two digits beside it.
+            target = min(kappa * boost[z, j] * max(abs(h[j]), floor) / max(mass[z, j], DEAD), 1e14)
+            if c[z, j] < LOW * target or (may_fall and c[z, j] > HIGH * target):
+                c[z, j] = target
+
+
+@part
+def remember_raises(boost: Array, c: Array, before: Array) -> None:
+    """A row whose penalty a step had to raise keeps the factor, since otherwise `retune` would undo it in every iteration."""
+    for z in range(c.shape[0]):
+        for j in range(c.shape[1]):
+            boost[z, j] *= c[z, j] / before[z, j]
+
+
+STRIDE = 50  # iterations between two displacements
+
+
+@inlined
+def leap(
+    split: Split, rho: Weights, W: Array, W_1: Array, W_0: Array, nu: Array, nu_1: Array
+) -> tuple[bool, Array, Array]:
+    """Extrapolate the slow mode from W, and W_1 and W_0 one and two strides earlier.
+
+    Returns whether the leap is to be made, and W and nu: the new ones, or those given if it is not.
+    """
+    dot, square_0, square_1, largest = 0.0, 0.0, 0.0, 0.0
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            d_1, d_0 = W[z, i] - W_1[z, i], W_1[z, i] - W_0[z, i]
+            dot += split.p_x[i] * d_1 * d_0
+            square_0 += split.p_x[i] * d_0 * d_0
+            square_1 += split.p_x[i] * d_1 * d_1
+            largest = max(largest, abs(d_1))
+    # Successive displacements of a cosine above 0.95 count as one mode.
+    if dot <= 0.95 * math.sqrt(square_0 * square_1) or square_1 == 0.0:
+        return False, W, nu
+    r = dot / square_0
+    # At most 100 times the last displacement, 5 times from a saddle; and no entry moves by more than 0.1: nu is extrapolated too, and a
+    # mode is straight near its limit only.
+    far = min(min(r / (1.0 - r), 100.0) if r < 1.0 else 5.0, 0.1 / largest)
+    new, nu_new = np.empty_like(W), np.empty_like(nu)
+    for z in range(W.shape[0]):
+        for i in range(W.shape[1]):
+            # A tenth of an entry stays: a cluster that vanishes does so by the recursion itself.
+            new[z, i] = max(W[z, i] + far * (W[z, i] - W_1[z, i]), 0.1 * W[z, i])
+        for j in range(nu.shape[1]):
+            nu_new[z, j] = nu[z, j] + far * (nu[z, j] - nu_1[z, j])
+    for i in range(W.shape[1]):
+        total = 0.0
+        for z in range(W.shape[0]):
+            total += new[z, i]
+        for z in range(W.shape[0]):
+            new[z, i] /= total
+    if lagrangian(split, new, rho) > lagrangian(split, W, rho):
+        return False, W, nu
+    return True, new, nu_new
 
 
 @part
@@ -197,7 +333,7 @@ def advance(tables: Tables, setting: Setting, state: State, steps: Integers, tra
                 break
             if automatic:
                 remember_raises(now.boost, now.c, c_before)
-            loss = measure(split, setting, state, r, now, before, rho, record)
+            loss = measure_run(split, setting, state, r, now, before, rho, record)
             if record:
                 record_iteration(split, setting, now, loss, state.residuals[r], trace[r, step])
             state.outcome[r] = judge(setting, state, r, now, before)

@@ -52,7 +52,7 @@ class Setting(NamedTuple):
     )
     gradient: bool  # are argmins the paper's gradient steps (else exact)?
     first_step: float  # where back-tracking begins, if they are
-    accelerate: bool  # extrapolate slow tails, see `acceleration.leap`
+    accelerate: bool  # extrapolate slow tails, see `advance.leap`
     stop: Integers  # (1,)      not 0 once the caller wants what there is; looked at inside long steps
 
 
@@ -65,7 +65,7 @@ class State(NamedTuple):
     c: Array  # (R, |Z|, m)
     boost: Array  # (R, |Z|, m)  factors by which steps had to raise the automatic penalty
     m: Array  # (R, |Z|, m)      multipliers of the encoder block where its dual has many unknowns; begins with NaN if not known
-    W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `acceleration.leap`
+    W_1: Array  # (R, |Z|, |X|)  where the run was one stride ago, for `advance.leap`
     W_0: Array  # (R, |Z|, |X|)  ... and two strides ago
     nu_1: Array  # (R, |Z|, m)
     looks: Integers  # (R,)      how many of these are from the present tail
@@ -88,7 +88,7 @@ class Iterate(NamedTuple):
 
 
 class Tail(NamedTuple):
-    """Where one run stood one stride and two strides ago, for `acceleration.leap`."""
+    """Where one run stood one stride and two strides ago, for `advance.leap`."""
 
     W_1: Array
     W_0: Array

@@ -20,8 +20,8 @@ from ...runtime.budget import Budget
 from ..driver import advanced
 from ..job import Job
 from ..shared.starts import make_starts, seed_sequence
-from .descent import curvatures, descent
 from .solver import DouglasRachford, SplittingIteration
+from .thresholds import curvatures, descent
 
 
 class Standing(NamedTuple):

@@ -28,8 +28,7 @@ from ...runtime.budget import Budget
 from ...runtime.threads import one_blas_thread, stopped_by_control_c
 from ...solution import Exponent, Rate, fit_exponent, fit_rate
 from ...status import Residuals, Status, judge
-from .block import Block, BoundBlock
-from .sets import Place, checked_place
+from .block import Block, BoundBlock, Place, checked_place
 from .thresholds import over_relaxed
 
 STILL = 10

@@ -16,13 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certificate.tasks.boxes import Asked, search_boxes
-from ...certificate.tasks.edges import generate, seeded
+from ...certificate.tasks.columns import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
 from ...joint.support import Support
 from ...kernels.common.rows import RUNNING, STATIONARY
-from ...posterior.linear import linear_programme
-from ...posterior.programme import encoder_of
+from ...posterior.programme import encoder_of, linear_programme
 from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian

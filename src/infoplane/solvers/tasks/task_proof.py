@@ -4,7 +4,7 @@
 
 gamma > 0: lambda in closed form from the best encoder, the minimum by boxes of u = T_u q (`certificate/tasks/boxes`); a posterior that
 violates the bound becomes a cluster, the map settles, and again. gamma = 0: lambda from a linear programme over posteriors, priced on
-edges if the secret is binary (`certificate/tasks/edges`), else by boxes.
+edges if the secret is binary (`certificate/tasks/columns`), else by boxes.
 """
 
 from __future__ import annotations
@@ -17,10 +17,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certificate.certificate import Limits
+from ...certificate.challenge import TaskOutcome, upheld
 from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
-from ...certificate.tasks.challenge import TaskOutcome, upheld
-from ...certificate.tasks.columns import generate_columns
-from ...certificate.tasks.edges import MOST_LETTERS, generate, seeded
+from ...certificate.tasks.columns import MOST_LETTERS, generate, generate_columns, seeded
 from ...information import Array, entr
 from ...posterior.task_columns import TaskColumns, missing
 from ...posterior.task_form import TaskForm

@@ -17,9 +17,8 @@ from ...encoder.clusters import cluster_names, typical
 from ...encoder.encoder import SAME_POSTERIOR, distinct_clusters
 from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted, label_text, shortened
-from ...frontier.enclosure import Enclosure, is_enclosed
 from ...frontier.frontier import Frontier
-from ...frontier.reuse import as_read
+from ...frontier.geometry import Enclosure, is_enclosed
 from ...information import Array, bits
 from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
@@ -82,7 +81,7 @@ def contents(
 ) -> dict[str, Any]:
     """The page of a frontier, with the traces of its runs or without."""
     stored = frontier
-    frontier, numbers, answers = as_read(stored)
+    frontier, numbers, answers = _as_read(stored)
     joint, best = frontier.joint, _best_of_each_solver(stored, answers)
     rows = _thinned_rows(frontier, answers, best, allowance.runs)
     at = {row: index for index, row in enumerate(rows)}
@@ -127,6 +126,22 @@ def contents(
             *(_trace_notes(best, recorded) if traces else ()),
         ],
     }
+
+
+def _as_read(frontier: Frontier) -> tuple[Frontier, list[int], list[int]]:
+    """A frontier whose runs include the answers from elsewhere: they follow the stored ones, each as a run here.
+
+    Also the number of the run that found each encoder, and where the best answer of each parameter stands.
+    """
+    answers, stored = frontier.best_answers(), len(frontier)
+    moved = [answer for answer in answers if answer.is_moved]
+    places = iter(range(stored, stored + len(moved)))
+    best = [next(places) if answer.is_moved else answer.row for answer in answers]
+    numbers = [*range(stored), *(answer.row for answer in moved)]
+    if moved:
+        runs = [*frontier.runs, *(answer.run for answer in moved)]
+        frontier = Frontier(frontier.joint, runs, complete=frontier.complete, provenance=frontier.provenance)
+    return frontier, numbers, best
 
 
 def _summary(frontier: Frontier) -> str:
