@@ -21,7 +21,7 @@ from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
 from infoplane.solution import Run
 from infoplane.solvers.driver import advanced, runs_of
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
+from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside

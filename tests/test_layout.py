@@ -276,8 +276,6 @@ TESTED_ELSEWHERE = {
     "frontier.verify": "verification/test_verify.py, which calls it",
     "joint.columns": "joint/test_frames.py, joint/test_lazy_frames.py and joint/test_binning.py",
     "kernels.common.rows": "every kernel that copies rows",
-    "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
-    "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
     "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",

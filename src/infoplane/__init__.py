@@ -51,14 +51,11 @@ from .solve import solve
 from .solvers.annealing import Annealing
 from .solvers.base import PathSolver, Solver
 from .solvers.columns import Columns
-from .solvers.constrained.bregman_projection import BregmanProjection
-from .solvers.constrained.em_funnel import EMFunnel
-from .solvers.constrained.transport_bottleneck import TransportBottleneck
+from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
 from .solvers.driver import Iteration, Progress
 from .solvers.envelope import Envelope
-from .solvers.fixed_point.accelerated import Accelerated
-from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
+from .solvers.fixed_point import Accelerated, BlahutArimoto
 from .solvers.job import Job
 from .solvers.merging import Merging
 from .solvers.plain import PlainIteration

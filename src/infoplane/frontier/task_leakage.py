@@ -35,7 +35,7 @@ from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import Run, finished
 from ..solvers.job import Job
-from ..solvers.shared.capping import merged
+from ..solvers.shared.resizing import merged
 from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
 from ..status import Residuals, Status, proven

@@ -34,7 +34,7 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
-from ..kernels import merging as kernel
+from ..kernels import partitions as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result
 

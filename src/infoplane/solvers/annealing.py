@@ -3,8 +3,8 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
-every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
+Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`resizing.from_letters`), and at
+every tenth gamma the dual is asked for clusters that are missing (`resizing.grown`). Otherwise, where a start has fewer clusters than
 letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
 whatever the path begins with.
 
@@ -29,9 +29,9 @@ from ..runtime.budget import Stopped
 from ..runtime.compiling import own_clock
 from ..solution import Run
 from .base import PathSolver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
-from .shared.growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .shared.resizing import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
 
 
 @dataclass(frozen=True)

@@ -27,8 +27,8 @@ from ..status import Residuals, proven
 from .base import PathSolver
 from .job import Job
 from .portfolio import EFFORT
-from .shared.capping import fitted
 from .shared.fallback import LEAST, default_encoder
+from .shared.resizing import fitted
 from .shared.sparse_columns import GENERATION
 
 

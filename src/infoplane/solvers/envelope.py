@@ -25,10 +25,10 @@ from ..problem import MarkovLagrangian, posterior_form_below
 from ..solution import Run
 from ..status import Status, proven
 from .base import PathSolver, Solver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
-from .shared.capping import fitted, merged
 from .shared.fallback import LEAST, default_encoder
+from .shared.resizing import fitted, merged
 
 POLISH: Solver = Accelerated()
 """What makes the answer stationary."""

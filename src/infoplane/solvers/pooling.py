@@ -29,7 +29,7 @@ from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..runtime.budget import Stopped
 from ..solution import Run, Trace
 from .base import PathSolver, Solver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
 from .splitting.solver import DouglasRachford
 

@@ -8,13 +8,10 @@ from ..problem import MarkovLagrangian, family_of
 from .annealing import Annealing
 from .base import Solver
 from .columns import Columns
-from .constrained.bregman_projection import BregmanProjection
-from .constrained.em_funnel import EMFunnel
-from .constrained.transport_bottleneck import TransportBottleneck
+from .constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .difference_of_convex import DifferenceOfConvex
 from .envelope import Envelope
-from .fixed_point.accelerated import Accelerated
-from .fixed_point.blahut_arimoto import BlahutArimoto
+from .fixed_point import Accelerated, BlahutArimoto
 from .merging import Merging
 from .pooling import Pooling
 from .portfolio import Portfolio

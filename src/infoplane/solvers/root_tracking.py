@@ -31,9 +31,9 @@ from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
 from ..solution import Run
 from .base import PathSolver
-from .fixed_point.blahut_arimoto import BlahutArimoto
+from .fixed_point import BlahutArimoto
 from .job import Job
-from .shared.growth import briefly
+from .shared.resizing import briefly
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ from ..runtime.budget import Budget
 from ..runtime.threads import Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
 from ..solvers.driver import Callback, together
-from ..solvers.fixed_point.accelerated import Accelerated
+from ..solvers.fixed_point import Accelerated
 from ..solvers.job import Job
 from ..solvers.shared.starts import default_init, make_starts, seed_sequence
 

@@ -48,7 +48,7 @@ from ..problem import bottleneck
 from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.mixture import HALF, DistinctRows
 from ..solve import solve
-from ..solvers.shared.intervals import line_cuts, prebins
+from ..solvers.shared.few_clusters import line_cuts, prebins
 from .letters import IntervalLetters, Letters, looked_up
 from .partition import FINEST, partition, partition_curve
 

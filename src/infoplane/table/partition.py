@@ -50,8 +50,17 @@ from ..runtime.threads import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solution import EncoderView
 from ..solve import solve
-from ..solvers.shared.few_clusters import best_map, maps_of_all_sizes, tree
-from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts
+from ..solvers.shared.few_clusters import (
+    Cuts,
+    best_map,
+    line_cuts,
+    lost_in,
+    maps_of_all_sizes,
+    prebins,
+    rising_cuts,
+    sorted_cuts,
+    tree,
+)
 from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:

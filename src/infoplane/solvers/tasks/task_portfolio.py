@@ -29,7 +29,7 @@ from ...solution import Run
 from ..base import PathSolver
 from ..driver import drive
 from ..job import Job, work_of
-from ..shared.capping import merged
+from ..shared.resizing import merged
 from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 
 

@@ -28,7 +28,7 @@ from ...solution import Run
 from ...status import proven
 from ..base import PathSolver
 from ..job import Job
-from ..shared.capping import merged
+from ..shared.resizing import merged
 from ..shared.starts import make_starts, seed_sequence
 from .task_map import form_of, task_refusal
 from .task_portfolio import TaskPortfolio, settled
