@@ -16,11 +16,10 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
-from infoplane.runtime.budget import Budget
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solution import Run
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.joint.joint import Support
+from infoplane.results import Run
+from infoplane.runtime.work import Budget, one_blas_thread
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

@@ -137,9 +137,9 @@ def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
 
 def by_processor_time() -> None:
     """Let proofs of this process take their limits for processor time: on a busy machine a minute is then still a minute."""
-    from infoplane.runtime import budget
+    from infoplane.runtime import work
 
-    budget.clock = time.process_time
+    work.clock = time.process_time
 
 
 def measure(
@@ -149,9 +149,9 @@ def measure(
     from infoplane.certificate.bottleneck.coarsening import prove
     from infoplane.certificate.bottleneck.proof import Proof
     from infoplane.certificate.certificate import Limits
-    from infoplane.joint.support import Support
+    from infoplane.joint.joint import Support
     from infoplane.posterior.mixture import Mixture
-    from infoplane.runtime.threads import one_blas_thread
+    from infoplane.runtime.work import one_blas_thread
 
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])
@@ -205,7 +205,7 @@ def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
 
 def transition_point(name: str) -> dict[str, object]:
     from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
-    from infoplane.joint.support import Support
+    from infoplane.joint.joint import Support
     from infoplane.posterior.form import dobrushin
 
     joint = ip.datasets.load(name)

@@ -28,10 +28,9 @@ from unittest.mock import patch
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
-from infoplane.options import RunOptions
-from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.job import Job
+from infoplane.joint.joint import Support
+from infoplane.runtime.work import one_blas_thread
+from infoplane.solvers.job import Job, RunOptions
 from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
 from infoplane.sweep import plan as plans

@@ -19,7 +19,7 @@ from matplotlib.tri import Triangulation
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import certify_bottleneck
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 

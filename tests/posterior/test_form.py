@@ -8,7 +8,7 @@ import exact_boxes as exact
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import certify_bottleneck
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.form import Letters
 
 

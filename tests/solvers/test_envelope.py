@@ -14,7 +14,7 @@ from batches import job_of
 from infoplane.certificate.bottleneck.proof import contraction_bound, estimate_cells
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import certify_bottleneck
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged

@@ -11,7 +11,7 @@ from scipy.sparse import csr_array
 import infoplane as ip
 import verify
 from batches import Stepped, run, starts_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from strategies import joints
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.options import RunOptions
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.work import Budget
 from infoplane.solvers.base import is_path
+from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import contending
 from infoplane.sweep import plan as plans
 from infoplane.sweep.plan import BUDGETS, Chunk, run_chunk

@@ -17,9 +17,8 @@ import numpy as np
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..joint.joint import Joint
-from ..joint.support import Support
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.joint import Joint, Support
+from ..joint.task_joint import TaskJoint
 from ..posterior.form import imbalance, own_multipliers, posteriors, scaled
 from ..posterior.mixture import Mixture, climb, cover, posterior
 from ..posterior.programme import Programme
@@ -27,14 +26,14 @@ from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import (
     MarkovLagrangian,
+    as_joint,
     check_problem,
     has_posterior_form,
     is_bottleneck,
     is_funnel,
     posterior_form_below,
 )
-from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.work import Budget, attended, one_blas_thread
 from ..task_problem import TaskLagrangian, is_task
 from .bottleneck.coarsening import prove
 from .bottleneck.proof import Proof

@@ -41,7 +41,7 @@ from ..errors import InvalidJointError
 from ..formatting import alternatives, counted, shortened
 from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
-from ..joint.labels import is_missing
+from ..joint.tables import is_missing
 from .flags import number_of, whole_number_of
 from .output import note
 

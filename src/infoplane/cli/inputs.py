@@ -19,7 +19,7 @@ from ..errors import InvalidJointError
 from ..formatting import did_you_mean
 from ..information import bits
 from ..joint.joint import Joint
-from ..joint.labels import MISSING_RULES
+from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
 from ..storage.arrays import read_npy
 from .files import (

@@ -29,11 +29,10 @@ from ..certificate.certificate import Limits
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
-from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
-from ..runtime.threads import VARIABLE, limited_to
+from ..runtime.work import VARIABLE, limited_to
 from ..solvers.base import Solver
-from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register
 from ..solvers.shared.starts import KINDS
 from .flags import (

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
-from ..encoder.clusters import cluster_names
+from ..encoder.encoder import cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel

@@ -10,18 +10,18 @@ import click
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
-from ..encoder.clusters import by_mass, predicted
+from ..encoder.encoder import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.confident import ConfidentFunnel
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions, Seed
 from ..problem import NOTATIONS, MarkovLagrangian, bottleneck, family_of, funnel
+from ..results import Status
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.proving import runner_and_prover
-from ..status import Status
+from ..solvers.job import RunOptions, Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible

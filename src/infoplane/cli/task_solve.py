@@ -13,11 +13,11 @@ from ..certificate.certificate import Limits
 from ..frontier.task_leakage import CappedTask, task_at_leakage
 from ..information import NATS_PER_BIT, Array
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions
 from ..problem import MarkovLagrangian
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.proving import runner_and_prover
+from ..solvers.job import RunOptions
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TASK_GRID, family_on, side_information_bottleneck, task_funnel
 from . import options, output

@@ -8,15 +8,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import markup
 from ..checks import check_one_of, number
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import SHOWN_ROWS, counted, rounded
+from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
 from ..problem import named_family
+from ..results import best_of
 from ..sampling.held_out import chance_of
-from ..solution import Solution, best_of
+from ..solution import Solution
 from .geometry import pareto_rows
 
 if TYPE_CHECKING:
@@ -217,12 +217,12 @@ class Frontier:
             )
             for run in shown
         ]
-        said = "".join(markup.note(f"Caution: {one}") for one in self.cautions)
+        said = "".join(html_note(f"Caution: {one}") for one in self.cautions)
         if len(shown) < len(best):
-            said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
+            said += html_note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
-            said += markup.note("Interrupted: only the parameters that were finished are here.")
-        return markup.page(repr(self), self._picture(), markup.table(header, rows, left=("status",)), said)
+            said += html_note("Interrupted: only the parameters that were finished are here.")
+        return html_page(repr(self), self._picture(), html_table(header, rows, left=("status",)), said)
 
     def _picture(self) -> str:
         """The plane as an HTML image; nothing without matplotlib or runs."""
@@ -230,7 +230,7 @@ class Frontier:
         from ..view.plot import plot_plane
 
         try:
-            return markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
+            return html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
         except MissingExtraError:
             return ""
 
@@ -357,7 +357,7 @@ class Frontier:
         >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
         [[0.9183, 0.001]]
         """
-        from ..solvers.proving import ProofOptions
+        from ..solvers.job import ProofOptions
         from ..systems.efficiency import known, place
         from ..systems.given import read_systems
 
@@ -404,7 +404,7 @@ class Frontier:
 
         check_one_of("by", by, ("held-out", "knee", None))
         if max_iyz is not None:
-            max_iyz = number("max_iyz", max_iyz, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+            max_iyz = number("max_iyz", max_iyz, "a number of nats, 0 or more", least=0.0)
             if not self.hides_y or by == "knee":
                 raise InvalidOptionError("max_iyz is the cap of a funnel, which held-out records choose by.")
         can = has_parts(self.joint)
@@ -428,7 +428,7 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..view.report.page import write_report
+        from ..view.report import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 

@@ -25,9 +25,9 @@ from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
-from ..runtime.budget import Stopped
+from ..results import Run
 from ..runtime.compiling import own_clock
-from ..solution import Run
+from ..runtime.work import Stopped
 from .base import PathSolver
 from .fixed_point import Accelerated
 from .job import Job
@@ -65,7 +65,7 @@ class Annealing(PathSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
-        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
+        object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

@@ -56,7 +56,7 @@ from .plain import PlainIteration, softmax
 
 def checked(name: str, value: float | None) -> float | None:
     """A bound on an information, in nats, or None."""
-    return None if value is None else number(name, value, lambda r: r > 0.0, "a positive number of nats, or None")
+    return None if value is None else number(name, value, "a positive number of nats, or None", above=0.0)
 
 
 def ratio(problem: MarkovLagrangian, sign: float) -> float | None:

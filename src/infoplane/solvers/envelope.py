@@ -18,12 +18,11 @@ from ..certificate.bottleneck.coarsening import prove
 from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..posterior.form import bottleneck_refusal
 from ..posterior.mixture import Mixture
 from ..problem import MarkovLagrangian, posterior_form_below
-from ..solution import Run
-from ..status import Status, proven
+from ..results import Run, Status, proven
 from .base import PathSolver, Solver
 from .fixed_point import Accelerated
 from .job import Job

@@ -22,7 +22,7 @@ import numpy as np
 from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray, entr
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.common.numerics import LOG_TINY, TINY
 from ..kernels.common.rows import RUNNING, STATIONARY, Flags, Integers
 from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, beginning, split_stationary
@@ -33,8 +33,7 @@ from ..kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapS
 from ..kernels.fixed_point.stopping import COMPARING, FAR, WRITING, measure_encoders
 from ..problem import MarkovLagrangian, has_posterior_form
 from .base import Solver
-from .driver import Iteration
-from .job import Job
+from .job import Iteration, Job
 
 _channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
 

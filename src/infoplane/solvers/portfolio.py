@@ -35,12 +35,11 @@ import numpy as np
 
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
-from ..runtime.budget import Stopped
-from ..solution import Run
-from ..status import Status
+from ..results import Run, Status
+from ..runtime.work import Stopped
 from .annealing import Annealing
 from .base import PathSolver
 from .difference_of_convex import DifferenceOfConvex

@@ -22,8 +22,8 @@ from ..formatting import shown
 from ..frontier.frontier import Frontier
 from ..joint.joint import Joint
 from ..problem import MarkovLagrangian, named_family
-from ..solution import Solution, Trace
-from ..status import Residuals, Status, proven
+from ..results import Residuals, Status, Trace, proven
+from ..solution import Solution
 from ..task_problem import problem_of
 from .arrays import COUNTS, Expected, joint_arrays, joint_from, joint_meta, read_npz
 from .files import path_of, whole_file

@@ -19,15 +19,14 @@ from typing import Any
 
 import numpy as np
 
-from .. import markup
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError, StoreError
+from ..formatting import html_note
 from ..frontier.frontier import Frontier
 from ..information import Array, PlanePoint
 from ..joint.joint import Joint
-from ..results import read_only
-from ..solution import Solution, Trace
-from ..status import Residuals, Status, proven
+from ..results import Residuals, Status, Trace, proven, read_only
+from ..solution import Solution
 from ..task_problem import TaskLagrangian, problem_of
 from .arrays import joint_from
 from .database import Rows, damage_said, is_being_written, read, read_row
@@ -330,7 +329,7 @@ class LazySolution(Solution):
         return "encoder" in self.__dict__ or self.__dict__["_read_encoder"] is not None
 
     def _clusters_html(self) -> str:
-        return super()._clusters_html() if self.has_encoder else markup.note("The encoder of this run was not kept.")
+        return super()._clusters_html() if self.has_encoder else html_note("The encoder of this run was not kept.")
 
     @property
     def clusters(self) -> int:

@@ -22,11 +22,9 @@ from typing import Any, Self
 from ..errors import StoreError
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian
-from ..solution import Run, Trace, contenders
-from ..status import Status
+from ..results import Run, Status, Trace, contenders
 from .arrays import joint_arrays, joint_meta
 from .database import Rows, contents, damage_said, insert, open_for_writing, transaction, write_errors
 from .files import path_of

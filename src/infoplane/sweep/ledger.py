@@ -9,7 +9,8 @@ from dataclasses import replace
 
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..solution import Solution, Trace, finished
+from ..results import Trace
+from ..solution import Solution, finished
 from ..storage.reader import Key, Manifest, readable
 from ..storage.store import RunRecord, Store, contending
 from ..version import __version__

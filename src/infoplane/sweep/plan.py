@@ -31,17 +31,14 @@ import numpy as np
 
 from ..frontier.geometry import has_plane, supporting_line
 from ..information import Array, encoder_entropies, plane_points
-from ..joint.joint import Joint, unlabelled
-from ..joint.support import Support
-from ..options import RunOptions
+from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily
-from ..runtime.budget import Budget, Stopped
+from ..results import TIE, Run, Trace
 from ..runtime.compiling import own_clock
-from ..runtime.threads import one_blas_thread, usual_floats
-from ..solution import TIE, Run, Trace
+from ..runtime.work import Budget, Stopped, one_blas_thread, usual_floats
 from ..solve import cluster_cap
 from ..solvers.base import PathSolver, Solver, is_path
-from ..solvers.job import Job
+from ..solvers.job import Job, RunOptions
 from ..solvers.shared.starts import KINDS, make_starts
 from ..storage.files import to_json
 from ..storage.store import RunRecord, contending

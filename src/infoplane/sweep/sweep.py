@@ -19,25 +19,26 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..joint.task_joint import TaskJoint, as_joint, has_roles
-from ..options import RunOptions, Seed, takes
+from ..joint.task_joint import TaskJoint
 from ..problem import (
     FAMILIES,
     MarkovLagrangian,
     ProblemFamily,
+    as_joint,
     bottleneck,
     check_family,
     check_problem,
+    has_roles,
     named_family,
     record_for_grid,
     record_of,
     siblings,
 )
-from ..runtime.threads import one_blas_thread
+from ..runtime.work import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import Solver
-from ..solvers.proving import ProofOptions, runner_and_prover
-from ..solvers.registry import SOLVERS
+from ..solvers.job import ProofOptions, RunOptions, Seed, takes
+from ..solvers.registry import SOLVERS, runner_and_prover
 from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest

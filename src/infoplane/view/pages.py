@@ -1,7 +1,7 @@
 """Pages without scripts, each one HTML file that needs nothing else: about a release, and about encoded columns.
 
 The page of a release is for a reviewer, who reads it, fills it in and signs: what it tells about the secret, and what it was not asked. It
-prints on paper. Every text from data is escaped by `markup`.
+prints on paper. Every text from data is escaped by `formatting`.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from .. import markup
-from ..encoder.clusters import by_mass, predicted
-from ..formatting import counted, label_text, rounded
+from ..encoder.encoder import by_mass, predicted
+from ..formatting import counted, html_facts, html_note, html_page, html_table, label_text, rounded
 from ..information import bits
 from ..table.audit import audit
 
@@ -71,11 +70,11 @@ def audit_page(joint: Joint, encoder: Any, found: pd.DataFrame, title: str, said
     ]
     parts = [
         f"<h1>{_text(title)}</h1>",
-        markup.facts(facts),
+        html_facts(facts),
         *(f"<p>{_text(sentence)}</p>" for sentence in said),
         f'<p class="warning">{_text(NOT_SAID)}</p>',
         "<h2>What it tells about the secret</h2>",
-        f'<div class="measures">{markup.table(columns, lines, left=(columns[0], *columns[2:]))}</div>',
+        f'<div class="measures">{html_table(columns, lines, left=(columns[0], *columns[2:]))}</div>',
         f"<h2>Released values, worst first</h2>{_order(joint)}",
         _values(joint, encoder),
         f"<h2>By value of the secret</h2>{_secrets(joint, encoder)}",
@@ -98,7 +97,7 @@ def _order(joint: Joint) -> str:
     """How labels of several columns are to be read."""
     several = [("values", joint.x_names), ("secrets", joint.y_names)]
     said = [f"{what} are written in the order {', '.join(names)}" for what, names in several if len(names) > 1]
-    return markup.note(f"Below, {'; '.join(said)}.") if said else ""
+    return html_note(f"Below, {'; '.join(said)}.") if said else ""
 
 
 def _values(joint: Joint, encoder: Any) -> str:
@@ -117,7 +116,7 @@ def _values(joint: Joint, encoder: Any) -> str:
         for z, row in values.head(SHOWN).iterrows()
     ]
     more = _more(values, "value").strip()
-    return markup.table(columns, rows, left=columns[3:5]) + (markup.note(more) if more else "")
+    return html_table(columns, rows, left=columns[3:5]) + (html_note(more) if more else "")
 
 
 def _secrets(joint: Joint, encoder: Any) -> str:
@@ -132,7 +131,7 @@ def _secrets(joint: Joint, encoder: Any) -> str:
         )
         for s, row in audit(joint, encoder, by="secret").head(SHOWN).iterrows()
     ]
-    return markup.table(columns, rows, left=columns[:1])
+    return html_table(columns, rows, left=columns[:1])
 
 
 def _records(joint: Joint, encoder: Any) -> str:
@@ -150,7 +149,7 @@ def _records(joint: Joint, encoder: Any) -> str:
         for row in found.head(SHOWN).itertuples()
     ]
     said = "Lifts are those of a record's own secret, by its released value: the largest that it may get, and the mean."
-    return markup.table(columns, rows, left=columns[:2]) + markup.note(said + _more(found, "kind"))
+    return html_table(columns, rows, left=columns[:2]) + html_note(said + _more(found, "kind"))
 
 
 def _attributes(joint: Joint, encoder: Any) -> str:
@@ -169,7 +168,7 @@ def _attributes(joint: Joint, encoder: Any) -> str:
         for row in found.head(2 * SHOWN).itertuples()
     ]
     said = "Of the records with this value: the largest lift of any secret, and the share whose secret the best guess gets right."
-    return markup.table(columns, rows, left=columns[:2]) + markup.note(said + _more(found, "value", 2 * SHOWN))
+    return html_table(columns, rows, left=columns[:2]) + html_note(said + _more(found, "value", 2 * SHOWN))
 
 
 def _more(found: pd.DataFrame, what: str, shown: int = SHOWN) -> str:
@@ -195,7 +194,7 @@ def _text(text: str) -> str:
 
 
 PLAIN_STYLE = "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
-"""Of the page; tables have the style of `markup`."""
+"""Of the page; tables have the style of `formatting`."""
 
 
 def encoding_page(encoder: BottleneckEncoder, target: str) -> str:
@@ -232,7 +231,5 @@ def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
         )
         for one in sorted(by_mass(joint, feature.encoder, 8), key=lambda one: one.z)
     ]
-    said = markup.note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
-    return markup.page(
-        label_text(feature.name, 80), markup.facts(facts), markup.table(header, rows, left=header[2:]), said
-    )
+    said = html_note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
+    return html_page(label_text(feature.name, 80), html_facts(facts), html_table(header, rows, left=header[2:]), said)

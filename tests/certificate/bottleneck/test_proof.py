@@ -16,7 +16,7 @@ from infoplane.certificate.bottleneck.proof import Partition, Proof, assured, co
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import certify_bottleneck
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior import form
 from infoplane.posterior.form import dobrushin

@@ -4,9 +4,9 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.certificate.funnel.allowed import AllowedPosteriors, Caps, lift_caps
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
-from infoplane.runtime.budget import Budget
+from infoplane.runtime.work import Budget
 
 FAINT = [
     [1e-100, 0.04, 1e-30, 0, 0],

@@ -11,7 +11,7 @@ from infoplane.certificate.certificate import Limits
 from infoplane.certificate.certify import certify_funnel
 from infoplane.certificate.funnel import gap
 from infoplane.certificate.funnel.gap import coarser, simple_bound
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from strategies import joints
 
 

@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 import twins
 from batches import Stepped, run, starts_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.fixed_point.accelerated_bottleneck import (
     ANDERSON,
     BASE,

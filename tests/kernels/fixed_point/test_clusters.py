@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 import infoplane as ip
 import twins
 import verify
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.fixed_point import blocks_of, channel_of
 from interpreted import interpreted
 from strategies import joints

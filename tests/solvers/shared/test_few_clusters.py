@@ -3,8 +3,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from infoplane.joint.joint import Joint
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Joint, Support
 from infoplane.solvers.shared.few_clusters import KEEP_Y, best_map, lost_in, maps_of_all_sizes, prebins, rising_cuts
 from infoplane.solvers.shared.partitions import partition_loss
 

@@ -9,7 +9,7 @@ import infoplane as ip
 import strategies
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.shared.resizing import DualClimbs, asks_the_dual, grown, merged, settled, within
 

@@ -18,13 +18,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, entr, mutual_information
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
 from ...problem import bottleneck
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from .proof import Proof
 
 

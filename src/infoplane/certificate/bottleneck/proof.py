@@ -26,7 +26,7 @@ import numpy as np
 
 from ...formatting import counted
 from ...information import Array, entropy, mutual_information
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import THIN
 from ...kernels.common.numerics import UNIT
@@ -34,7 +34,7 @@ from ...kernels.common.rows import Integers
 from ...posterior.form import Letters, dobrushin, gamma_of, imbalance
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 
 
 def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:

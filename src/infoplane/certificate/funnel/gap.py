@@ -14,14 +14,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.channel import EPS, Channel
 from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
-from ...runtime.budget import Budget
+from ...runtime.work import Budget
 from ..certificate import Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate

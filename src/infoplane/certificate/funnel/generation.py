@@ -19,8 +19,8 @@ from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
-from ...runtime.budget import Budget
-from ...status import Status
+from ...results import Status
+from ...runtime.work import Budget
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""

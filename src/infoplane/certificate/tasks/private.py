@@ -21,13 +21,12 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...posterior.task_columns import EdgeColumns, lowest_apart
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget, Stopped
+from ...runtime.work import Budget, Stopped
 from ..challenge import disproven
 from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes

@@ -29,13 +29,11 @@ import numpy as np
 
 from ...information import Array, IntArray, entr
 from ...joint.grouping import grouped
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...kernels.partitions import cut_line, cut_sorted
-from ...options import Seed
 from ...posterior.merge_path import MergePath, agglomerative_bottleneck
 from ...problem import MarkovLagrangian
-from ..job import Job
+from ..job import Job, Seed
 from .partitions import MERGING, Found, cluster_table, merged_groups, moved, numbered, partition_loss, restarted
 from .starts import seed_sequence
 

@@ -22,12 +22,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, IntArray, entr
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.numerics import TINY
 from ...posterior.form import gamma_of
 from ...posterior.mixture import Mixture, cover, peaks_above
 from ...problem import MarkovLagrangian
-from ...solution import Run
+from ...results import Run
 from ..fixed_point import Accelerated
 from ..job import Job
 from .partitions import MERGING, moved, softened

@@ -24,8 +24,7 @@ from ...information import Array, entr
 from ...posterior.task_columns import TaskColumns, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...solution import Run
-from ...status import proven
+from ...results import Run, proven
 from ..base import PathSolver
 from ..job import Job
 from ..shared.resizing import merged

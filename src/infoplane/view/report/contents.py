@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...encoder.clusters import cluster_names, typical
-from ...encoder.encoder import SAME_POSTERIOR, distinct_clusters
+from ...encoder.encoder import SAME_POSTERIOR, cluster_names, distinct_clusters, typical
 from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted, label_text, shortened
 from ...frontier.frontier import Frontier
@@ -24,8 +23,8 @@ from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
 from ...problem import FAMILIES, named_family
-from ...solution import Solution, Trace
-from ...status import Status
+from ...results import Status, Trace
+from ...solution import Solution
 from ...storage.files import to_json
 from ..drawing import GIVEN, groups
 

@@ -1,23 +1,34 @@
-"""Work in parallel threads, each with one BLAS thread, and the one place where Ctrl-C is heard.
+"""The one budget of a piece of work, the threads that do it, and the one place where Ctrl-C is heard.
 
-Kernels release the GIL, so the cores are busy already; a BLAS that starts threads of its own for the small products inside an
-iteration makes them wait for each other, and everything several times slower.
+A budget says what the work may take, what it has taken, and whether the user has asked for its end. It is handed down from whoever is
+asked (`solve`, `certify`, a worker of a sweep) to whatever does the work. Ctrl-C, a callback that has seen enough, or a sweep that ends
+call `stop`; what works hears of it in one of two ways:
+
+- a loop that has something to show at every moment asks `over`, or `spent` if other limits end it too, and shows what it has;
+- work that has nothing to show before its end calls `look`, which raises `Stopped`; whoever has an answer without it goes on from there.
+
+Kernels that take long look at `flag` themselves. Limits other than these are counted in work, not in seconds, so that the same seed gives
+the same bits on every machine.
 
 Python hands signals to the main thread, between two of its own instructions. So what takes long runs in other threads, and the main thread
 attends to it (`attended`): Ctrl-C stops their budget, and then what they have to show is the answer. A signal that arrives just as the
-main thread goes to sleep does not wake it: it never sleeps for long.
+main thread goes to sleep does not wake it: it never sleeps for long. Kernels release the GIL, so the cores are busy already: a BLAS that
+starts threads of its own for the small products inside an iteration makes them wait for each other, and everything several times slower.
 """
 
 from __future__ import annotations
 
 import functools
+import math
 import os
 import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -25,8 +36,160 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..errors import InvalidOptionError
-from .budget import LOOK, Budget
-from .quota import quota
+from .compiling import clock
+
+Outcome = TypeVar("Outcome")
+
+LOOK = 0.05
+"""Seconds for which a thread sleeps that waits for another: then it looks at its budget, and the main thread hears of signals."""
+
+FEWEST = 100
+"""Iterations that every budget of work holds."""
+
+ITERATIONS = 20_000
+"""Iterations of a run, unless the caller says another number."""
+
+
+class Stopped(Exception):
+    """The user has asked for an end, or the time is up, and this work has nothing to show yet."""
+
+
+@dataclass
+class Budget:
+    """Limits, and what was spent of them."""
+
+    iterations: int = ITERATIONS
+    """Of every run; linear programmes, where those are what is repeated."""
+    work: float = math.inf
+    """Operations of a run, where its iterations would take more."""
+    cells: float = math.inf
+    """Of branch and bound."""
+    seconds: float = math.inf
+    """Time of compilation does not count."""
+    flag: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64), repr=False)
+    """Not 0 once the user has asked for an end: one array for all parts of a budget."""
+    watch: Watch[Any] | None = field(default=None, repr=False)
+    """Who is told how far the work has come."""
+    began: float = field(default_factory=clock)
+    cells_spent: int = 0
+    rounds_spent: int = 0
+
+    def part(self, **limits: Any) -> Budget:
+        """A budget for a part of the work, with some limits of its own; nothing of it is spent yet, and what stops one stops both."""
+        return replace(self, began=clock(), cells_spent=0, rounds_spent=0, **limits)
+
+    def stop(self) -> None:
+        """Ask for the end of everything that has this budget or a part of it."""
+        self.flag[0] = 1
+
+    @property
+    def stopped(self) -> bool:
+        """Whether the user has asked for an end."""
+        return bool(self.flag[0])
+
+    @property
+    def over(self) -> bool:
+        """Whether the user has asked for an end, or the time is up."""
+        return self.stopped or (self.seconds < math.inf and self.seconds_spent >= self.seconds)
+
+    def look(self) -> None:
+        """Raise `Stopped` if the user has asked for an end, or the time is up."""
+        if self.over:
+            raise Stopped
+
+    def tell(self) -> None:
+        """Whoever watches is told that the work goes on, by work that has no report of its own."""
+        if self.watch is not None:
+            self.watch.tell(None, self)
+
+    @property
+    def seconds_spent(self) -> float:
+        """Time since the beginning, that of compilation not counted."""
+        return clock() - self.began
+
+    @property
+    def seconds_left(self) -> float:
+        """Until the limit."""
+        return self.seconds - self.seconds_spent
+
+    @property
+    def spent(self) -> bool:
+        """Whether a limit has been reached, or the user has asked for an end."""
+        return self.cells_spent >= self.cells or self.rounds_spent >= self.iterations or self.over
+
+    def affordable(self, each: float) -> int:
+        """Iterations of so many operations each: as many as are allowed, and as the work holds, but `FEWEST` of them at least."""
+        return int(min(self.iterations, max(FEWEST, self.work / max(each, 1.0))))
+
+    def awaited(self, work: Callable[[], Outcome]) -> Outcome:
+        """The result of work that cannot be interrupted, done in a thread of its own; `Stopped` as soon as there is to be an end.
+
+        The work itself then goes on to its end, and its result is thrown away; a process that ends does not wait for it.
+        """
+        ended = Future[Outcome]()
+
+        def run() -> None:
+            try:
+                ended.set_result(work())
+            except BaseException as error:
+                ended.set_exception(error)
+
+        self.look()
+        threading.Thread(target=run, daemon=True).start()
+        while not wait([ended], LOOK).done:
+            self.look()
+        return ended.result()
+
+
+FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
+"""Where version 1 is mounted, below ``sys/fs/cgroup``: distributions differ."""
+
+
+@functools.cache
+def quota(root: Path = Path("/")) -> float:
+    """Cores' worth of time that this process has, ceil(quota / period) of its control group; infinity where nothing limits it.
+
+    A container with ``--cpus 2`` may run on all cores of its machine, but on all together no more than two cores' time in every period;
+    threads beyond that only wait for one another. Version 2 of control groups writes "quota period" into ``cpu.max``, version 1 two numbers
+    into two files. A group has no more than the groups around it, so all are read up to the root; a container sees its own group as the
+    root, whatever path its processes are told. They are read once: whoever changes a quota starts the process again.
+    """
+    shares = [share for folder in _groups(root) for share in (_of_version_2(folder), _of_version_1(folder))]
+    return max(1.0, float(math.ceil(least))) if math.isfinite(least := min(shares, default=math.inf)) else math.inf
+
+
+def _groups(root: Path) -> Iterator[Path]:
+    """The folders of the process's control groups, and of those around them; folders that are not there limit nothing."""
+    mounted = root / "sys" / "fs" / "cgroup"
+    said = ""
+    with suppress(OSError):
+        said = (root / "proc" / "self" / "cgroup").read_text(encoding="utf-8")
+    paths = {
+        (controllers, path)
+        for _, controllers, path in (line.split(":", 2) for line in said.split() if line.count(":") > 1)
+    }
+    for controllers, path in sorted(paths | {("", "/"), ("cpu", "/")}):
+        within = PurePosixPath(path.lstrip("/"))
+        tops = [mounted, mounted / "unified"] if not controllers else [mounted / name for name in FOLDERS]
+        if not controllers or "cpu" in controllers.split(","):
+            yield from (top / folder for top in tops for folder in (within, *within.parents))
+
+
+def _of_version_2(folder: Path) -> float:
+    with suppress(OSError, ValueError):
+        quota, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
+        return int(quota) / int(period)  # "max" is no number: no limit
+    return math.inf
+
+
+def _of_version_1(folder: Path) -> float:
+    with suppress(OSError, ValueError):
+        quota, period = (
+            int((folder / name).read_text(encoding="utf-8")) for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        )
+        return quota / period if quota > 0 and period > 0 else math.inf  # -1 is no limit
+    return math.inf
+
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
@@ -103,8 +266,6 @@ def one_blas_thread() -> Iterator[None]:
 
 # -- Ctrl-C --------------------------------------------------------------------------------------------------------------
 
-Result = TypeVar("Result")
-
 _heard: list[int] = [signal.SIGINT]
 """Signals that end work as Ctrl-C does."""
 
@@ -157,7 +318,7 @@ def stopped_by_control_c(budget: Budget) -> Iterator[None]:
             before[number](number, None)
 
 
-def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Result]:
+def attended(works: Sequence[Callable[[], Outcome]], budget: Budget) -> list[Outcome]:
     """The results of pieces of work, side by side in threads, in their order; of those that have begun, if the budget is stopped.
 
     What the threads report is passed on to the watch from here, that is in the caller's own thread.
@@ -179,7 +340,7 @@ def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Resu
         return [result for future in futures for result in future.result()]
 
 
-def _begun(work: Callable[[], Result], budget: Budget) -> list[Result]:
+def _begun(work: Callable[[], Outcome], budget: Budget) -> list[Outcome]:
     """The result of a piece of work; nothing if its turn comes after the budget was stopped."""
     with usual_floats():
         return [] if budget.stopped else [work()]
