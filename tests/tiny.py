@@ -3,13 +3,12 @@
 from dataclasses import replace
 
 import numpy as np
-from infoplane_paper.scale import Scale
 
 import infoplane as ip
 import infoplane_paper
 from infoplane_paper import FIGURES
-from infoplane_paper.points import Points
-from infoplane_paper.runs import Runs
+from infoplane_paper.runs import Points, Runs
+from infoplane_paper.settings import Scale
 
 TINY = Scale(
     "tiny",
