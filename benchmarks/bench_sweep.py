@@ -29,7 +29,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.job import Job, RunOptions
 from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store

@@ -17,7 +17,8 @@ from .joint.joint import Support
 from .joint.task_joint import TaskJoint
 from .problem import as_joint, check_problem
 from .results import TIE, Run, StartSummary, best_of
-from .runtime.work import Budget, Watch, attended, cores, one_blas_thread, usual_floats
+from .runtime.budget import Budget
+from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
 from .solution import Solution, finished
 from .solvers.base import Callback, Solver, is_path, together

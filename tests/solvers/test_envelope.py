@@ -18,6 +18,7 @@ from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged
+from infoplane.solvers.shared.resizing import settled
 from infoplane.solvers.shared.starts import near_identity
 from strategies import joints
 
@@ -227,12 +228,11 @@ def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
     """A proof that ended has a stationary answer; one that a limit ended must not take much longer than its limit."""
     patience = []
 
-    class Polish:
-        def run(self, job):
-            patience.append(ip.Accelerated().begin(job).limit)
-            return ip.Accelerated().run(job)
+    def polish(job, W):
+        patience.append(ip.Accelerated().begin(job.but(starts=W[None])).limit)
+        return settled(job, W)
 
-    monkeypatch.setattr(envelope, "POLISH", Polish())
+    monkeypatch.setattr(envelope, "settled", polish)
     monkeypatch.setattr(envelope, "POLISH_WORK", 1)
     for cells in (1, 1_000_000):
         ip.solve(ip.datasets.heart(), ip.bottleneck(0.1), Envelope(max_cells=cells), max_iter=4000)

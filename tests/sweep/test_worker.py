@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import is_path
 from infoplane.solvers.job import RunOptions
 from infoplane.storage.store import contending

@@ -9,7 +9,7 @@ from ..formatting import counted, html_facts, html_page, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
 from ..results import Result
-from ..runtime.work import Budget
+from ..runtime.budget import Budget
 
 
 @dataclass(frozen=True)

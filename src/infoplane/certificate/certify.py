@@ -33,7 +33,8 @@ from ..problem import (
     is_funnel,
     posterior_form_below,
 )
-from ..runtime.work import Budget, attended, one_blas_thread
+from ..runtime.budget import Budget
+from ..runtime.threads import attended, one_blas_thread
 from ..task_problem import TaskLagrangian, is_task
 from .bottleneck.coarsening import prove
 from .bottleneck.proof import Proof

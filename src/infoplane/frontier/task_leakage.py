@@ -31,7 +31,8 @@ from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
-from ..runtime.work import Budget, Stopped, attended, one_blas_thread
+from ..runtime.budget import Budget, Stopped
+from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
 from ..solvers.job import Job

@@ -24,7 +24,7 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
 from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
-from ..runtime.work import ITERATIONS, Budget
+from ..runtime.budget import ITERATIONS, Budget
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian

@@ -39,7 +39,7 @@ from ..joint.joint import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
 from ..results import Run, Status
-from ..runtime.work import Stopped
+from ..runtime.budget import Stopped
 from .annealing import Annealing
 from .base import PathSolver
 from .difference_of_convex import DifferenceOfConvex

@@ -34,8 +34,8 @@ from ..information import Array, encoder_entropies, plane_points
 from ..joint.joint import Joint, Support, unlabelled
 from ..problem import MarkovLagrangian, ProblemFamily
 from ..results import TIE, Run, Trace
-from ..runtime.compiling import own_clock
-from ..runtime.work import Budget, Stopped, one_blas_thread, usual_floats
+from ..runtime.budget import Budget, Stopped, own_clock
+from ..runtime.threads import one_blas_thread, usual_floats
 from ..solve import cluster_cap
 from ..solvers.base import PathSolver, Solver, is_path
 from ..solvers.job import Job, RunOptions

@@ -34,7 +34,7 @@ from ..problem import (
     record_of,
     siblings,
 )
-from ..runtime.work import one_blas_thread
+from ..runtime.threads import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import Solver
 from ..solvers.job import ProofOptions, RunOptions, Seed, takes

@@ -23,7 +23,7 @@ from ...kernels.common.numerics import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
 from ...problem import bottleneck
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from .proof import Proof
 
 

@@ -34,7 +34,7 @@ from ...kernels.common.rows import Integers
 from ...posterior.form import Letters, dobrushin, gamma_of, imbalance
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 
 
 def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:

@@ -18,7 +18,7 @@ from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, de
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
 from ...posterior.channel import EPS, LIMITS, MEMORY, Channel
 from ...posterior.programme import Point, Programme
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from .generation import GIVEN
 
 SMOOTH = 0.8

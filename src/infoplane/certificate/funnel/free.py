@@ -19,7 +19,7 @@ from ...kernels.funnel_proof.slot_bound import Slots
 from ...kernels.funnel_proof.slots import advance_slots
 from ...posterior.channel import Channel
 from ...posterior.programme import Point, Programme
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from ..challenge import challenge
 from .generation import GIVEN
 

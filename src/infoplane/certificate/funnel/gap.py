@@ -20,7 +20,7 @@ from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from ..certificate import Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate

@@ -20,7 +20,7 @@ from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
 from ...results import Status
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""

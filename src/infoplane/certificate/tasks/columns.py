@@ -20,7 +20,7 @@ from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.pairs import price_edges
 from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, missing
 from ...posterior.task_form import TaskForm
-from ...runtime.work import Budget, Stopped
+from ...runtime.budget import Budget, Stopped
 from ..challenge import TaskOutcome, upheld
 from .boxes import Asked, box_bound, search_boxes
 
