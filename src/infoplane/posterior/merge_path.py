@@ -141,11 +141,11 @@ class MergePath(Result):
         return rows
 
     def plot(self, ax: Axes | None = None, *, leaves: int = 60) -> Axes:
-        """The dendrogram: letters by their labels, joined at the I(Y;Z) that is lost by then, in bits; see `infoplane.view.dendrogram`.
+        """The dendrogram: letters by their labels, joined at the I(Y;Z) that is lost by then, in bits; see `infoplane.view.pictures`.
 
         Above so many ``leaves`` the last clusters of the path are the leaves, each called by its most frequent letter.
         """
-        from ..view.dendrogram import plot_merges
+        from ..view.pictures import plot_merges
 
         return plot_merges(self, ax, leaves=leaves)
 
