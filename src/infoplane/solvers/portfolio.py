@@ -6,7 +6,7 @@ problem                     what runs
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
                             hard partition, with the clusters that the dual says are missing (`resizing`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
-                            (`generation`), which finds |Z|
+                            (`sparse_columns`), which finds |Z|
 deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
                             and the bottleneck's encoder, rounded
 any other                   starts of the accelerated solver (and of Douglas-Rachford splitting, if the Lagrangian has no name);
@@ -19,8 +19,8 @@ encoder with more clusters, joined until they are few enough (`resizing`), and f
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
 iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
-`EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom
-the best; but for a funnel of many outcomes (`pools_more`).
+`EFFORT.iterations_work` does; they were measured to be the dearest part there, and seldom the best; but for a funnel of many outcomes
+(`pools_more`).
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -197,9 +198,12 @@ class Candidates:
         self.deterministic = is_hard(job.problem)
         self.hard = self.large and self.deterministic
         """Whether nothing but hard partitions is looked at: of many letters, moves were measured to find all that soft encoders do."""
-        self.asks_the_dual = asks_the_dual(job.support, job.most)
-        """Whether annealing grows |Z| by what the dual says (`growth`)."""
         self.accelerates = Accelerated().refusal(job.problem) is None
+
+    @cached_property
+    def asks_the_dual(self) -> bool:
+        """Whether annealing grows |Z| by what the dual says (`resizing`)."""
+        return asks_the_dual(self.whole.support, self.whole.most)
 
     @property
     def runs(self) -> list[Run]:
