@@ -87,6 +87,12 @@ class MarkovLagrangian:
         """The family that the problem is named after."""
         return FAMILIES.get(self.family, lagrangian)
 
+    @property
+    def said(self) -> str:
+        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
+        title = self.record.title
+        return title if self.parameter is None else f"{title}, {self.record.symbol} = {self.parameter:.4g}"
+
     def on(self, joint: Joint) -> MarkovLagrangian:  # noqa: ARG002
         """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
         return self
@@ -322,10 +328,6 @@ class Family:
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)
 
-    def said(self, parameter: float | None = None) -> str:
-        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
-        return self.title if parameter is None else f"{self.title}, {self.symbol} = {parameter:.4g}"
-
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
     """Whether rho_z + rho_zx + rho_zy = 0, of one target: then L is a constant plus the mean of one function of the posteriors p(x|z)."""
@@ -468,11 +470,6 @@ def family_of(problem: MarkovLagrangian) -> Family:
     return problem.record
 
 
-def named_family(problem: MarkovLagrangian) -> Family:
-    """The family that a problem is named after, and shown as."""
-    return problem.record
-
-
 ProblemFamily = Callable[[float], MarkovLagrangian]
 """What a sweep goes along: a `Family`, or any other function from a parameter to a problem."""
 
@@ -507,7 +504,7 @@ class Siblings(NamedTuple):
 
 def siblings(problem: MarkovLagrangian) -> Siblings:
     """The set that a problem belongs to. The a of a generalised bottleneck is read off its numbers: -rho_zx / gamma."""
-    family = named_family(problem)
+    family = problem.record
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
     fixed = family.fixed(problem)

@@ -16,7 +16,7 @@ import numpy as np
 from ..frontier.knee import Suggestion, suggest
 from ..information import bits
 from ..joint.joint import Joint
-from ..problem import Notation, named_family
+from ..problem import Notation
 from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, without_each_part
 from ..sampling.intervals import interval_of, relevance
 from .sweep import sweep
@@ -47,7 +47,7 @@ def chosen(frontier: Frontier, notation: str, rng: int, max_iyz: float | None) -
     fields = vars(plain)
     if not best or (plain.knee is None and plain.noise):
         return Choice(**fields)
-    written = named_family(best[0].run.problem).notation(notation)
+    written = best[0].run.problem.record.notation(notation)
     if frontier.hides_y:
         curve, place, said = _within(frontier, best, written, rng, max_iyz)
     else:

@@ -24,7 +24,6 @@ from ..problem import (
     check_family,
     check_problem,
     has_roles,
-    named_family,
     record_for_grid,
     record_of,
 )
@@ -196,7 +195,7 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     found = record_of(family)
     if found is None:
         check_problem(first := family(bottleneck.notation(notation).read(float(values[0]))))
-        found = named_family(first)
+        found = first.record
     written = found.notation(notation)
     return np.array([written.read(value) for value in values.tolist()])
 
