@@ -170,13 +170,8 @@ class TaskFamily(Family):
         ways = [inspect.Parameter(first, kind, default=empty), inspect.Parameter(second, kind, default=None)]
         return inspect.Signature(ways, return_annotation=TaskLagrangian)
 
-    def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
-        """The member with this parameter, checked."""
-        bound = inspect.signature(self).bind(*args, **named)
-        bound.apply_defaults()
-        assert self.parameter is not None
-        value = number(self.parameter, bound.arguments[self.parameter], self.expected, above=0.0, most=self.most)
-        zx, zu, zs = self.rho(value, bound.arguments[self.options[0]])
+    def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
+        zx, zu, zs = self.rho(value, **options)
         return TaskLagrangian(None if zx is None else -zx, zu, -zs, self.name, value)
 
     def has(self, problem: MarkovLagrangian) -> bool:
@@ -202,6 +197,7 @@ _TASKS: dict[str, Any] = {
     "sweep_solver": "task-portfolio",
     "certifier": "task-proof",
     "points": 16,
+    "single_target": False,
 }
 
 task_funnel = TaskFamily(
@@ -267,11 +263,6 @@ def problem_of(rho: Sequence[float], family: str, parameter: float | None) -> Ma
     if family in TASKS and family not in FAMILIES:
         return TaskLagrangian(-one + 0.0, two, -three, family, parameter)
     return MarkovLagrangian(one, two, three, family, parameter)
-
-
-def is_task(problem: object) -> bool:
-    """Whether a problem, or a family of them, keeps one target and hides another."""
-    return isinstance(problem, TaskLagrangian | TaskFamily) or problem is task_lagrangian
 
 
 TASK_GRID = tuple(float(beta) for beta in np.geomspace(0.1, 30.0, 16))

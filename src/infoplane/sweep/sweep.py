@@ -24,6 +24,7 @@ from ..problem import (
     check_family,
     check_problem,
     has_roles,
+    is_task,
     record_for_grid,
     record_of,
 )
@@ -36,7 +37,7 @@ from ..solvers.shared.starts import default_init, make_starts, most_clusters, se
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
-from ..task_problem import TASK_GRID, family_on, is_task
+from ..task_problem import TASK_GRID, family_on
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .grid import default_grid
 from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
