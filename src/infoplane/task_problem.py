@@ -21,6 +21,7 @@ from .checks import number
 from .errors import InvalidOptionError
 from .information import Array, encoder_entropies, entr, sum_rows
 from .joint.mixing import roles
+from .joint.tables import dense
 from .problem import FAMILIES, Family, MarkovLagrangian
 
 if TYPE_CHECKING:
@@ -117,8 +118,7 @@ class TaskLagrangian(MarkovLagrangian):
         if self.gamma is not None:
             return self
         kept, _ = roles(joint)
-        P = joint.p_xy[:, kept.columns] / kept.weight
-        P = P if isinstance(P, np.ndarray) else P.toarray()
+        P = dense(joint.p_xy[:, kept.columns] / kept.weight)
         P = P[joint.p_x > 0.0][:, joint.p_y[kept.columns] > 0.0]
         root_x, root_u = np.sqrt(P.sum(axis=1)), np.sqrt(P.sum(axis=0))
         critical = float(np.linalg.norm(P / root_x[:, None] / root_u - np.outer(root_x, root_u), 2)) ** 2

@@ -143,7 +143,7 @@ class Release(ConstrainedFunnel):
 
         It holds the shares of the table: for a reviewer, not for publication.
         """
-        from ..storage.release_file import save_release
+        from ..storage.archive import save_release
 
         save_release(self, path)
 
