@@ -1,11 +1,8 @@
-"""Encoders W[z, x] = p(z|x): whether a matrix is one, and which of its clusters coincide.
+"""Encoders W[z, x] = p(z|x): whether a matrix is one, which of its clusters coincide, and what they hold.
 
-Two clusters coincide if their posteriors p(x|z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with a posterior form
-merging clusters of equal posterior changes nothing.
-
-What the clusters of an encoder hold: how much mass, which y they predict, which x are typical of them.
-
-p(x|z) = p(z|x) p(x) / p(z).  A letter x is the more typical of z, the more it adds to what z says of y,
+Two clusters coincide if their posteriors p(x|z) = p(z|x) p(x) / p(z) agree to `SAME_POSTERIOR` in total variation. For the Lagrangians with
+a posterior form merging clusters of equal posterior changes nothing. A letter x is the more typical of z, the more it adds to what z says
+of y,
 
     D(p(y|z) || p(y)) = sum_x p(x|z) sum_y p(y|x) log(p(y|z) / p(y))
                       = sum_x p(x|z) (D(p(y|x) || p(y)) - D(p(y|x) || p(y|z)))
