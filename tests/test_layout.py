@@ -293,7 +293,6 @@ TESTED_ELSEWHERE = {
     "table/test_compare_releases.py, which draw them",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.channel": "certificate/funnel/test_free.py",
-    "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",
