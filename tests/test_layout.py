@@ -191,13 +191,14 @@ LAZY = {
     "table.compare_releases": "matplotlib is an extra; a mechanism's file is read if one is named",
     "sweep.compare": "pandas, for its frame",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
+    "encoder.encoder": "narwhals, where an encoder is applied to rows",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
     "cli.demo": "matplotlib is an extra",
     "cli.efficiency": "matplotlib is an extra",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
-    "solution": "matplotlib is an extra; cross-fitting solves; narwhals, where an encoder is applied to rows",
+    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
     "view.report.page": "altair is an extra",
 }
 
