@@ -20,9 +20,8 @@ from ..sweep.resume import resume as go_on
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written
-from .frontier import exit_unless_good, files, present, record, resumable
+from .frontier import exit_unless_good, files, present, resumable
 from .inputs import Source
-from .options import plugin
 
 
 @click.command()
@@ -89,7 +88,7 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
 
 @click.command()
 @click.argument("store", type=PATH)
-@plugin
+@options.plugin
 @option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
 @files
 @options.threads
@@ -124,9 +123,7 @@ def resume(
         bar(before.total_parameters, problem, lines=True) as tell,
     ):
         found = go_on(store, engine=engine, progress=tell)
-    source = Source(str(store))
-    told = record(found, problem, before.manifest["seed"]) if as_json else None
-    present(found, source, problem, told, (out, plot, report))
+    present(found, Source(str(store)).title, problem, before.manifest["seed"], (out, plot, report), as_json)
     if not found.complete:
         output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
         context.exit(interruption.code)

@@ -19,7 +19,7 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output
+from . import options, output
 from .exit_codes import interruptible
 from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written
 from .frontier import EXPENDABLE, as_table
@@ -143,7 +143,7 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(family.member(), interruption, part.solver)
+            options.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,

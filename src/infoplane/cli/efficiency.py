@@ -19,12 +19,13 @@ from ..systems.curve import KnownCurve
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
+from ..view.plot import plot_planes
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .files import header_of, read_encoder
 from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
 from .frontier import report_page
 from .inputs import CAPACITY, Source, joint_options
+from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -83,7 +84,6 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 def efficiency(
     context: click.Context,
     /,
-    source: Source,
     systems: Path,
     problem: str,
     system: str | None,
@@ -122,7 +122,7 @@ def efficiency(
       infoplane efficiency heart trials.csv --bootstrap 200 --notation beta
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
-    proof = options.make_proof(certify, rest)
+    source, proof = Source.of(rest), options.make_proof(certify, rest)
     by_capacity = source.prior == CAPACITY
     joint = (replace(source, prior=None) if by_capacity else source).load()
     counted = bootstrap > 0
@@ -136,7 +136,7 @@ def efficiency(
         if counted:
             placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
     written = family.notation(notation)
-    write(placed, source, out, plot, report, notation)
+    write(placed, source.title, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
         output.print_json(
@@ -247,23 +247,15 @@ def as_table(placed: Placements, title: str, written: Notation) -> output.TextTa
 
 
 def write(
-    placed: Placements, source: Source, out: Path | None, plot: Path | None, report: Path | None, notation: str
+    placed: Placements, title: str, out: Path | None, plot: Path | None, report: Path | None, notation: str
 ) -> None:
     """Write the files that were asked for."""
     frame = placed.to_frame()
-    numbers = frame.drop(columns="optimum")
-    if out is not None:
-        output.write_table(numbers, out)
-    family = placed.curve.family.title.capitalize()
-    if plot is not None:
-        from ..view.plot import plot_planes
-
-        plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
-        output.note(f"wrote {plot}")
-    if report is not None:
-        title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
-        placed.with_systems().report(report, title=title, notation=notation)
-        output.note(f"wrote {report}")
+    output.write_table(frame.drop(columns="optimum"), out)
+    planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
+    output.write(plot, lambda path: plot_planes(planes, path, systems=frame, notation=notation))
+    whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
+    output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 
 
 def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:
