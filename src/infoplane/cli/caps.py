@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import click
+from click.core import ParameterSource
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
@@ -36,19 +37,8 @@ if TYPE_CHECKING:
 
 Capped: TypeAlias = CappedFunnel | ConfidentFunnel | CappedTask
 
-
-def check_one(
-    problem: str, given: dict[str, Any], solver: str | None, confidence: float | None, certify: float | None
-) -> None:
-    """What ``solve --max-leakage-bits`` goes with."""
-    wrong = [flag_of(name) for name, value in {**given, "solver": solver}.items() if value is not None]
-    if problem != funnel.name or wrong:
-        found = ", ".join([f"found --problem {problem}", *wrong])
-        raise click.UsageError(
-            f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; {found}."
-        )
-    if confidence is not None and certify is not None:
-        raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
+NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "report", "solver")
+"""Options of a sweep that have no meaning under caps."""
 
 
 def solve_one(
@@ -125,6 +115,10 @@ def frontier_of_caps(
     as_json: bool,
 ) -> None:
     """Print, write and draw the best release under each cap."""
+    if wrong := [name for name in NO_CAPS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]:
+        raise click.UsageError(
+            f"--max-leakage-bits takes the place of a grid of parameters: leave out {', '.join(map(flag_of, wrong))}."
+        )
     check_both(keep, hide)
     if not keep and (problem != funnel.name or clusters is not None):
         raise click.UsageError(

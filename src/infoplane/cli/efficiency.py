@@ -159,17 +159,13 @@ def namings(
     counts: bool = False,
 ) -> dict[str, Any]:
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
-    named = (system, word, weight, *item)
-    header = [] if path.suffix.lower() == ".npz" else header_of(path)
+    is_archive = path.suffix.lower() == ".npz"
+    header = [] if is_archive else header_of(path)
     shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]
-    if counts and (not header or (header == shares and not any(named))):
-        raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
-    if path.suffix.lower() == ".npz":
-        held = Frontier.load(path)
-        best = [answer.run for answer in held.best_answers()]
-        return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
-    if header == shares and not any(named):
-        return {path.stem: read_encoder(path, joint)}
+    if is_archive or (header == shares and not any((system, word, weight, *item))):
+        if counts:
+            raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
+        return encoders_in(path, joint)
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else _first("item", header))
     if not items:
         raise click.UsageError(f"{path.name}: name the column of items with --item, {alternatives('item', header)}.")
@@ -182,6 +178,14 @@ def namings(
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
     return systems_of(table, bool(by), counts, path.stem)
+
+
+def encoders_in(path: Path, joint: Joint) -> dict[str, Any]:
+    """The encoders of a file that ``solve --out`` wrote, or the best ones of a frontier."""
+    if path.suffix.lower() != ".npz":
+        return {path.stem: read_encoder(path, joint)}
+    best = [answer.run for answer in Frontier.load(path).best_answers()]
+    return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
 
 
 def _first(role: str, header: list[str]) -> tuple[str, ...]:

@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
-from click.core import ParameterSource
 
 from ..errors import StoreWriteError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
+from ..joint.task_joint import TaskJoint
 from ..options import Seed
-from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
+from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck, named_family
 from ..solution import Solution
 from ..solvers.proving import runner_and_prover
 from ..status import Status
@@ -40,7 +40,6 @@ from .flags import (
     Numbers,
     Whole,
     as_json,
-    flag_of,
     option,
     several,
     switch,
@@ -51,7 +50,6 @@ from .inputs import Source, joint_options, task_options
 
 if TYPE_CHECKING:
     from ..frontier.transitions import Transition
-    from ..joint.joint import Joint
 
 COLUMNS = (
     "parameter",
@@ -84,9 +82,6 @@ files = several(
     report_page,
 )
 """What ``frontier`` and ``resume`` write."""
-
-NO_CAPS = ("grid", "grid_values", "points", "store", "engine", "transitions", "report", "solver")
-"""Options of a sweep that have no meaning under caps."""
 
 EXPENDABLE = ("seconds", "iterations", "converged", "|Z|")
 """What a narrow terminal can do without, in this order."""
@@ -177,25 +172,18 @@ def frontier(
     """
     source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
     if max_leakage_bits is not None:
-        wrong = [name for name in NO_CAPS if context.get_parameter_source(name) is ParameterSource.COMMANDLINE]
-        if wrong:
-            raise click.UsageError(
-                f"--max-leakage-bits takes the place of a grid of parameters: leave out {', '.join(map(flag_of, wrong))}."
-            )
         given = (source, keep, hide, problem, max_leakage_bits, certify, settings.clusters, options.proof_limits(rest))
         frontier_of_caps(context, *given, out, plot, as_json)
         return
-    tasks, parameters = None, None
+    tasks = None
     if keep or hide:
         if problem != bottleneck.name or transitions:
             raise click.UsageError(
                 "--keep and --hide are a problem of their own, swept along beta: leave out --problem, and --transitions, whose bisection "
                 "is along a bottleneck's gamma."
             )
-        betas = task_betas(keep, hide, grid, grid_values, points)
-        tasks, problem, parameters = source.load(keep, hide), task_funnel.name.replace("_", "-"), betas
-        family = family_on(tasks.joint, task_funnel)
-        problems = [family(float(beta)) for beta in betas]
+        problem = task_funnel.name.replace("_", "-")
+        tasks, family, parameters, problems = task_sweep(source, keep, hide, grid, grid_values, points)
     else:
         family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     if transitions and not is_bottleneck(problems[0]):
@@ -203,7 +191,7 @@ def frontier(
     proof = options.make_proof(certify, rest)
     chosen = options.choose(solver, rest)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
-    joint = source.load() if tasks is None else tasks
+    joint: Any = source.load() if tasks is None else tasks
     with interruptible() as interruption, output.one_line_warnings():
         if tasks is None:
             options.prepare(problems[0], interruption, *solvers)
@@ -226,9 +214,7 @@ def frontier(
                 chunk_seconds=chunk_seconds,
                 **vars(proof),
             )
-    changes = None
-    if transitions:
-        changes = phase_transitions(found.joint, parameters) if found.complete else []
+    changes = phase_transitions(found, parameters) if transitions else None
     present(found, source.title, problem, settings.rng, (out, plot, report), as_json, changes, notation)
     if not found.complete:
         kept = f"All finished runs are in {store}: repeat the same command to continue."
@@ -240,20 +226,24 @@ def frontier(
     exit_unless_good(context, found, certify)
 
 
-def task_betas(
+def task_sweep(
+    source: Source,
     keep: tuple[str, ...],
     hide: tuple[str, ...],
     grid: tuple[float, float, int] | None,
     values: tuple[float, ...] | None,
     points: int | None,
-) -> Array:
-    """What is swept with --keep and --hide, where gamma is the joint's own small one; with --points a quarter of them to begin with."""
+) -> tuple[TaskJoint, ProblemFamily, Array | None, list[MarkovLagrangian]]:
+    """With --keep and --hide: the joint; the family with its own small gamma, its betas, and the problems there."""
     options.check_both(keep, hide)
     if grid is not None and values is not None:
         raise click.UsageError("give --grid or --grid-values, not both.")
-    if grid is None and values is None and points is not None:
+    tasks = source.load(keep, hide)
+    if grid is None and values is None and points is not None:  # a quarter of them; refinement places the others
         grid = TASK_GRID[0], TASK_GRID[-1], min(points, max(3, points // 4))
-    return np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
+    betas = np.geomspace(*grid) if grid is not None else np.array(TASK_GRID if values is None else values)
+    family = family_on(tasks.joint, task_funnel)
+    return tasks, family, betas, [family(float(beta)) for beta in betas]
 
 
 def present(
@@ -283,11 +273,11 @@ def present(
             output.say(f"enclosure: {found.enclosure()}")
 
 
-def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
-    """The phase transitions between the smallest and the largest gamma of a grid."""
+def phase_transitions(found: Frontier, gammas: Array) -> list[Transition]:
+    """The phase transitions between the smallest and the largest gamma of a grid; none of a sweep that was cut short."""
     from ..frontier.transitions import transitions
 
-    return transitions(joint, float(gammas.min()), float(gammas.max()))
+    return transitions(found.joint, float(gammas.min()), float(gammas.max())) if found.complete else []
 
 
 def transition_record(change: Transition) -> dict[str, Any]:

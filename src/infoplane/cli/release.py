@@ -189,18 +189,17 @@ def release(
         z = kept.transform(frame, ids=ids, key=key).to_numpy()
     said = f": {counted(len(z), 'row')}, {' and '.join(joint.x_names)} as {counted(kept.clusters, 'released value')}"
     write_released(_table(kept, z, shown_as, ids, key), out, said, key)
-    caps = f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
+    caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
+    hides = f"hides {', '.join(hide)}: {caps}"
+    output.write(mechanism, lambda path: _replace(Mechanism.of_joint(joint, kept.encoder, "release", note=hides), path))
+    output.write_table(decoded(kept).reset_index(), decoder)
     sentences = cost
     if isinstance(kept, Release):
-        caps = kept.terms
+        output.write(proof, kept.save)
         sentences = [
             f"At most {max(bits(kept.gap), 0.0):.1e} bits more could be kept within these caps: proven.",
             *cost,
         ]
-        output.write(proof, kept.save)
-    hides = f"hides {', '.join(hide)}: {caps}"
-    output.write(mechanism, lambda path: _replace(Mechanism.of_joint(joint, kept.encoder, "release", note=hides), path))
-    output.write_table(decoded(kept).reset_index(), decoder)
     found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
     title, promised = f"Release of {', '.join(joint.x_names)}", [f"Caps: {caps}.", *sentences]
     output.write_page(report, lambda: audit_page(joint, kept, found, title, promised))

@@ -15,7 +15,7 @@ from ..information import bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..options import Seed
-from ..problem import MarkovLagrangian, bottleneck, family_of
+from ..problem import MarkovLagrangian, bottleneck, family_of, funnel
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.base import Solver
@@ -25,7 +25,7 @@ from ..sweep.progress import working
 from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from . import caps, options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .flags import ARCHIVES, TABLES, Number, as_json, option, switch, taken, written
+from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, taken, written
 from .inputs import Source, joint_options, task_options
 
 
@@ -108,18 +108,11 @@ def solve(
     """
     source, settings, given = Source.of(rest), options.make_run(rest), taken(rest, options.PROBLEM_OPTIONS)
     notation = "beta" if given["beta"] is not None and not (keep or hide) else "gamma"
+    is_capped = max_leakage_bits is not None
     if keep or hide:
-        if problem != bottleneck.name or confidence is not None:
-            raise click.UsageError(
-                "--keep and --hide are a problem of their own: leave out --problem and --confidence."
-            )
-        check_tasks(keep, hide, given, side_information, max_leakage_bits is not None, solver)
-    elif side_information:
-        raise click.UsageError("--side-information goes with --keep and --hide.")
-    elif max_leakage_bits is not None:
-        caps.check_one(problem, given, solver, confidence, certify)
-    elif confidence is not None:
-        raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
+        check_tasks(keep, hide, problem, given, side_information, is_capped, confidence, solver)
+    else:
+        check_target(problem, given, side_information, is_capped, confidence, certify, solver)
     capped: caps.Capped | None = None
     if max_leakage_bits is not None:
         joint = source.load(keep, hide)
@@ -158,15 +151,19 @@ def solve(
 def check_tasks(
     keep: tuple[str, ...],
     hide: tuple[str, ...],
+    problem: str,
     given: dict[str, Any],
     side_information: bool,
-    capped: bool,
+    is_capped: bool,
+    confidence: float | None,
     solver: str | None,
 ) -> None:
-    """What ``--keep`` and ``--hide`` go with: --beta and perhaps --gamma, or --max-leakage-bits alone."""
+    """What --keep and --hide go with: --beta and perhaps --gamma, or --max-leakage-bits alone."""
+    if problem != bottleneck.name or confidence is not None:
+        raise click.UsageError("--keep and --hide are a problem of their own: leave out --problem and --confidence.")
     options.check_both(keep, hide)
-    others = {name for name, value in given.items() if value is not None} - (set() if capped else {"beta", "gamma"})
-    if others or (given["beta"] is None) is not capped or (capped and solver is not None):
+    others = {name for name, value in given.items() if value is not None} - (set() if is_capped else {"beta", "gamma"})
+    if others or (given["beta"] is None) is not is_capped or (is_capped and solver is not None):
         raise click.UsageError(
             "with --keep and --hide give --beta, and --gamma if it is not to be the joint's own small one; or --max-leakage-bits alone."
         )
@@ -174,6 +171,30 @@ def check_tasks(
         raise click.UsageError(
             "--side-information needs --gamma, the price of I(X;Z), and --beta, the weight of I(S;Z)."
         )
+
+
+def check_target(
+    problem: str,
+    given: dict[str, Any],
+    side_information: bool,
+    is_capped: bool,
+    confidence: float | None,
+    certify: float | None,
+    solver: str | None,
+) -> None:
+    """What goes with one target: --max-leakage-bits with the funnel only, --confidence with that."""
+    if side_information:
+        raise click.UsageError("--side-information goes with --keep and --hide.")
+    wrong = [flag_of(name) for name, value in {**given, "solver": solver}.items() if value is not None]
+    if is_capped and (problem != funnel.name or wrong):
+        found = ", ".join([f"found --problem {problem}", *wrong])
+        raise click.UsageError(
+            f"--max-leakage-bits goes with --problem funnel and takes the place of --beta and --solver; {found}."
+        )
+    if is_capped and confidence is not None and certify is not None:
+        raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
+    if confidence is not None and not is_capped:
+        raise click.UsageError("--confidence goes with --problem funnel and --max-leakage-bits.")
 
 
 def posed(
