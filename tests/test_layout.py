@@ -193,7 +193,6 @@ LAZY = {
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
-    "cli.demo": "matplotlib is an extra",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
     "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",

@@ -39,25 +39,15 @@ def status(store: Path, as_json: bool) -> None:
     if as_json:
         facts = dataclasses.asdict(found)
         manifest = facts.pop("manifest")
-        output.print_json({**readable(manifest, manifest["grid"]), **facts, **_with_units(found)})
+        # Numbers whose names in `StoreStatus` do not say their unit, or that follow from others.
+        units = {
+            "seconds_left": found.seconds_left,
+            "best_loss_nats": found.best_loss,
+            "runs_per_second": found.rate,
+        }
+        output.print_json({**readable(manifest, manifest["grid"]), **facts, **units})
         return
     output.print_facts(f"{store}", lines(found))
-
-
-def _with_units(found: StoreStatus) -> dict[str, float | None]:
-    """Numbers whose names in `StoreStatus` do not say their unit, or that follow from others."""
-    return {
-        "seconds_left": found.seconds_left,
-        "best_loss_nats": found.best_loss,
-        "runs_per_second": found.rate,
-    }
-
-
-def state(found: StoreStatus) -> str:
-    """Whether it is complete, running or stopped."""
-    if found.complete:
-        return "complete"
-    return "running" if found.running else "stopped; infoplane resume continues it"
 
 
 def lines(found: StoreStatus) -> list[tuple[str, str]]:
@@ -66,8 +56,9 @@ def lines(found: StoreStatus) -> list[tuple[str, str]]:
     grid = made["grid"]
     points = "" if made["points"] is None else f", refined to {made['points']}"
     share = found.runs / found.total_runs
+    state = "running" if found.running else "stopped; infoplane resume continues it"
     facts = [
-        ("state", state(found)),
+        ("state", "complete" if found.complete else state),
         (
             "problem",
             f"{made['family'].replace('_', ' ')}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}",

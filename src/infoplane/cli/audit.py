@@ -83,20 +83,20 @@ def audit(
       infoplane audit heart.csv m.json --report review.html
       infoplane audit people.csv released.csv --hide sex,race
     """
-    said = []
-    if released.lower().endswith(".json"):
+    said: list[str] = []
+    is_table = not released.lower().endswith(".json")
+    if is_table:
+        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
+    else:
         mechanism = read_mechanism(Path(released))
         said += [f"What the mechanism says of itself: {mechanism.note}."] if mechanism.note else []
         joint, encoder, frame = of_mechanism(original, mechanism, hide, bins, missing)
-        encoder = encoder if other_records else Fitted(encoder, joint)
-        gain = None if gain_file is None else read_gain(gain_file, joint)
-        found = audited(joint, encoder, gain=gain, max_seconds=max_seconds)
         seen = mechanism.apply(frame) if attack else None
-    else:
-        joint, encoder, frame, seen = of_table(original, released, hide, bins, missing)
-        encoder = encoder if other_records else Fitted(encoder, joint)
-        gain = None if gain_file is None else read_gain(gain_file, joint)
-        found = audited(joint, encoder, gain=gain, max_seconds=0.0).drop(index=list(OF_X), errors="ignore")
+    encoder = encoder if other_records else Fitted(encoder, joint)
+    gain = None if gain_file is None else read_gain(gain_file, joint)
+    found = audited(joint, encoder, gain=gain, max_seconds=0.0 if is_table else max_seconds)
+    if is_table:
+        found = found.drop(index=list(OF_X), errors="ignore")
     if attack:
         found = attacked(found, seen, frame[list(joint.y_names)])
     output.write_page(report, lambda: audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said))
