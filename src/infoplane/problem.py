@@ -29,6 +29,9 @@ from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies
+from .joint.joint import Joint, check_joint
+from .joint.mixing import ROLES, roles
+from .joint.task_joint import TaskJoint
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -67,7 +70,7 @@ class MarkovLagrangian:
 
     def __post_init__(self) -> None:
         for name in ("rho_z", "rho_zx", "rho_zy"):
-            object.__setattr__(self, name, number(name, getattr(self, name), lambda _: True, "a finite number"))
+            object.__setattr__(self, name, number(name, getattr(self, name), "a finite number"))
         if self.rho_z == self.rho_zx == self.rho_zy == 0:
             raise InvalidOptionError("rho_z, rho_zx and rho_zy are all zero: there is nothing to minimise.")
 
@@ -267,13 +270,13 @@ class Family:
         bound.apply_defaults()
         given = bound.arguments
         parameter = gamma_from(given["gamma"], given["beta"]) if self.parameter == "gamma" else given[self.parameter]
-        value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
+        value = number(self.parameter, parameter, self.expected, above=0.0, most=self.most)
         for name in self.options:
             if given[name] is None:
                 raise InvalidOptionError(
                     f"{self.name} needs {name}, in [0, 1]; for a sweep, functools.partial(infoplane.{self.name}, {name}=0.5)."
                 )
-        fixed = {name: number(name, given[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
+        fixed = {name: number(name, given[name], "in [0, 1]", least=0.0, most=1.0) for name in self.options}
         return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
 
     def __repr__(self) -> str:
@@ -519,7 +522,7 @@ def gamma_from(gamma: float | None, beta: float | None) -> float:
     if beta is None:
         assert gamma is not None
         return gamma
-    return 1.0 / number("beta", beta, lambda b: b >= 1.0, "at least 1; below 1 only the trivial encoder is optimal")
+    return 1.0 / number("beta", beta, "at least 1; below 1 only the trivial encoder is optimal", least=1.0)
 
 
 def check_problem(problem: object) -> None:
@@ -552,3 +555,22 @@ def _divided(table: Any, by: Array) -> Any:
 def _log_or_zero(p: Array) -> Array:
     """The logarithm, and 0 where p = 0."""
     return np.log(np.where(p > 0.0, p, 1.0))
+
+
+def has_roles(joint: object) -> bool:
+    """Whether it is a `TaskJoint`, or the joint inside one."""
+    return isinstance(joint, TaskJoint) or (isinstance(joint, Joint) and joint.y_names == ROLES)
+
+
+def as_joint(joint: object, *, tasks: bool) -> Joint:
+    """The joint that solvers work on, from what a caller gives; ``tasks`` says whether the problem keeps one target and hides another."""
+    found = joint.joint if isinstance(joint, TaskJoint) else joint
+    check_joint(found)
+    assert isinstance(found, Joint)
+    if tasks:
+        roles(found)
+    elif has_roles(found):
+        raise InvalidOptionError(
+            "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."
+        )
+    return found

@@ -13,18 +13,17 @@ import numpy as np
 from .checks import check_callable
 from .errors import PenaltyWarning
 from .information import Array
-from .joint.support import Support
-from .joint.task_joint import TaskJoint, as_joint
-from .options import RunOptions, Seed, takes
-from .problem import check_problem
+from .joint.joint import Support
+from .joint.task_joint import TaskJoint
+from .problem import as_joint, check_problem
+from .results import TIE, Run, StartSummary, best_of
 from .runtime.budget import Budget
 from .runtime.threads import Watch, attended, cores, one_blas_thread, usual_floats
 from .sampling.denoising import sampled
-from .solution import TIE, Run, Solution, StartSummary, best_of, finished
-from .solvers.base import Solver, is_path
-from .solvers.driver import Callback, together
-from .solvers.job import Job
-from .solvers.proving import ProofOptions, Prover, runner_and_prover
+from .solution import Solution, finished
+from .solvers.base import Callback, Solver, is_path, together
+from .solvers.job import Job, ProofOptions, RunOptions, Seed, takes
+from .solvers.registry import Prover, runner_and_prover
 from .solvers.shared.fallback import LEAST, PATIENCE, SHARE
 from .solvers.shared.starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence
 

@@ -67,10 +67,9 @@ class TaskLagrangian(MarkovLagrangian):
         parameter: float | None = None,
     ) -> None:
         if gamma is not None:
-            gamma = number("gamma", gamma, lambda v: v >= 0.0, "0 or a positive number")
+            gamma = number("gamma", gamma, "0 or a positive number", least=0.0)
         keep, hide = (
-            number(name, value, lambda v: v > 0.0, "a positive number")
-            for name, value in (("keep", keep), ("hide", hide))
+            number(name, value, "a positive number", above=0.0) for name, value in (("keep", keep), ("hide", hide))
         )
         price = 0.0 if gamma is None else gamma
         for name, value in (
@@ -176,7 +175,7 @@ class TaskFamily(Family):
         bound = inspect.signature(self).bind(*args, **named)
         bound.apply_defaults()
         assert self.parameter is not None
-        value = number(self.parameter, bound.arguments[self.parameter], lambda v: 0.0 < v <= self.most, self.expected)
+        value = number(self.parameter, bound.arguments[self.parameter], self.expected, above=0.0, most=self.most)
         zx, zu, zs = self.rho(value, bound.arguments[self.options[0]])
         return TaskLagrangian(None if zx is None else -zx, zu, -zs, self.name, value)
 

@@ -12,7 +12,7 @@ from infoplane.certificate.funnel import free
 from infoplane.certificate.funnel.free import Pricing
 from infoplane.certificate.tasks import boxes, columns, private
 from infoplane.certificate.tasks.boxes import Asked
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.channel import Channel
 from infoplane.posterior.task_form import TaskForm
 from made_tasks import made_tasks

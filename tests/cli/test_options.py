@@ -12,7 +12,7 @@ from infoplane.cli import options
 from infoplane.problem import FAMILIES
 from infoplane.runtime import threads
 from infoplane.solvers import registry
-from infoplane.solvers.proving import ProofOptions
+from infoplane.solvers.job import ProofOptions
 
 
 def test_options_come_from_the_solvers_fields(run):

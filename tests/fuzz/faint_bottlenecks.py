@@ -12,7 +12,7 @@ import infoplane as ip
 import verify
 from box_search import posteriors, values
 from infoplane.certificate.bottleneck.proof import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 

@@ -4,7 +4,7 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.certificate.funnel.free import Pricing
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.posterior import programme as module
 from infoplane.posterior.programme import RULES, Programme, encoder_of, linear_programme, repaired

@@ -13,7 +13,7 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior import programme
 from infoplane.solvers.columns import Columns
 from infoplane.solvers.shared import fallback

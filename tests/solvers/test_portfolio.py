@@ -6,7 +6,7 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.portfolio import STAGES, Candidates, Portfolio
 
 HEART = ip.datasets.heart()

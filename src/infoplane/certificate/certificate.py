@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from .. import markup
 from ..checks import PYTHON_ONLY, positive_number, whole_number
-from ..formatting import counted, rounded
+from ..formatting import counted, html_facts, html_page, rounded
 from ..information import Array
 from ..problem import MarkovLagrangian, named_family
 from ..results import Result
@@ -101,9 +100,7 @@ class Certificate(Result):
             ("search", f"{counted(self.cells, 'cell')}, {self.left:,} left open, {self.seconds:.2f} s"),
             *([] if self.certified or not self.limit else [("ended by", self.limit)]),
         ]
-        return markup.page(
-            f"Certificate, {named_family(self.problem).said(self.problem.parameter)}", markup.facts(rows)
-        )
+        return html_page(f"Certificate, {named_family(self.problem).said(self.problem.parameter)}", html_facts(rows))
 
     def __str__(self) -> str:
         said = "certified" if self.certified else "not certified"

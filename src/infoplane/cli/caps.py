@@ -21,11 +21,11 @@ from ..frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from ..information import NATS_PER_BIT, bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions
 from ..problem import funnel
+from ..solvers.job import RunOptions
 from ..sweep.progress import working
-from ..view.plot import save_figure
-from ..view.release_plot import plot_caps
+from ..view.drawing import save_figure
+from ..view.pictures import plot_caps
 from . import output
 from .exit_codes import NOT_CONVERGED, Interruption, interruptible
 from .flags import flag_of

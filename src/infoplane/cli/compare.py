@@ -14,8 +14,7 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
-from ..solvers.proving import runner_and_prover
-from ..solvers.registry import SOLVERS, resolve
+from ..solvers.registry import SOLVERS, resolve, runner_and_prover
 from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working

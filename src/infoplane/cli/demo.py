@@ -19,7 +19,8 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from ..view.plot import plot_planes, save_figure
+from ..view.drawing import save_figure
+from ..view.plot import plot_planes
 from . import options, output
 from .exit_codes import interruptible
 from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written

@@ -17,11 +17,11 @@ from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
-from ..options import Seed
 from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck, named_family
+from ..results import Status
 from ..solution import Solution
-from ..solvers.proving import runner_and_prover
-from ..status import Status
+from ..solvers.job import Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working

@@ -19,9 +19,9 @@ from ..errors import InvalidJointError
 from ..formatting import did_you_mean
 from ..information import bits
 from ..joint.joint import Joint
-from ..joint.labels import MISSING_RULES
+from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
-from ..storage.npz import read_npy
+from ..storage.arrays import read_npy
 from .files import SQL, STDIN, TEXTS, TYPED, Place, kind_of, located, readable
 from .flags import Number, bins, columns, flag_of, option, several, switch, taken
 from .output import note

@@ -31,12 +31,11 @@ from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
-from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..runtime.threads import VARIABLE, limited_to
 from ..solve import solve
 from ..solvers.base import Solver
-from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register
 from ..solvers.shared.starts import KINDS
 from .exit_codes import Interruption

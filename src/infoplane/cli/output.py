@@ -24,7 +24,7 @@ import click
 
 from ..formatting import counted, shown_lines
 from ..information import bits
-from ..storage.files import to_json, write_whole
+from ..storage.files import to_json, whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -169,7 +169,12 @@ def write(path: Path | None, how: Callable[[Path], Any], said: str = "") -> None
 
 def write_page(path: Path | None, page: Callable[[], bytes]) -> None:
     """An HTML page, made if it was asked for, whole or not at all."""
-    write(path, lambda path: write_whole(path, lambda file: file.write(page())))
+
+    def whole(path: Path) -> None:
+        with whole_file(path) as file:
+            file.write(page())
+
+    write(path, whole)
 
 
 def write_table(frame: Any, path: Path | None, said: str = "") -> None:
@@ -177,7 +182,8 @@ def write_table(frame: Any, path: Path | None, said: str = "") -> None:
 
     def whole(path: Path) -> None:
         if path.suffix.lower() == ".parquet":
-            write_whole(path, frame.to_parquet)
+            with whole_file(path) as file:
+                frame.to_parquet(file)
         else:
             write_csv(frame, path)
 
@@ -234,7 +240,8 @@ def write_csv(table: Any, path: Path) -> None:
         if kind.kind not in "biufc":
             table.isetitem(place, [checked(cell) for cell in table.iloc[:, place]])
     text = table.to_csv(index=False).encode("utf-8", "backslashreplace")
-    write_whole(path, lambda file: file.write(text))
+    with whole_file(path) as file:
+        file.write(text)
     if found and not escape:
         note(
             f"Warning: a spreadsheet would run {counted(found, 'cell')} of {path} as a formula, since the text begins with =, +, - or @. "

@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
-from ..encoder.clusters import cluster_names
+from ..encoder.encoder import cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -25,7 +25,7 @@ from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
 from ..table.mechanism import Mechanism
-from ..view.audit_page import audit_page
+from ..view.pages import audit_page
 from . import output
 from .exit_codes import NOT_CONVERGED
 from .flags import (

@@ -7,20 +7,20 @@ from typing import Any
 
 import click
 
-from ..encoder.clusters import by_mass, predicted
+from ..encoder.encoder import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.confident import ConfidentFunnel
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
-from ..options import Seed
 from ..problem import MarkovLagrangian, bottleneck, family_of, funnel
+from ..results import Status
 from ..solution import Solution
 from ..solve import solve as run
 from ..solvers.base import Solver
-from ..solvers.proving import ProofOptions, runner_and_prover
-from ..status import Status
+from ..solvers.job import ProofOptions, Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TaskLagrangian, side_information_bottleneck, task_funnel
 from . import caps, options, output

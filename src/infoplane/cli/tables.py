@@ -22,7 +22,7 @@ from ..errors import InvalidJointError
 from ..formatting import alternatives, counted, shortened
 from ..joint.binning import CALENDAR, as_time
 from ..joint.joint import Joint
-from ..joint.labels import is_missing
+from ..joint.tables import is_missing
 from .files import ARROW, Place, TableRows, dataset_of, kind_of, located, readable, text_of
 from .flags import whole_number_of
 from .output import note

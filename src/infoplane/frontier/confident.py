@@ -25,14 +25,13 @@ from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import Array, bits, plane_point
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..problem import funnel
+from ..results import STATIONARY_TOL, Residuals, Run, Status, judge
 from ..sampling.intervals import sampled_information
 from ..sampling.leakage import LeakageBound, bound_of, predicted_bound
-from ..solution import Run, finished
-from ..status import STATIONARY_TOL, Residuals, Status, judge
+from ..solution import finished
 
 
 class PathRules(NamedTuple):

@@ -12,7 +12,7 @@ gamma (or of its multiple), and where that has a kink I(X;Z) jumps. A gap has on
 log gamma as in the gaps on both sides.
 
 A curve has the same shape whether it shows information or noise. Of a joint made of records, no knee is suggested if the records support no
-difference between letters; which parameter held-out records prefer is found in `sweep/choosing.py`.
+difference between letters; which parameter held-out records prefer is found in `sweep/records.py`.
 """
 
 from __future__ import annotations

@@ -23,16 +23,14 @@ from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_progr
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
 from ..checks import listed, number
 from ..information import Array
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
-from ..options import Seed
+from ..joint.joint import Joint, Support, check_joint
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
-from ..solvers.job import Job
+from ..solvers.job import Job, Seed
 from ..solvers.shared.fallback import default_encoder
 from .confident import ConfidentFunnel, Halves, caps_below, confident_funnel, halves, path_of
 
@@ -160,7 +158,7 @@ def funnel_curve(
 
 
 def _cap(value: float) -> float:
-    return number("max_iyz", value, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+    return number("max_iyz", value, "a number of nats, 0 or more", least=0.0)
 
 
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:

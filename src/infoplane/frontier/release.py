@@ -28,16 +28,15 @@ from ..checks import check_flag, listed, number, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, IntArray, bits, plane_point
-from ..joint.joint import Joint, check_joint
-from ..joint.labels import aligned
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
+from ..joint.tables import aligned
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
+from ..results import Residuals, Run, proven
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
-from ..solution import Run, finished
-from ..status import Residuals, proven
+from ..solution import finished
 from ..task_problem import TaskLagrangian
 from .confident import ConfidentFunnel
 from .leakage import MAX_SECONDS, funnel_at_leakage
@@ -144,7 +143,7 @@ class Release(ConstrainedFunnel):
 
         It holds the shares of the table: for a reviewer, not for publication.
         """
-        from ..storage.release_file import save_release
+        from ..storage.archive import save_release
 
         save_release(self, path)
 
@@ -280,8 +279,8 @@ def release_mechanism(
     assert isinstance(joint, Joint)
     check_flag("two_sided", two_sided)
     limits = Limits(tol, max_cells, max_seconds)
-    leakage = None if max_leakage is None else number("max_leakage", max_leakage, _not_negative, NATS)
-    lift = None if max_lift is None else number("max_lift", max_lift, _not_negative, NATS)
+    leakage = None if max_leakage is None else number("max_leakage", max_leakage, NATS, least=0.0)
+    lift = None if max_lift is None else number("max_lift", max_lift, NATS, least=0.0)
     group = None if min_group is None else positive_number("min_group", min_group)
     if leakage is None and lift is None and group is None:
         raise InvalidOptionError(
@@ -355,10 +354,6 @@ def rare_values(p_z: Array, records: int | None) -> str:
 
 
 NATS = "a number of nats, 0 or more"
-
-
-def _not_negative(nats: float) -> bool:
-    return nats >= 0.0
 
 
 def _chosen(joint: Joint, secrets: Iterable[Hashable] | None) -> NDArray[np.bool_]:

@@ -28,12 +28,12 @@ from ..checks import positive_number
 from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..information import NATS_PER_BIT, Array, bits
-from ..options import RunOptions
 from ..problem import MarkovLagrangian, ProblemFamily, named_family, siblings
+from ..results import Residuals, Status, judge
 from ..solution import Solution
 from ..solve import solve
+from ..solvers.job import RunOptions
 from ..solvers.shared.starts import default_clusters, near_identity
-from ..status import Residuals, Status, judge
 from .geometry import FrontierPoint, bracket, corners, vertices
 
 if TYPE_CHECKING:

@@ -17,28 +17,27 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.challenge import TaskOutcome
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.columns import MOST_LETTERS, generate, generate_columns, seeded
+from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
-from ..joint.joint import Joint
+from ..joint.joint import Joint, Support
 from ..joint.mixing import target_informations
-from ..joint.support import Support
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
+from ..problem import as_joint
+from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Stopped
 from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import Run, finished
+from ..solution import finished
 from ..solvers.job import Job
-from ..solvers.shared.capping import merged
+from ..solvers.shared.resizing import merged
 from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
-from ..status import Residuals, Status, proven
 from ..task_problem import TaskLagrangian
 
 
@@ -179,7 +178,7 @@ def task_curve(
     [0.0, 0.1]
     """
     caps = [
-        number("max_isz", cap, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+        number("max_isz", cap, "a number of nats, 0 or more", least=0.0)
         for cap in listed("leakages", leakages, "caps in nats")
     ]
     if clusters is not None:

@@ -17,7 +17,7 @@ from scipy import sparse
 from ..checks import positive_number
 from ..errors import InvalidJointError
 from ..information import Array, IntArray, mutual_information
-from .labels import aligned
+from .tables import aligned
 
 if TYPE_CHECKING:
     from .joint import Joint

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self
 
 import numpy as np
 
-from ..errors import InvalidJointError, InvalidOptionError
+from ..errors import InvalidJointError
 from ..formatting import counted
 from ..information import bits
 from .joint import Joint, check_joint
-from .labels import checked_names, tabulated
 from .mixing import ROLES, named, roles, stacked
+from .tables import checked_names, tabulated
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -173,22 +173,3 @@ class TaskJoint:
         raise AttributeError(f"a TaskJoint is immutable: cannot change {name!r}. Build another one.")
 
     __delattr__ = __setattr__
-
-
-def has_roles(joint: object) -> bool:
-    """Whether it is a `TaskJoint`, or the joint inside one."""
-    return isinstance(joint, TaskJoint) or (isinstance(joint, Joint) and joint.y_names == ROLES)
-
-
-def as_joint(joint: object, *, tasks: bool) -> Joint:
-    """The joint that solvers work on, from what a caller gives; ``tasks`` says whether the problem keeps one target and hides another."""
-    found = joint.joint if isinstance(joint, TaskJoint) else joint
-    check_joint(found)
-    assert isinstance(found, Joint)
-    if tasks:
-        roles(found)
-    elif has_roles(found):
-        raise InvalidOptionError(
-            "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."
-        )
-    return found

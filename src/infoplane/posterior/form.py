@@ -24,8 +24,7 @@ import numpy as np
 
 from ..errors import UnsupportedProblemError
 from ..information import Array, IntArray, entr
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..kernels.common.numerics import UNIT
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 

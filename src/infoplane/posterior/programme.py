@@ -21,7 +21,7 @@ from scipy import sparse
 
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..runtime.budget import Budget, Stopped
 from .channel import EPS, Channel
 

@@ -14,8 +14,8 @@ from functools import cached_property
 import numpy as np
 
 from ..information import Array, IntArray, entr
+from ..joint.joint import Support
 from ..joint.mixing import roles
-from ..joint.support import Support
 from ..kernels.task_proof.descents import descend
 from ..task_problem import TaskLagrangian
 from .form import Letters, dobrushin

@@ -14,7 +14,7 @@ letters x. That is the same as shuffling the records and dealing them out, strat
 What chance shows at a point of the plane, at this number of records; and the sentence that says so where it matters.
 
 Of a **bottleneck** I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on average, at
-most E I(X;Y) of `joint.sampling`, as I(Y;Z) <= I(X;Y). Of a **funnel** it is what was hidden: the population is the table plus noise that
+most E I(X;Y) of `information`, as I(Y;Z) <= I(X;Y). Of a **funnel** it is what was hidden: the population is the table plus noise that
 the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
 """
 

@@ -4,7 +4,7 @@
 problem                     what runs
 ==========================  ==========================================================================================
 bottleneck                  starts, pooled (`pooling`); annealing upwards in gamma (`annealing`), which finds |Z|: of many letters from a
-                            hard partition, with the clusters that the dual says are missing (`growth`)
+                            hard partition, with the clusters that the dual says are missing (`resizing`)
 funnel                      starts, pooled; hard partitions; at a large beta perfect privacy; column generation from all of them
                             (`generation`), which finds |Z|
 deterministic bottleneck    of more than 64 letters hard partitions only, with as many restarts as there are starts; else as any other,
@@ -15,7 +15,7 @@ any other                   starts of the accelerated solver (and of Douglas-Rac
 
 Hard partitions (`partitions`) are a constant Z, Z = X, the best of a merge path, and each of them with its letters moved one at a time
 until no move helps; so no answer is above a trivial one. Where |Z| is capped, a bottleneck also begins from the best of them, from an
-encoder with more clusters, joined until they are few enough (`capping`), and from its best answer, rounded and moved.
+encoder with more clusters, joined until they are few enough (`resizing`), and from its best answer, rounded and moved.
 
 Effort is bounded by work, never by time, so that the same seed gives the same bits. A start costs about |X| |Z| (|Y| + 20) operations an
 iteration: of more than 64 letters as many starts are made as `EFFORT.starts_work` holds, with as many iterations as
@@ -35,21 +35,19 @@ import numpy as np
 
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..posterior.form import scaled
 from ..problem import MarkovLagrangian, family_of, is_bottleneck, is_funnel, lagrangian, posterior_form_below
+from ..results import Run, Status
 from ..runtime.budget import Stopped
-from ..solution import Run
-from ..status import Status
 from .annealing import Annealing
 from .base import PathSolver
 from .difference_of_convex import DifferenceOfConvex
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job, work_of
 from .pooling import Pooling, best_runs
-from .shared.capping import within
-from .shared.growth import DualClimbs, asks_the_dual, grown, settled
 from .shared.partitions import encoder_of, is_hard, labels_of, moved, partitions, restarted, restarts_within, softened
+from .shared.resizing import DualClimbs, asks_the_dual, grown, settled, within
 from .shared.sparse_columns import GENERATION, generated
 from .shared.starts import default_clusters, make_starts
 from .splitting.solver import DouglasRachford
@@ -220,7 +218,7 @@ class Candidates:
 
     @property
     def asks_the_dual(self) -> bool:
-        """Whether annealing grows |Z| by what the dual says (`growth`)."""
+        """Whether annealing grows |Z| by what the dual says (`resizing`)."""
         return asks_the_dual(self.job.support, self.job.most)
 
     @property

@@ -25,19 +25,17 @@ import numpy as np
 
 from ..frontier.geometry import FrontierPoint, Line, corners, known_lines, supporting_line
 from ..information import Array, PlanePoint
-from ..joint.joint import Joint
-from ..joint.support import Support
-from ..options import RunOptions
+from ..joint.joint import Joint, Support
 from ..posterior.form import Letters
 from ..problem import Family, MarkovLagrangian
+from ..results import STATIONARY_TOL, Residuals, Status, judge
 from ..runtime.budget import Budget
 from ..runtime.threads import one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
-from ..solvers.job import Job
+from ..solvers.job import Job, RunOptions
 from ..solvers.shared.starts import make_starts, seed_sequence
-from ..status import STATIONARY_TOL, Residuals, Status, judge
 
 TIE = 1e-12
 """Nats within which two encoders are equally good at a slope: rounding of I(X;Z) and I(Y;Z), with three digits to spare."""

@@ -34,11 +34,10 @@ from ..frontier.frontier import Frontier
 from ..frontier.geometry import vertices
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
-from ..options import RunOptions, Seed, takes
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
 from ..solution import Solution
 from ..solve import solve
-from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, Seed, takes
 from .curve import EncoderLine, KnownCurve, optimum
 from .given import System, read_systems
 from .measures import gnid

@@ -28,7 +28,7 @@ import numpy as np
 
 from ..errors import InvalidOptionError
 from ..information import Array, bits, plane_point
-from ..solvers.proving import NO_PROOF
+from ..solvers.job import NO_PROOF
 from .curve import KnownCurve
 from .given import System
 

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
-from ..encoder.clusters import cluster_names
-from ..encoder.encoder import check_encoder
+from ..encoder.encoder import check_encoder, cluster_names
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
@@ -94,7 +93,7 @@ def audit(
 
     check_joint(joint)
     check_one_of("by", by, ["measure", "value", "secret", "record", "attribute"])
-    seconds = number("max_seconds", max_seconds, lambda value: value >= 0.0, "a number of seconds, 0 or more")
+    seconds = number("max_seconds", max_seconds, "a number of seconds, 0 or more", least=0.0)
     W = check_encoder(joint, getattr(encoder, "encoder", encoder))
     seen = joint.p_y > 0.0
     J = np.asarray(W @ joint.p_xy)[:, seen]

@@ -33,7 +33,7 @@ from ..frontier.release import NATS, Release, in_one_order, release_mechanism
 from ..information import Array, bits, plane_point
 from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
-from ..joint.labels import MISSING
+from ..joint.tables import MISSING
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
 from . import measures
@@ -90,7 +90,7 @@ class ReleaseFrontier:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
-        from ..view.release_plot import plot_releases
+        from ..view.pictures import plot_releases
 
         return plot_releases(self, ax)
 
@@ -227,7 +227,7 @@ class ReleaseComparison:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
         for name, cap in (("max_leakage", max_leakage), ("max_lift", max_lift)):
             if cap is not None:
-                number(name, cap, lambda nats: nats >= 0.0, NATS)
+                number(name, cap, NATS, least=0.0)
         caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
         caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
         useful = [one for one in self.releases if self.dominated_by(one) is None]
@@ -263,7 +263,7 @@ class ReleaseComparison:
 
     def plot(self) -> Figure:
         """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""
-        from ..view.release_plot import plot_comparison
+        from ..view.pictures import plot_comparison
 
         return plot_comparison(self)
 

@@ -12,7 +12,7 @@ from infoplane.certificate.bottleneck.coarsening import coarsened_bound, groups_
 from infoplane.certificate.bottleneck.proof import Proof, contraction_bound
 from infoplane.certificate.certificate import Limits
 from infoplane.information import mutual_information
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints

@@ -9,7 +9,7 @@ import infoplane as ip
 from funnel_twin import channels
 from funnel_twin import values as g
 from infoplane.certificate.funnel.free import Pricing
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.channel import Channel
 
 

@@ -10,7 +10,7 @@ import exact_boxes as exact
 from compiled import compiled
 from exact_boxes import case, joints
 from infoplane.certificate.bottleneck.proof import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
 from infoplane.kernels.bottleneck_proof.cell_bound import (
     LOOSE,

@@ -10,7 +10,7 @@ import exact_boxes as exact
 from box_search import posteriors, values, watched
 from exact_boxes import joints
 from infoplane.certificate.bottleneck.proof import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 
@@ -19,7 +19,7 @@ import numpy as np
 from infoplane import Joint
 from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.certificate.bottleneck.proof import Partition
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 found = []
 for n_x, n_y in ((60, 4), (100, 3), (300, 3)):

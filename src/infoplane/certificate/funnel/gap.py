@@ -14,8 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...posterior.channel import EPS, Channel
 from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck

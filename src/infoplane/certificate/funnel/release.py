@@ -28,7 +28,7 @@ import numpy as np
 from scipy import sparse
 
 from ...information import Array, entr, plane_point
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
 from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled

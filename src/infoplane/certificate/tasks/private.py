@@ -21,8 +21,7 @@ import numpy as np
 
 from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...posterior.task_columns import EdgeColumns, lowest_apart

@@ -255,7 +255,7 @@ def theorem_threshold(
     >>> ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0).c
     2.0
     """
-    alpha = number("relaxation", relaxation, lambda a: 0.0 < a < 4.0, "in (0, 4)")
+    alpha = number("relaxation", relaxation, "in (0, 4)", above=0.0, below=4.0)
     if isinstance(of, str):
         return of_constants(of, alpha, constants)
     if constants:
@@ -359,7 +359,7 @@ def penalty_threshold(
     """
     check_joint(joint)
     check_problem(problem)
-    relaxation = number("relaxation", relaxation, lambda _: True, "a finite number")
+    relaxation = number("relaxation", relaxation, "a finite number")
     check_one_of("omega_G", omega_G, ("lemma", "theorem", "inequality"))
     check_flag("printed", printed)
     split = choose(problem, formulation)
