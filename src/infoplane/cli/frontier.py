@@ -17,7 +17,7 @@ from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
 from ..joint.task_joint import TaskJoint
-from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck, named_family
+from ..problem import NOTATIONS, MarkovLagrangian, ProblemFamily, bottleneck, is_bottleneck
 from ..results import Status
 from ..solution import Solution
 from ..solvers.job import Seed
@@ -347,7 +347,7 @@ def as_table(found: Frontier, title: str, notation: str = NOTATIONS[0]) -> outpu
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
-    written = named_family(found.runs[0].problem).notation(notation)
+    written = found.runs[0].problem.record.notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
     made = output.TextTable(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]

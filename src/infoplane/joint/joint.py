@@ -42,6 +42,7 @@ from .tables import (
     checked_names,
     checked_table,
     conditional,
+    dense,
     joint_table,
     listed,
     margins,
@@ -602,7 +603,7 @@ class Support:
                 f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
-        p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
+        p_xy = dense(self.joint.p_xy)
         if self.x.all() and self.y.all():
             return np.ascontiguousarray(p_xy)
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
