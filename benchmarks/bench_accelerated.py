@@ -18,7 +18,8 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.results import Run
-from infoplane.runtime.work import Budget, one_blas_thread
+from infoplane.runtime.budget import Budget
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job

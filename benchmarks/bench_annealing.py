@@ -17,7 +17,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

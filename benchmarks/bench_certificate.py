@@ -137,9 +137,9 @@ def cut_cost(joint: ip.Joint, point: Point) -> dict[str, float]:
 
 def by_processor_time() -> None:
     """Let proofs of this process take their limits for processor time: on a busy machine a minute is then still a minute."""
-    from infoplane.runtime import work
+    from infoplane.runtime import budget
 
-    work.clock = time.process_time
+    budget.clock = time.process_time
 
 
 def measure(
@@ -151,7 +151,7 @@ def measure(
     from infoplane.certificate.certificate import Limits
     from infoplane.joint.joint import Support
     from infoplane.posterior.mixture import Mixture
-    from infoplane.runtime.work import one_blas_thread
+    from infoplane.runtime.threads import one_blas_thread
 
     support, problem = Support(joint), ip.bottleneck(gamma)
     constant = Mixture(np.ones(1), support.p_y[None])

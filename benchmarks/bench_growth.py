@@ -17,7 +17,7 @@ from matplotlib.figure import Figure
 
 from bench_kernels import agreed, exps, fresh, kernel_iteration, numpy_iteration
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import random_joint

@@ -22,8 +22,9 @@ import numpy as np
 import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.kernels.common.numerics import exp, log
+from infoplane.runtime.budget import Budget
 from infoplane.runtime.compiling import FLAGS
-from infoplane.runtime.work import Budget, one_blas_thread
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

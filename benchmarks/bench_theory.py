@@ -18,7 +18,7 @@ import numpy as np
 import infoplane as ip
 import joints
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.formulations import FORMULATIONS

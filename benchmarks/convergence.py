@@ -23,7 +23,7 @@ import infoplane as ip
 from infoplane.joint.joint import Support
 from infoplane.kernels.common.rows import PRIMAL
 from infoplane.results import Run
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import advanced, drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

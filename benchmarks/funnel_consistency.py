@@ -21,7 +21,7 @@ import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block
 

@@ -3,7 +3,8 @@
 import numpy as np
 
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import Budget, one_blas_thread
+from infoplane.runtime.budget import Budget
+from infoplane.runtime.threads import one_blas_thread
 from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

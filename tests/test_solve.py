@@ -219,7 +219,7 @@ def test_the_default_is_asked_once_and_within_the_time_of_a_certified_call(monke
 def test_a_limit_is_one_of_the_whole_call(monkeypatch):
     """A proof has what the default left of the time: together they took twice the limit, ten seconds more at least."""
     clock = [0.0]
-    monkeypatch.setattr("infoplane.runtime.work.clock", lambda: clock[0])
+    monkeypatch.setattr("infoplane.runtime.budget.clock", lambda: clock[0])
     run, budget, allowed = Portfolio.run, Limits.budget, []
 
     def slow(self, job):

@@ -74,8 +74,8 @@ from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
 from .sweep.compare import compare
-from .sweep.resume import resume
-from .sweep.sweep import SweepProgress, sweep
+from .sweep.progress import SweepProgress
+from .sweep.sweep import resume, sweep
 from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame

@@ -173,7 +173,7 @@ class PlanePoint(NamedTuple):
 def plane_points(joint: Joint, encoders: Sequence[Array]) -> list[PlanePoint]:
     """I(X;Z) and I(Y;Z) of p(z,x) = p(z|x) p(x) and p(z,y), each as a divergence so that rounding cannot cancel."""
     ixz = _information(encoders, joint.p_x, joint.p_x)
-    iyz = _information([W @ joint.p_xy for W in encoders], np.ones(joint.shape[1]), joint.p_y)
+    iyz = _information([W @ joint.p_xy for W in encoders], np.ones(len(joint.p_y)), joint.p_y)
     return [PlanePoint(*point) for point in zip(ixz.tolist(), iyz.tolist(), strict=True)]
 
 

@@ -17,7 +17,6 @@ from .information import Array, IntArray, PlanePoint, bits, plane_point
 from .joint.joint import Support
 from .joint.mixing import is_mixed, roles, target_informations
 from .joint.tables import sealed
-from .problem import named_family
 from .results import Exponent, Rate, Residuals, Result, Run, StartSummary, Status, Trace, fit_exponent, fit_rate, proven
 from .sampling.held_out import caution_of
 
@@ -412,8 +411,7 @@ class Solution(Result, EncoderView):
         )
 
     def __repr__(self) -> str:
-        said = named_family(self.problem).said(self.problem.parameter)
-        return f"Solution({said}: {self._numbers}; {self.status.name}, {self.solver})"
+        return f"Solution({self.problem.said}: {self._numbers}; {self.status.name}, {self.solver})"
 
     @property
     def _numbers(self) -> str:
@@ -437,9 +435,8 @@ class Solution(Result, EncoderView):
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
-        title = named_family(self.problem).said(self.problem.parameter)
         said = "" if self.caution is None else html_note(f"Caution: {self.caution}.")
-        return html_page(title, html_facts(rows), said, self._clusters_html())
+        return html_page(self.problem.said, html_facts(rows), said, self._clusters_html())
 
     def _of_y(self) -> list[tuple[str, str]]:
         """What is said of Y, or of each target if it is a mixture of several."""

@@ -18,7 +18,7 @@ from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.information import plane_point
 from infoplane.joint.joint import Support
 from infoplane.posterior.merge_path import merge_two
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.columns import Columns
 from infoplane.solvers.shared.fallback import default_encoder
 from strategies import joints

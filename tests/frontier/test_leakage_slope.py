@@ -8,7 +8,7 @@ import verify
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 
 HEART = ip.datasets.heart()
 

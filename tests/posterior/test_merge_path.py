@@ -16,7 +16,7 @@ from infoplane.joint.joint import Joint
 from infoplane.kernels import partitions as kernel
 from infoplane.posterior.merge_path import agglomerative_bottleneck, merge_path, merge_two
 from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
-from infoplane.runtime.work import Budget, Stopped
+from infoplane.runtime.budget import Budget, Stopped
 from strategies import joints
 
 WEIGHTS = [(1.0, 0.0), (1.0, -0.2), (-1.0, 0.0), (-1.0, 0.25), (-0.02, 1.0), (0.0, 1.0), (0.0, -1.0)]

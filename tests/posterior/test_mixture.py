@@ -9,7 +9,7 @@ import infoplane as ip
 import verify
 from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture, balance, climb, cover, likelihoods, posterior
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from strategies import chains
 
 GAMMA = st.floats(0.02, 1.0)

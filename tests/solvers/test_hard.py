@@ -53,7 +53,7 @@ def test_starts_are_restarts_and_more_of_them_find_more():
 
 def test_what_ends_the_default_is_said_and_the_call_it_names_goes_on(topics, monkeypatch):
     monkeypatch.setattr(portfolio, "EFFORT", portfolio.EFFORT._replace(iterations_work=1, settling_work=1))
-    monkeypatch.setattr("infoplane.runtime.work.FEWEST", 2)
+    monkeypatch.setattr("infoplane.runtime.budget.FEWEST", 2)
     problem = ip.bottleneck(0.05)
     found = ip.solve(topics, problem, clusters=8, starts=2, rng=0)
     assert not found.converged

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from infoplane.results import Status
-from infoplane.storage.record import RunRecord
+from infoplane.storage.store import RunRecord
 from infoplane.sweep.ledger import Tally
 
 records = st.builds(

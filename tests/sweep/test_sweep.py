@@ -15,8 +15,8 @@ import verify
 from infoplane.errors import InvalidOptionError
 from infoplane.solvers.shared.starts import make_starts, random_encoder
 from infoplane.sweep import engine
+from infoplane.sweep.plan import BUDGETS
 from infoplane.sweep.progress import Bar
-from infoplane.sweep.worker import BUDGETS
 from strategies import joints
 from sweeping import Warm, assert_same_runs
 

@@ -13,10 +13,9 @@ from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
 from ..formatting import counted, rounded
 from ..frontier.verify import verify as check
 from ..information import bits
-from ..storage.reader import StoreStatus, read_store, store_status
-from ..storage.rows import readable
+from ..storage.reader import StoreStatus, read_store, readable, store_status
 from ..sweep.progress import bar, duration
-from ..sweep.resume import resume as go_on
+from ..sweep.sweep import resume as go_on
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written

@@ -17,7 +17,7 @@ from ..table.audit import DIRECTIONS, AuditLine
 from ..table.audit import audit as audited
 from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
-from ..view.audit_page import audit_page
+from ..view.pages import audit_page
 from . import output
 from .files import check_column, located, read_frame
 from .flags import PAGES, Number, as_json, bins, columns, complete_rows, option, switch, written

@@ -17,8 +17,8 @@ from ..frontier.task_leakage import task_curve
 from ..information import NATS_PER_BIT, bits
 from ..problem import funnel
 from ..sweep.progress import working
-from ..view.plot import save_figure
-from ..view.release_plot import plot_caps
+from ..view.drawing import save_figure
+from ..view.pictures import plot_caps
 from . import output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .inputs import Source

@@ -18,7 +18,7 @@ from ..storage.mechanism import read_mechanism
 from ..sweep.progress import working
 from ..table.compare_releases import compare_releases as compared
 from ..table.mechanism import Mechanism
-from ..view.plot import save_figure
+from ..view.drawing import save_figure
 from . import output
 from .files import located, read_frame
 from .flags import (

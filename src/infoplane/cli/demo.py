@@ -173,7 +173,8 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
 
 def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
     """Both planes, and one point of each in words."""
-    from ..view.plot import plot_planes, save_figure
+    from ..view.drawing import save_figure
+    from ..view.plot import plot_planes
 
     figure = plot_planes(
         planes, xlabel="I(X;Z): told of the risk factors  [bits]", ylabel="I(Y;Z): told of sex and death  [bits]"

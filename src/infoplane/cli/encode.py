@@ -14,7 +14,7 @@ from ..solution import UNSEEN_RULES
 from ..storage.mechanism import read_mechanism, write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
-from ..view.encoding_page import encoding_page
+from ..view.pages import encoding_page
 from . import output
 from .files import check_column, located, read_frame
 from .flags import COUNT, PAGES, PATH, TABLES, Number, Whole, as_json, columns, option, switch, written

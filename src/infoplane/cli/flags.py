@@ -18,7 +18,7 @@ import click
 
 from ..checks import extra
 from ..joint.binning import CALENDAR
-from ..view.plot import require_matplotlib
+from ..view.drawing import require_matplotlib
 
 
 def number_of(text: str) -> float:

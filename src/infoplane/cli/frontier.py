@@ -16,7 +16,7 @@ from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
-from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
+from ..problem import NOTATIONS, bottleneck, is_bottleneck
 from ..results import Status
 from ..solution import Solution
 from ..solvers.job import Seed
@@ -356,7 +356,7 @@ def as_table(found: Frontier, title: str, notation: str = "gamma") -> output.Tex
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
-    written = named_family(found.runs[0].problem).notation(notation)
+    written = found.runs[0].problem.record.notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
     made = output.TextTable(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]

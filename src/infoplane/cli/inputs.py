@@ -21,7 +21,7 @@ from ..information import bits
 from ..joint.joint import Joint
 from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
-from ..storage.npz import read_npy
+from ..storage.arrays import read_npy
 from .files import (
     ARROW,
     SQL,

@@ -30,7 +30,7 @@ from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
-from ..runtime.work import VARIABLE, limited_to
+from ..runtime.threads import VARIABLE, limited_to
 from ..solvers.base import Solver
 from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
 from ..solvers.registry import SOLVERS, register

@@ -27,7 +27,7 @@ from ..formatting import counted, shown_lines
 from ..frontier.frontier import Frontier
 from ..information import bits
 from ..solve import solve
-from ..storage.files import to_json, write_whole
+from ..storage.files import to_json, whole_file
 from ..task_problem import TaskLagrangian
 
 if TYPE_CHECKING:
@@ -188,14 +188,16 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 def write_page(page: bytes, path: Path) -> None:
     """An HTML page, whole or not at all, which is said."""
-    write_whole(path, lambda file: file.write(page))
+    with whole_file(path) as file:
+        file.write(page)
     note(f"wrote {path}")
 
 
 def write_table(frame: Any, path: Path, said: str = "") -> None:
     """A .csv or .parquet, whole or not at all, which is said with what more there is to say."""
     if path.suffix.lower() == ".parquet":
-        write_whole(path, frame.to_parquet)
+        with whole_file(path) as file:
+            frame.to_parquet(file)
     else:
         write_csv(frame, path)
     note(f"wrote {path}{said}")
@@ -263,7 +265,8 @@ def write_csv(table: Any, path: Path) -> None:
         if kind.kind not in "biufc":
             table.isetitem(place, [checked(cell) for cell in table.iloc[:, place]])
     text = table.to_csv(index=False).encode("utf-8", "backslashreplace")
-    write_whole(path, lambda file: file.write(text))
+    with whole_file(path) as file:
+        file.write(text)
     if found and not escape:
         note(
             f"Warning: a spreadsheet would run {counted(found, 'cell')} of {path} as a formula, since the text begins with =, +, - or @. "

@@ -25,7 +25,7 @@ from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
 from ..table.mechanism import Mechanism
-from ..view.audit_page import audit_page
+from ..view.pages import audit_page
 from . import output
 from .exit_codes import NOT_CONVERGED
 from .files import check_column, located, read_frame

@@ -26,7 +26,7 @@ from infoplane_paper import (
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
 from ..sweep.progress import drawn
-from ..view.plot import require_matplotlib
+from ..view.drawing import require_matplotlib
 from . import output
 from .exit_codes import Interruption, interruptible
 from .flags import PATH, made_directory, option, switch

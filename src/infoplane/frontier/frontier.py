@@ -13,7 +13,6 @@ from ..errors import InvalidOptionError, MissingExtraError
 from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..problem import named_family
 from ..results import best_of
 from ..sampling.held_out import chance_of
 from ..solution import Solution
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..solvers.base import Solver
-    from ..sweep.bands import Bands
+    from ..sweep.records import Bands
     from .geometry import BestAnswer, Enclosure
     from .knee import Suggestion
     from .transitions import Transition
@@ -226,7 +225,8 @@ class Frontier:
 
     def _picture(self) -> str:
         """The plane as an HTML image; nothing without matplotlib or runs."""
-        from ..view.plot import picture, plot_plane
+        from ..view.drawing import picture
+        from ..view.plot import plot_plane
 
         try:
             return html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
@@ -307,8 +307,8 @@ class Frontier:
     ) -> Bands:
         """Between which values the *population's* frontier lies, as the joint's records tell; `enclosure` is about their table.
 
-        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/bands.py`). For bottlenecks of joints made
-        of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
+        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/records.py`). For bottlenecks of joints
+        made of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
 
         Parameters
         ----------
@@ -329,7 +329,7 @@ class Frontier:
         >>> bool((found.low_bits < found.high_bits).all()), list(found.to_frame())
         (True, ['ixz_bits', 'iyz_bits', 'iyz_centre_bits', 'iyz_low_bits', 'iyz_high_bits'])
         """
-        from ..sweep.bands import bands
+        from ..sweep.records import bands
 
         return bands(self, confidence=confidence, rng=rng, store=store, **options)
 
@@ -379,7 +379,7 @@ class Frontier:
             With ``"beta"`` its sentences speak of beta = 1/gamma.
         by
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
-            (`sweep/choosing.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
+            (`sweep/records.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
             furthest from the chord, for which nothing is solved (`frontier/knee.py`). By default ``"held-out"`` where the joint is made of
             records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records support
             no difference between letters.
@@ -398,7 +398,7 @@ class Frontier:
         (True, 3, False)
         """
         from ..sampling.held_out import has_parts
-        from ..sweep.choosing import chosen
+        from ..sweep.records import chosen
         from .knee import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))
@@ -452,12 +452,12 @@ def _frame(numbered: Sequence[tuple[int, Solution]]) -> pd.DataFrame:
     from .runs_frame import RunsFrame
 
     runs = [run for _, run in numbered]
-    in_gamma = any(named_family(run.problem).parameter == "gamma" for run in runs)
+    in_gamma = any(run.problem.record.parameter == "gamma" for run in runs)
     return RunsFrame(
         [
             {
                 "parameter": run.parameter,
-                **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
+                **({"beta": run.problem.record.notation("beta").of(run.parameter)} if in_gamma else {}),
                 "start": run.start,
                 "solver": run.solver,
                 "loss_nats": run.loss,

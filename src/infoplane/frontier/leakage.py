@@ -27,7 +27,8 @@ from ..joint.joint import Joint, Support, check_joint
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
-from ..runtime.work import Budget, attended, one_blas_thread
+from ..runtime.budget import Budget
+from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job, Seed
 from ..solvers.shared.fallback import default_encoder

@@ -34,7 +34,8 @@ from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
 from ..results import Residuals, Run, proven
-from ..runtime.work import Budget, attended, one_blas_thread
+from ..runtime.budget import Budget
+from ..runtime.threads import attended, one_blas_thread
 from ..solution import finished
 from ..task_problem import TaskLagrangian
 from .confident import ConfidentFunnel
@@ -142,7 +143,7 @@ class Release(ConstrainedFunnel):
 
         It holds the shares of the table: for a reviewer, not for publication.
         """
-        from ..storage.release_file import save_release
+        from ..storage.archive import save_release
 
         save_release(self, path)
 

@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.challenge import TaskOutcome
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.columns import MOST_LETTERS, generate, generate_columns, seeded
+from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError
@@ -31,7 +30,8 @@ from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
 from ..problem import as_joint
 from ..results import Residuals, Run, Status, proven
-from ..runtime.work import Budget, Stopped, attended, one_blas_thread
+from ..runtime.budget import Budget, Stopped
+from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
 from ..solution import finished
 from ..solvers.job import Job

@@ -42,6 +42,7 @@ from .tables import (
     checked_names,
     checked_table,
     conditional,
+    dense,
     joint_table,
     listed,
     margins,
@@ -81,6 +82,8 @@ class Joint:
     ----------
     p_xy : array or csr_array
         P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    p_x, p_y : array
+        p(x) = sum_y p(x, y) and p(y) = sum_x p(x, y), read-only.
     counts : array or csr_array of int64, or None
         N[x, y], how many records have this x and this y, read-only and without what ``smoothing`` added; None unless the joint was made
         from samples, rows or whole-number counts.
@@ -100,6 +103,8 @@ class Joint:
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
     p_xy: Any
+    p_x: Array
+    p_y: Array
     counts: Any
     denoising: Denoising | None
     x_labels: tuple[Hashable, ...]
@@ -125,8 +130,8 @@ class Joint:
             kept = checked_names(name if names is None else names, f"{name}_names")
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
-        self.__dict__["p_xy"] = sealed(table)
-        self.__dict__["counts"], self.__dict__["denoising"] = None, None
+        marginals = {"p_x": sealed(table.sum(axis=1)), "p_y": sealed(table.sum(axis=0))}
+        self.__dict__.update(p_xy=sealed(table), counts=None, denoising=None, **marginals)
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -370,18 +375,6 @@ class Joint:
         return not isinstance(self.p_xy, np.ndarray)
 
     @cached_property
-    def p_x(self) -> Array:
-        """p(x) = sum_y p(x, y)."""
-        p_x: Array = sealed(self.p_xy.sum(axis=1))
-        return p_x
-
-    @cached_property
-    def p_y(self) -> Array:
-        """p(y) = sum_x p(x, y)."""
-        p_y: Array = sealed(self.p_xy.sum(axis=0))
-        return p_y
-
-    @cached_property
     def p_y_given_x(self) -> Any:
         """T[y, x] = p(y|x) = p(x, y) / p(x); p(y) where p(x) = 0. Sparse if `is_sparse`."""
         return conditional(self.p_xy, self.p_x, self.p_y)
@@ -610,7 +603,7 @@ class Support:
                 f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
                 f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
             )
-        p_xy = self.joint.p_xy.toarray() if self.joint.is_sparse else self.joint.p_xy
+        p_xy = dense(self.joint.p_xy)
         if self.x.all() and self.y.all():
             return np.ascontiguousarray(p_xy)
         return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])

@@ -22,7 +22,7 @@ from ..joint.joint import Support
 from ..kernels.bottleneck_proof import envelope as kernel
 from ..kernels.bottleneck_proof.cell_bound import Dual
 from ..kernels.common.numerics import TINY
-from ..runtime.work import Budget
+from ..runtime.budget import Budget
 
 
 class MixtureEffort(NamedTuple):

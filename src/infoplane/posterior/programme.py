@@ -22,7 +22,7 @@ from scipy import sparse
 from ..errors import InfoplaneError, InvalidJointError
 from ..information import Array, IntArray, entr
 from ..joint.joint import Support
-from ..runtime.work import Budget, Stopped
+from ..runtime.budget import Budget, Stopped
 from .channel import EPS, Channel
 
 

@@ -18,7 +18,7 @@ from scipy import sparse
 
 from ..errors import InfoplaneError
 from ..information import Array, IntArray, entr
-from ..runtime.work import Budget
+from ..runtime.budget import Budget
 from .programme import LARGEST, LIMITS, encoder_of, linear_programme, repaired, solved
 from .task_form import TaskForm
 

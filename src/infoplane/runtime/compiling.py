@@ -159,7 +159,7 @@ COMPILING = "compiling kernels, once per machine (about half a minute)"
 
 _told = threading.Event()
 
-_compiling: dict[int, float] = {}
+compiled_for: dict[int, float] = {}
 """Seconds for which each thread had entries compiled or read from disk, or waited for them."""
 
 
@@ -222,7 +222,7 @@ def _make_ready(compiled: Any, folder: Path | None, arguments: tuple[Any, ...]) 
         if compiled.stats.cache_misses:
             remove_unused(folder)
     mine = threading.get_ident()
-    _compiling[mine] = _compiling.get(mine, 0.0) + time.perf_counter() - began
+    compiled_for[mine] = compiled_for.get(mine, 0.0) + time.perf_counter() - began
 
 
 def _name(compiled: Any, types: tuple[Any, ...]) -> str:
@@ -243,16 +243,6 @@ def collector_at_rest() -> Iterator[None]:
     finally:
         if was_on:
             gc.enable()
-
-
-def clock() -> float:
-    """Seconds, as by `time.perf_counter`, less those of the compiler: by this clock a proof is not cut short by it."""
-    return time.perf_counter() - sum(list(_compiling.values()))
-
-
-def own_clock() -> float:
-    """The same for work in this thread alone, less what it had compiled itself: by this clock no run pays for those that come after it."""
-    return time.perf_counter() - _compiling.get(threading.get_ident(), 0.0)
 
 
 @contextmanager

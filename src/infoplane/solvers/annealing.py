@@ -26,8 +26,7 @@ from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
 from ..results import Run
-from ..runtime.compiling import own_clock
-from ..runtime.work import Stopped
+from ..runtime.budget import Stopped, own_clock
 from .base import PathSolver
 from .fixed_point import Accelerated
 from .job import Job

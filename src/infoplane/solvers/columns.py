@@ -22,7 +22,7 @@ from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
 from ..results import Residuals, Run, proven
-from ..runtime.work import Stopped
+from ..runtime.budget import Stopped
 from .base import PathSolver
 from .job import Job
 from .portfolio import EFFORT

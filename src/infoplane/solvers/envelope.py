@@ -23,17 +23,14 @@ from ..posterior.form import bottleneck_refusal
 from ..posterior.mixture import Mixture
 from ..problem import MarkovLagrangian, posterior_form_below
 from ..results import Run, Status, proven
-from .base import PathSolver, Solver
-from .fixed_point import Accelerated
+from .base import PathSolver
 from .job import Job
 from .shared.fallback import LEAST, default_encoder
-from .shared.resizing import fitted, merged
-
-POLISH: Solver = Accelerated()
-"""What makes the answer stationary."""
+from .shared.resizing import fitted, merged, settled
 
 POLISH_WORK = 5_000_000_000
-"""Operations for that where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330 letters."""
+"""Operations to make the answer stationary where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330
+letters."""
 
 
 @dataclass(frozen=True)
@@ -118,8 +115,7 @@ class Envelope(PathSolver, Limits):
         W = merged(support, below, proof.mixture.encoder(support, proof.gamma), 0.01 * self.tol)
         # Half a second for the polish, unless a tenth of the limit is more.
         hurry = {"work": POLISH_WORK, "seconds": max(0.5, LEAST * self.max_seconds)}
-        patient = job if proof.complete else job.within(**hurry)
-        run = POLISH.run(patient.but(starts=W[None], record=False))[0]
+        run = settled((job if proof.complete else job.within(**hurry)).but(record=False), W)
         if len(run.encoder) > job.most:
             run = fitted(job, [run.encoder, *job.starts])
         loss = job.loss(run.encoder)

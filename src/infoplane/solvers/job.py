@@ -24,7 +24,7 @@ from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..joint.joint import Support
 from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
-from ..runtime.work import ITERATIONS, Budget
+from ..runtime.budget import ITERATIONS, Budget
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
@@ -73,6 +73,50 @@ class RunOptions:
         for name in ("max_iter", "starts", "clusters"):
             if (value := getattr(self, name)) is not None or name != "clusters":
                 object.__setattr__(self, name, whole_number(name, value))
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """Whether an answer is to be proven, how well, and within which limits.
+
+    Parameters
+    ----------
+    certify
+        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
+        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
+        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
+    max_cells, max_seconds
+        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
+        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
+    """
+
+    certify: bool | float = False
+    max_cells: int | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.certify, bool):
+            gap = number("certify", self.certify, "True, False or a positive gap in nats", above=0.0)
+            object.__setattr__(self, "certify", gap)
+        if self.certify is False and self.limits:
+            raise InvalidOptionError(
+                f"{' and '.join(self.limits)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
+            )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Those that were given."""
+        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def gap(self) -> float:
+        """What counts as certified, in nats, unless a solver of its own tolerance proves."""
+        return Limits.tol if self.certify is True else float(self.certify)
+
+
+NO_PROOF = ProofOptions()
+"""The answer is to be good, not proven."""
 
 
 def parameters_of(record: type) -> str:
@@ -150,7 +194,8 @@ class Job:
 
     def losses(self, encoders: Sequence[Array]) -> list[float]:
         """The Lagrangian at each encoder."""
-        return losses_of(self.support, self.problem, encoders)
+        joint, lifted = self.support.joint, self.support.lifted(encoders)
+        return [loss for some in lifted for loss in self.problem.values(joint, some)]
 
     def loss(self, W: Array) -> float:
         """The Lagrangian at one encoder."""
@@ -211,69 +256,15 @@ def work_of(support: Support, clusters: int) -> int:
     return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
-def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> list[float]:
-    """The Lagrangian at each encoder of the support."""
-    return [loss for some in support.lifted(encoders) for loss in problem.values(support.joint, some)]
-
-
-@dataclass(frozen=True)
-class ProofOptions:
-    """Whether an answer is to be proven, how well, and within which limits.
-
-    Parameters
-    ----------
-    certify
-        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
-        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
-        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
-    max_cells, max_seconds
-        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
-        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
-    """
-
-    certify: bool | float = False
-    max_cells: int | None = None
-    max_seconds: float | None = None
-
-    def __post_init__(self) -> None:
-        if not isinstance(self.certify, bool):
-            gap = number("certify", self.certify, "True, False or a positive gap in nats", above=0.0)
-            object.__setattr__(self, "certify", gap)
-        if self.certify is False and self.limits:
-            raise InvalidOptionError(
-                f"{' and '.join(self.limits)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
-            )
-
-    @property
-    def limits(self) -> dict[str, Any]:
-        """Those that were given."""
-        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
-        return {name: value for name, value in given.items() if value is not None}
-
-    @property
-    def gap(self) -> float:
-        """What counts as certified, in nats, unless a solver of its own tolerance proves."""
-        return Limits.tol if self.certify is True else float(self.certify)
-
-
-NO_PROOF = ProofOptions()
-"""The answer is to be good, not proven."""
-
-
 class IterationState(Protocol):
     """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
 
-    @property
-    def outcome(self) -> IntArray:
-        """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
-
-    @property
-    def iterations(self) -> IntArray:
-        """Steps done."""
-
-    @property
-    def residuals(self) -> Array:
-        """Primal, dual, stationarity."""
+    outcome: IntArray
+    """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
+    iterations: IntArray
+    """Steps done."""
+    residuals: Array
+    """Primal, dual, stationarity."""
 
 
 class Iteration(ABC):
@@ -291,7 +282,7 @@ class Iteration(ABC):
     """
 
     state: Any
-    """A `IterationState`."""
+    """An `IterationState`."""
     found_by: str
     """The name that solutions give as their solver."""
     advice: str = ""

@@ -27,7 +27,7 @@ from ..posterior.mixture import Mixture
 from ..posterior.programme import encoder_of, linear_programme
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
 from ..results import Run, Trace
-from ..runtime.work import Stopped
+from ..runtime.budget import Stopped
 from .base import PathSolver, Solver
 from .fixed_point import Accelerated
 from .job import Job

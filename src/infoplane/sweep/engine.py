@@ -28,9 +28,9 @@ from typing import Any
 
 from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
-from ..runtime.work import LOOK, Budget, all_cores, cores
-from .plan import Chunk, Plan, Problems, Unit
-from .worker import BUDGETS, ChunkResult, identity, run_chunk
+from ..runtime.budget import LOOK, Budget
+from ..runtime.threads import all_cores, cores
+from .plan import BUDGETS, Chunk, ChunkResult, Plan, Problems, Unit, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 """Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""

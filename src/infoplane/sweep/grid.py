@@ -36,7 +36,8 @@ from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
 from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
-from ..runtime.work import Budget, Watch, attended, one_blas_thread
+from ..runtime.budget import Budget
+from ..runtime.threads import Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
 from ..solvers.base import Callback, together
 from ..solvers.fixed_point import Accelerated

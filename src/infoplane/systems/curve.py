@@ -29,7 +29,8 @@ from ..joint.joint import Joint, Support
 from ..posterior.form import Letters
 from ..problem import Family, MarkovLagrangian
 from ..results import STATIONARY_TOL, Residuals, Status, judge
-from ..runtime.work import Budget, one_blas_thread
+from ..runtime.budget import Budget
+from ..runtime.threads import one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing

@@ -90,7 +90,7 @@ class ReleaseFrontier:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
-        from ..view.release_plot import plot_releases
+        from ..view.pictures import plot_releases
 
         return plot_releases(self, ax)
 
@@ -263,7 +263,7 @@ class ReleaseComparison:
 
     def plot(self) -> Figure:
         """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""
-        from ..view.release_plot import plot_comparison
+        from ..view.pictures import plot_comparison
 
         return plot_comparison(self)
 

@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from ..checks import number
 from ..errors import InvalidOptionError, MissingExtraError
 from ..information import Array, entr
-from ..runtime.work import cores
+from ..runtime.threads import cores
 
 
 class Guess(NamedTuple):

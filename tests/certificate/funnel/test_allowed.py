@@ -6,7 +6,7 @@ import infoplane as ip
 from infoplane.certificate.funnel.allowed import AllowedPosteriors, Caps, lift_caps
 from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 
 FAINT = [
     [1e-100, 0.04, 1e-30, 0, 0],

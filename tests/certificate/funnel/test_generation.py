@@ -9,7 +9,7 @@ from infoplane.certificate.funnel.generation import cut_short, generate
 from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
 from infoplane.results import Status
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 
 
 def test_traces_of_letters_are_left_out():

@@ -9,7 +9,7 @@ from infoplane.certificate.tasks.private import Silent
 from infoplane.information import entr
 from infoplane.joint.joint import Support
 from infoplane.posterior.task_form import TaskForm
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from made_tasks import made_tasks, told
 
 

@@ -6,7 +6,7 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 from infoplane.joint.joint import Support
-from infoplane.runtime.work import Budget
+from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.tasks.multi_one import SplitTasks, entropy_prox

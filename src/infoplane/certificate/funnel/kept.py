@@ -20,7 +20,7 @@ from ...kernels.funnel_proof.kept_boxes import THIN, descend_kept, weigh_kept_bo
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.channel import EPS, LIMITS
 from ...posterior.programme import Point, Programme
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from .allowed import DECIMALS, PIECE, AllowedPosteriors, Caps
 
 

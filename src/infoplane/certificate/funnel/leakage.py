@@ -25,7 +25,7 @@ from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
 from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
-from ...runtime.work import Budget, Stopped
+from ...runtime.budget import Budget, Stopped
 from ...solution import finished
 from ..certificate import Limits
 from .constrained import ConstrainedFunnel

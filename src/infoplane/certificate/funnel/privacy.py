@@ -29,7 +29,7 @@ from ...posterior.channel import EQUAL
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
 from ...results import Residuals, Run, Status
-from ...runtime.work import Budget, Stopped
+from ...runtime.budget import Budget, Stopped
 from ...solution import finished
 from .constrained import ConstrainedFunnel
 from .gap import simple_rounding

@@ -30,7 +30,7 @@ from scipy import sparse
 from ...information import Array, entr, plane_point
 from ...joint.joint import Support
 from ...posterior.programme import Point, Programme
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from .allowed import DECIMALS, PEELS, AllowedPosteriors, Caps, conditional_entropy, peeled
 from .generation import Outcome, generate
 from .kept import AllowedTasks

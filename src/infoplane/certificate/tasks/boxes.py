@@ -21,7 +21,7 @@ from ...information import Array, entr
 from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.box_weights import THIN, best_shares, rounding, weigh
 from ...posterior.task_form import TaskForm
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 
 FOUND = 12
 """Violating posteriors at which a search ends: they improve the encoder, and another lambda is judged."""

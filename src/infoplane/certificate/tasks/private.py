@@ -26,7 +26,7 @@ from ...kernels.common.numerics import UNIT
 from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...posterior.task_columns import EdgeColumns, lowest_apart
 from ...posterior.task_form import TaskForm
-from ...runtime.work import Budget, Stopped
+from ...runtime.budget import Budget, Stopped
 from ..challenge import disproven
 from ..funnel.privacy import Polytope
 from .boxes import Asked, box_bound, search_boxes

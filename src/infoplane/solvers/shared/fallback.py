@@ -6,7 +6,7 @@ The default's effort is bounded by work (`portfolio`); on a table of 100,000 let
 from __future__ import annotations
 
 from ...information import Array
-from ...runtime.work import ITERATIONS
+from ...runtime.budget import ITERATIONS
 from ..job import Job
 from ..portfolio import Portfolio
 from .starts import default_clusters, default_init, make_starts, most_clusters, seed_sequence

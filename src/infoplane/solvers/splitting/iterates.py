@@ -14,7 +14,7 @@ from ...information import Array
 from ...joint.joint import Joint, Support, check_joint
 from ...kernels.common.rows import AUGMENTED
 from ...problem import MarkovLagrangian, check_problem
-from ...runtime.work import Budget
+from ...runtime.budget import Budget
 from ..base import advanced
 from ..job import Job, RunOptions
 from ..shared.starts import make_starts, seed_sequence

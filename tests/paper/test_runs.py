@@ -6,9 +6,9 @@ import pytest
 import infoplane as ip
 from infoplane_paper.figures import bottleneck_planes, funnel_heart
 from infoplane_paper.methods import SMOOTHED, load, load_call
-from infoplane_paper.scale import FULL
-from infoplane_paper.sensitivity import QUARTER, SCRIPTS_ORDER, SMOOTHING, varied
-from infoplane_paper.sweeps import Sweep
+from infoplane_paper.pieces import Sweep
+from infoplane_paper.runs import QUARTER, SCRIPTS_ORDER, SMOOTHING, varied
+from infoplane_paper.settings import FULL
 from tiny import made_points, made_runs
 
 

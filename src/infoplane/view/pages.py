@@ -1,6 +1,7 @@
-"""One page about a release that a reviewer can read, fill in and sign: what it tells about the secret, and what it was not asked.
+"""Pages without scripts, each one HTML file that needs nothing else: about a release, and about encoded columns.
 
-It is one HTML file without scripts that needs nothing else, and prints on paper. Every text from data is escaped by `formatting`.
+The page of a release is for a reviewer, who reads it, fills it in and signs: what it tells about the secret, and what it was not asked. It
+prints on paper. Every text from data is escaped by `formatting`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ import html
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..formatting import counted, html_facts, html_note, html_table, label_text
+from ..encoder.encoder import by_mass, predicted
+from ..formatting import counted, html_facts, html_note, html_page, html_table, label_text, rounded
 from ..information import bits
 from ..table.audit import audit
 
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from ..joint.joint import Joint
+    from ..table.bottleneck_encoder import BottleneckEncoder
+    from ..table.encoded_feature import EncodedFeature
 
 SHOWN = 12
 """Released values, worst first, that the page lists."""
@@ -187,3 +191,45 @@ def _signature() -> str:
 
 def _text(text: str) -> str:
     return html.escape(label_text(text, 1000))
+
+
+PLAIN_STYLE = "body{font:15px/1.45 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem;color:#222;background:#fff}"
+"""Of the page; tables have the style of `formatting`."""
+
+
+def encoding_page(encoder: BottleneckEncoder, target: str) -> str:
+    """The page of a fitted encoder whose classes are those of the column ``target``."""
+    title = f"Columns in groups that keep what predicts {label_text(target, 60)}"
+    blocks = "".join(_block(one, tuple(encoder.classes_.tolist())) for one in encoder.features_)
+    head = f'<meta charset="utf-8"><title>{html.escape(title)}</title><style>{PLAIN_STYLE}</style>'
+    return (
+        f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{html.escape(title)}</h1>{blocks}</body></html>\n'
+    )
+
+
+def _block(feature: EncodedFeature, classes: tuple[object, ...]) -> str:
+    joint = feature.joint
+    facts = [
+        ("categories", f"{len(feature.counts):,}"),
+        ("records", f"{feature.counts.sum():,.0f}"),
+        ("groups", f"{feature.clusters:,}"),
+        (
+            "I(Y;Z)",
+            f"{rounded(bits(feature.iyz), 4)} bits of I(X;Y) = {rounded(bits(joint.mutual_information), 4)}, both denoised",
+        ),
+    ]
+    if feature.groups is not None:
+        facts.append(("what the records support", str(feature.groups.denoising)))
+    header = ("group", "records", "share of each class", "typical")
+    # Typical categories of a group that the page lists.
+    rows = [
+        (
+            f"z{one.z}",
+            f"{one.mass:.1%}",
+            predicted(one, classes, 4),
+            "; ".join(label_text(feature.labels[x], 40) for x in one.typical),
+        )
+        for one in sorted(by_mass(joint, feature.encoder, 8), key=lambda one: one.z)
+    ]
+    said = html_note(f"{counted(feature.clusters, 'group')}, of which all categories are listed by --mapping.")
+    return html_page(label_text(feature.name, 80), html_facts(facts), html_table(header, rows, left=header[2:]), said)

@@ -7,8 +7,8 @@ import zipfile
 import numpy as np
 import pytest
 
-from infoplane.storage import npz
-from infoplane.storage.npz import Expected, read_npy, read_npz
+from infoplane.storage import arrays
+from infoplane.storage.arrays import Expected, read_npy, read_npz
 
 ARRAYS = {
     "text": np.array("größe {}"),
@@ -95,7 +95,7 @@ def test_an_array_that_is_there_twice_is_refused(second, tmp_path):
 def test_more_than_a_file_may_hold_is_not_unpacked(tmp_path, monkeypatch):
     (tmp_path / "f.npz").write_bytes(packed(a=np.zeros(1000)))
     assert read_npz(tmp_path / "f.npz", ANY)["a"].shape == (1000,)
-    monkeypatch.setattr(npz, "MOST_BYTES", 7999)
+    monkeypatch.setattr(arrays, "MOST_BYTES", 7999)
     monkeypatch.setattr(np, "load", None)
     with pytest.raises(ValueError, match="more than 7,999 bytes"):
         read_npz(tmp_path / "f.npz", ANY)

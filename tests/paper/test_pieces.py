@@ -6,8 +6,8 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane_paper.methods import KINDS, Method
+from infoplane_paper.pieces import Certified, Sweep, near_deterministic, random_starts
 from infoplane_paper.points import Points, excess
-from infoplane_paper.sweeps import Certified, Sweep, near_deterministic, random_starts
 from tiny import made_points, repeated
 
 

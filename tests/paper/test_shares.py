@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane_paper.convergence import fewest_iterations, interval, share, smaller_penalty, wider_range
+from infoplane_paper.shares import fewest_iterations, interval, share, smaller_penalty, wider_range
 from tiny import made_points
 
 

@@ -12,15 +12,16 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from infoplane.errors import InvalidOptionError
-from infoplane.runtime import work as runtime
-from infoplane.runtime.work import Budget, Stopped, quota
+from infoplane.runtime import threads
+from infoplane.runtime.budget import Budget
+from infoplane.runtime.threads import quota
 
 
 def test_cores_are_those_that_the_process_may_use(with_cores):
     for count in (1, 3):
         with_cores(count)
-        assert runtime.cores() == count
-        with runtime.all_cores() as pool:
+        assert threads.cores() == count
+        with threads.all_cores() as pool:
             assert pool._max_workers == count
 
 
@@ -29,28 +30,28 @@ def test_a_process_that_was_given_one_core_uses_one():
     before = os.sched_getaffinity(0)
     try:
         os.sched_setaffinity(0, {min(before)})
-        assert runtime.cores() == 1
+        assert threads.cores() == 1
     finally:
         os.sched_setaffinity(0, before)
-    assert runtime.cores() == len(before)
+    assert threads.cores() == len(before)
 
 
 def test_as_many_threads_as_were_asked_for_here_or_by_the_environment(with_cores, monkeypatch):
     with_cores(2)
-    monkeypatch.setenv(runtime.VARIABLE, "5")
-    assert runtime.cores() == 5
-    with runtime.limited_to(3):
-        assert runtime.cores() == 3
-        with runtime.limited_to(1), runtime.all_cores() as pool:
+    monkeypatch.setenv(threads.VARIABLE, "5")
+    assert threads.cores() == 5
+    with threads.limited_to(3):
+        assert threads.cores() == 3
+        with threads.limited_to(1), threads.all_cores() as pool:
             assert pool._max_workers == 1
-        assert runtime.cores() == 3
-    assert runtime.cores() == 5
+        assert threads.cores() == 3
+    assert threads.cores() == 5
     for wrong in ("0", "many", "-1", "1.5"):
-        monkeypatch.setenv(runtime.VARIABLE, wrong)
+        monkeypatch.setenv(threads.VARIABLE, wrong)
         with pytest.raises(
             InvalidOptionError, match=f"INFOPLANE_THREADS must be a whole number, at least 1; found '{wrong}'"
         ):
-            runtime.cores()
+            threads.cores()
 
 
 def test_one_blas_thread_is_counted():
@@ -60,8 +61,8 @@ def test_one_blas_thread_is_counted():
         return max((one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"), default=1)
 
     before = most()
-    with runtime.one_blas_thread(), ThreadPoolExecutor(2) as pool:
-        with runtime.one_blas_thread():
+    with threads.one_blas_thread(), ThreadPoolExecutor(2) as pool:
+        with threads.one_blas_thread():
             assert most() == 1
         list(pool.map(abs, range(4)))
         assert most() == 1
@@ -78,10 +79,10 @@ def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
     def counts():
         return [one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"]
 
-    with runtime.one_blas_thread():
+    with threads.one_blas_thread():
         pass  # every BLAS is loaded now
     before = counts()
-    first, second = runtime.one_blas_thread(), runtime.one_blas_thread()
+    first, second = threads.one_blas_thread(), threads.one_blas_thread()
     in_a_thread(first.__enter__)
     second.__enter__()
     in_a_thread(lambda: first.__exit__(None, None, None))
@@ -91,13 +92,13 @@ def test_blas_is_restored_whatever_the_order_and_the_thread_of_leaving():
 
 
 def test_results_come_in_order_and_errors_reach_the_caller():
-    assert runtime.attended([lambda: 3, lambda: 2, lambda: 1], Budget()) == [3, 2, 1]
+    assert threads.attended([lambda: 3, lambda: 2, lambda: 1], Budget()) == [3, 2, 1]
 
     def broken():
         raise TimeoutError("mine")
 
     with pytest.raises(TimeoutError, match="mine"):
-        runtime.attended([broken], Budget())
+        threads.attended([broken], Budget())
 
 
 def pressed_and_waiting(budget, begun):
@@ -113,7 +114,7 @@ def pressed_and_waiting(budget, begun):
 def test_control_c_stops_the_budget_and_what_waits_does_not_begin(with_cores):
     with_cores(1)
     budget, begun = Budget(), []
-    found = runtime.attended([functools.partial(pressed_and_waiting, budget, begun)] * 9, budget)
+    found = threads.attended([functools.partial(pressed_and_waiting, budget, begun)] * 9, budget)
     assert budget.stopped
     assert found == [1]
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
@@ -121,8 +122,8 @@ def test_control_c_stops_the_budget_and_what_waits_does_not_begin(with_cores):
 
 def test_control_c_stops_all_that_is_attended_to():
     outer, inner = Budget(), Budget()
-    with runtime.stopped_by_control_c(outer):
-        runtime.attended([functools.partial(pressed_and_waiting, inner, [])], inner)
+    with threads.stopped_by_control_c(outer):
+        threads.attended([functools.partial(pressed_and_waiting, inner, [])], inner)
     assert outer.stopped
     assert inner.stopped
 
@@ -131,7 +132,7 @@ def test_a_handler_of_the_callers_own_is_called_once_the_work_has_ended():
     budget, heard = Budget(), []
     before = signal.signal(signal.SIGINT, lambda *_: heard.append(budget.stopped))
     try:
-        assert runtime.attended([functools.partial(pressed_and_waiting, budget, [])], budget) == [1]
+        assert threads.attended([functools.partial(pressed_and_waiting, budget, [])], budget) == [1]
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [True]
@@ -144,7 +145,7 @@ def test_reports_reach_the_callback_in_the_callers_thread_and_it_may_stop_the_wo
         seen.append((threading.get_ident(), total))
         return total >= 3
 
-    budget = Budget(watch=runtime.Watch(callback, sum))
+    budget = Budget(watch=threads.Watch(callback, sum))
 
     def work():
         for number in range(1, 100):
@@ -153,14 +154,14 @@ def test_reports_reach_the_callback_in_the_callers_thread_and_it_may_stop_the_wo
                 return number
         return None
 
-    assert runtime.attended([work], budget) == [3]
+    assert threads.attended([work], budget) == [3]
     assert seen == [(threading.get_ident(), number) for number in (1, 2, 3)]
 
 
 def test_a_report_is_heard_though_another_thread_ended_since_they_were_counted():
     """Two work, one reports, the other ends without a word: the next look, with nothing new, lets the first go on."""
     heard, said = threading.Event(), []
-    watch, budget = runtime.Watch(said.append, sum), Budget()
+    watch, budget = threads.Watch(said.append, sum), Budget()
     watch.reports.put((1, 7, heard))
     watch.attend(budget, 2)
     watch.wake(None)
@@ -174,65 +175,14 @@ def test_an_error_in_the_callback_ends_the_work_and_is_raised():
     def callback(_report):
         raise ZeroDivisionError("mine")
 
-    budget = Budget(watch=runtime.Watch(callback, sum))
+    budget = Budget(watch=threads.Watch(callback, sum))
 
     def work():
         while not budget.stopped:
             budget.watch.tell(1, budget)
 
     with pytest.raises(ZeroDivisionError, match="mine"):
-        runtime.attended([work], budget)
-
-
-def test_what_stops_a_budget_stops_its_parts_and_nothing_else():
-    whole, other = Budget(), Budget()
-    part = whole.part(cells=3)
-    assert not part.stopped
-    whole.stop()
-    assert part.stopped
-    assert part.spent
-    assert not other.stopped
-    other.look()
-    with pytest.raises(Stopped):
-        part.look()
-
-
-def test_every_limit_ends_it_and_a_part_has_spent_nothing():
-    for limit, spend in (("cells", "cells_spent"), ("iterations", "rounds_spent")):
-        budget = Budget(**{limit: 2})
-        assert not budget.spent
-        setattr(budget, spend, 2)
-        assert budget.spent
-        assert not budget.part().spent
-    assert Budget(seconds=0.0).spent
-    assert Budget(seconds=5.0).seconds_left <= 5.0
-
-
-def test_what_is_awaited_gives_its_result_or_its_error():
-    assert Budget().awaited(lambda: 3) == 3
-
-    def late():
-        raise TimeoutError("mine")
-
-    with pytest.raises(TimeoutError, match="mine"):
-        Budget().awaited(late)
-
-
-def test_a_stop_ends_the_waiting_and_not_the_work():
-    budget, going, released, ended = Budget(), threading.Event(), threading.Event(), threading.Event()
-
-    def work():
-        going.set()
-        budget.stop()
-        released.wait(300)
-        ended.set()
-
-    with pytest.raises(Stopped):
-        budget.awaited(work)
-    assert going.is_set()
-    assert not ended.is_set()
-    released.set()
-    assert ended.wait(300)
+        threads.attended([work], budget)
 
 
 def written(root, files):
@@ -302,9 +252,9 @@ def test_the_quota_of_files(tmp_path, files, cores):
 
 def test_cores_are_no_more_than_the_quota(with_cores, monkeypatch):
     with_cores(8)
-    assert runtime.cores() == 8
-    monkeypatch.setattr(runtime, "quota", lambda: 3.0)
-    assert runtime.cores() == 3
+    assert threads.cores() == 8
+    monkeypatch.setattr(threads, "quota", lambda: 3.0)
+    assert threads.cores() == 3
     with_cores(2)
-    monkeypatch.setattr(runtime, "quota", lambda: 3.0)
-    assert runtime.cores() == 2
+    monkeypatch.setattr(threads, "quota", lambda: 3.0)
+    assert threads.cores() == 2

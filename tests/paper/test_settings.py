@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from infoplane_paper import FIGURES
-from infoplane_paper.scale import FULL, QUICK
-from infoplane_paper.sweeps import Sweep
+from infoplane_paper.pieces import Sweep
+from infoplane_paper.settings import FULL, QUICK
 
 
 def test_the_full_run_is_the_papers():

@@ -1,30 +1,44 @@
-"""What a picture calls its runs and points.
+"""What all pictures share: figures and axes, colours, what a legend calls the runs, and names beside points.
+
+Figures are made without pyplot, so that nothing global is touched: they work without a display and in threads.
 
 *Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
 named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
 some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
 that they name.
 
-*Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture.
-
-textalloc places them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
+*Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture. textalloc places
+them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
 """
 
 from __future__ import annotations
 
+import io
+import os
 from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..checks import extra
+from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import Array
+from ..storage.files import whole_file
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from ..frontier.frontier import Frontier
 
+
+# Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY = "#8a8a8a"
 INK = "#333333"
 
 
@@ -119,3 +133,70 @@ def _asked(provenance: dict[str, Any]) -> set[str]:
         for call in (part, *part.get("solvers", ()))
         if isinstance(call, dict) and call.get("solver")
     }
+
+
+SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
+"""Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
+
+
+TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, which a notebook shows as its picture."""
+    require_matplotlib()
+    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    return made
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of so many inches."""
+    figure = new_figure(width, height)
+    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    return made
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    return ShownFigure, ShownAxes
+
+
+def picture(drawn: Figure | Axes) -> bytes:
+    """A figure, or that of an Axes, as PNG, on white whatever page shows it."""
+    held = io.BytesIO()
+    figure: Any = drawn.get_figure(root=True)
+    figure.savefig(held, format="png", dpi=110, facecolor="white")
+    return held.getvalue()
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the path's extension; the file appears only once it is whole."""
+    target = Path(path)
+    kind = target.suffix.lstrip(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
+    with whole_file(target) as file:
+        figure.savefig(file, format=kind, dpi=160)
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtraError` unless matplotlib can be imported."""
+    extra("matplotlib.figure", "plots need matplotlib", "plot")
+
+
+def tidy(ax: Axes) -> None:
+    """Axes without a frame."""
+    ax.spines[["top", "right"]].set_visible(False)

@@ -1,19 +1,11 @@
-"""The one budget of a piece of work, the threads that do it, and the one place where Ctrl-C is heard.
+"""Work in parallel threads, each with one BLAS thread, and the one place where Ctrl-C is heard.
 
-A budget says what the work may take, what it has taken, and whether the user has asked for its end. It is handed down from whoever is
-asked (`solve`, `certify`, a worker of a sweep) to whatever does the work. Ctrl-C, a callback that has seen enough, or a sweep that ends
-call `stop`; what works hears of it in one of two ways:
-
-- a loop that has something to show at every moment asks `over`, or `spent` if other limits end it too, and shows what it has;
-- work that has nothing to show before its end calls `look`, which raises `Stopped`; whoever has an answer without it goes on from there.
-
-Kernels that take long look at `flag` themselves. Limits other than these are counted in work, not in seconds, so that the same seed gives
-the same bits on every machine.
+Kernels release the GIL, so the cores are busy already; a BLAS that starts threads of its own for the small products inside an
+iteration makes them wait for each other, and everything several times slower.
 
 Python hands signals to the main thread, between two of its own instructions. So what takes long runs in other threads, and the main thread
 attends to it (`attended`): Ctrl-C stops their budget, and then what they have to show is the answer. A signal that arrives just as the
-main thread goes to sleep does not wake it: it never sleeps for long. Kernels release the GIL, so the cores are busy already: a BLAS that
-starts threads of its own for the small products inside an iteration makes them wait for each other, and everything several times slower.
+main thread goes to sleep does not wake it: it never sleeps for long.
 """
 
 from __future__ import annotations
@@ -25,9 +17,8 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
@@ -36,110 +27,9 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from ..errors import InvalidOptionError
-from .compiling import clock
+from .budget import LOOK, Budget
 
 Outcome = TypeVar("Outcome")
-
-LOOK = 0.05
-"""Seconds for which a thread sleeps that waits for another: then it looks at its budget, and the main thread hears of signals."""
-
-FEWEST = 100
-"""Iterations that every budget of work holds."""
-
-ITERATIONS = 20_000
-"""Iterations of a run, unless the caller says another number."""
-
-
-class Stopped(Exception):
-    """The user has asked for an end, or the time is up, and this work has nothing to show yet."""
-
-
-@dataclass
-class Budget:
-    """Limits, and what was spent of them."""
-
-    iterations: int = ITERATIONS
-    """Of every run; linear programmes, where those are what is repeated."""
-    work: float = math.inf
-    """Operations of a run, where its iterations would take more."""
-    cells: float = math.inf
-    """Of branch and bound."""
-    seconds: float = math.inf
-    """Time of compilation does not count."""
-    flag: Any = field(default_factory=lambda: np.zeros(1, dtype=np.int64), repr=False)
-    """Not 0 once the user has asked for an end: one array for all parts of a budget."""
-    watch: Watch[Any] | None = field(default=None, repr=False)
-    """Who is told how far the work has come."""
-    began: float = field(default_factory=clock)
-    cells_spent: int = 0
-    rounds_spent: int = 0
-
-    def part(self, **limits: Any) -> Budget:
-        """A budget for a part of the work, with some limits of its own; nothing of it is spent yet, and what stops one stops both."""
-        return replace(self, began=clock(), cells_spent=0, rounds_spent=0, **limits)
-
-    def stop(self) -> None:
-        """Ask for the end of everything that has this budget or a part of it."""
-        self.flag[0] = 1
-
-    @property
-    def stopped(self) -> bool:
-        """Whether the user has asked for an end."""
-        return bool(self.flag[0])
-
-    @property
-    def over(self) -> bool:
-        """Whether the user has asked for an end, or the time is up."""
-        return self.stopped or (self.seconds < math.inf and self.seconds_spent >= self.seconds)
-
-    def look(self) -> None:
-        """Raise `Stopped` if the user has asked for an end, or the time is up."""
-        if self.over:
-            raise Stopped
-
-    def tell(self) -> None:
-        """Whoever watches is told that the work goes on, by work that has no report of its own."""
-        if self.watch is not None:
-            self.watch.tell(None, self)
-
-    @property
-    def seconds_spent(self) -> float:
-        """Time since the beginning, that of compilation not counted."""
-        return clock() - self.began
-
-    @property
-    def seconds_left(self) -> float:
-        """Until the limit."""
-        return self.seconds - self.seconds_spent
-
-    @property
-    def spent(self) -> bool:
-        """Whether a limit has been reached, or the user has asked for an end."""
-        return self.cells_spent >= self.cells or self.rounds_spent >= self.iterations or self.over
-
-    def affordable(self, each: float) -> int:
-        """Iterations of so many operations each: as many as are allowed, and as the work holds, but `FEWEST` of them at least."""
-        return int(min(self.iterations, max(FEWEST, self.work / max(each, 1.0))))
-
-    def awaited(self, work: Callable[[], Outcome]) -> Outcome:
-        """The result of work that cannot be interrupted, done in a thread of its own; `Stopped` as soon as there is to be an end.
-
-        The work itself then goes on to its end, and its result is thrown away; a process that ends does not wait for it.
-        """
-        ended = Future[Outcome]()
-
-        def run() -> None:
-            try:
-                ended.set_result(work())
-            except BaseException as error:
-                ended.set_exception(error)
-
-        self.look()
-        threading.Thread(target=run, daemon=True).start()
-        while not wait([ended], LOOK).done:
-            self.look()
-        return ended.result()
-
 
 FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
 """Where version 1 is mounted, below ``sys/fs/cgroup``: distributions differ."""
