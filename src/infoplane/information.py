@@ -40,9 +40,14 @@ def bits(nats: float) -> float:
     return nats / NATS_PER_BIT
 
 
+def log_or_zero(p: Array) -> Array:
+    """log p, and 0 where p = 0."""
+    return np.log(np.where(p > 0.0, p, 1.0))
+
+
 def entr(p: Array) -> Array:
     """-p log p, entry by entry. (The same as scipy.special's, whose import takes longer than a small problem.)"""
-    return np.asarray(-p * np.log(np.where(p > 0.0, p, 1.0)))
+    return np.asarray(-p * log_or_zero(p))
 
 
 def rel_entr(p: Array, q: Array) -> Array:
@@ -54,7 +59,7 @@ def rel_entr(p: Array, q: Array) -> Array:
     seen = (p > 0.0) & (q > 0.0)
     with np.errstate(over="ignore", under="ignore"):
         ratio = np.divide(p, q, out=np.ones(seen.shape), where=seen)
-    logs = np.log(np.where(ratio > 0.0, ratio, 1.0))
+    logs = log_or_zero(ratio)
     beyond = seen & ~((ratio > 0.0) & (ratio < np.inf))
     if beyond.any():  # the ratio overflows or underflows; its logarithm does not
         logs = np.where(beyond, np.log(np.where(beyond, p, 1.0)) - np.log(np.where(beyond, q, 1.0)), logs)

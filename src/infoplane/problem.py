@@ -28,7 +28,7 @@ import numpy as np
 from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
-from .information import Array, Entropies, IntArray, encoder_entropies
+from .information import Array, Entropies, IntArray, encoder_entropies, log_or_zero
 from .joint.joint import Joint, check_joint
 from .joint.mixing import ROLES, roles
 from .joint.task_joint import TaskJoint
@@ -160,7 +160,7 @@ class MarkovLagrangian:
             some = W[:, letters]
             finite, order = self._logs(joint, some, p_z, p_zy, letters)
             # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
-            score = _log_or_zero(some) + finite / self.width
+            score = log_or_zero(some) + finite / self.width
             vanishes = (some == 0.0) * self.width + order > CANCELS * self._scale
             score = np.where(vanishes, -np.inf, score)
             mapped = np.exp(score - score.max(axis=0))
@@ -180,7 +180,7 @@ class MarkovLagrangian:
         T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
             self.rho_z * f(p_z) + self.rho_zx * f(W) + self._of_outcomes(joint, T, f(p_zy))
-            for f in (_log_or_zero, np.logical_not)
+            for f in (log_or_zero, np.logical_not)
         )
         return finite, order
 
@@ -558,11 +558,6 @@ def _divided(table: Any, by: Array) -> Any:
     cells = table.tocsr(copy=True)
     cells.data /= np.repeat(by, np.diff(cells.indptr))
     return cells
-
-
-def _log_or_zero(p: Array) -> Array:
-    """The logarithm, and 0 where p = 0."""
-    return np.log(np.where(p > 0.0, p, 1.0))
 
 
 def has_roles(joint: object) -> bool:
