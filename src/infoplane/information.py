@@ -158,11 +158,18 @@ class Entropies(NamedTuple):
     z_given_y: float
 
 
-def encoder_entropies(joint: Joint, encoders: Sequence[Array]) -> list[Entropies]:
-    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from each encoder."""
+def encoder_entropies(joint: Joint, encoders: Sequence[Array], weights: Array | None = None) -> list[Entropies]:
+    """H(Z), H(Z|X) = sum_x p(x) H(p(z|x)) and H(Z|Y) = H(Z,Y) - H(Y), for Z drawn from each encoder.
+
+    With weights w_y of the letters of Y the last is sum_y w_y p(y) H(Z|Y = y).
+    """
     h_z = sum_rows(encoders, lambda rows: entr((rows * joint.p_x).sum(axis=1)))
     h_zx = sum_rows(encoders, lambda rows: (entr(rows) * joint.p_x).sum(axis=1))
-    h_zy = sum_rows([W @ joint.p_xy for W in encoders], lambda rows: entr(rows).sum(axis=1)) - entropy(joint.p_y)
+    p_zy = [W @ joint.p_xy for W in encoders]
+    if weights is None:
+        h_zy = sum_rows(p_zy, lambda rows: entr(rows).sum(axis=1)) - entropy(joint.p_y)
+    else:
+        h_zy = sum_rows(p_zy, lambda rows: entr(rows) @ weights) - float(weights @ entr(joint.p_y))
     return [Entropies(*values) for values in zip(h_z.tolist(), h_zx.tolist(), h_zy.tolist(), strict=True)]
 
 

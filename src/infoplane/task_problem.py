@@ -19,7 +19,7 @@ import numpy as np
 
 from .checks import number
 from .errors import InvalidOptionError
-from .information import Array, encoder_entropies, entr, sum_rows
+from .information import Array, encoder_entropies
 from .joint.mixing import roles
 from .joint.tables import dense
 from .problem import FAMILIES, Family, MarkovLagrangian
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SMALL = 0.01
 """Share of the kept target's critical gamma that gamma is by default: on Adult 15 clusters and 98.6% of the optimum at gamma = 0, which
-needs hundreds; a fixed gamma could lie above the onset of a weak target, where only a constant Z is optimal (benchmarks/tasks.py)."""
+needs hundreds; a fixed gamma could lie above the onset of a weak target, where only a constant Z is optimal (benchmarks/bench_tasks.py)."""
 
 
 @dataclass(frozen=True, init=False, repr=False)
@@ -133,13 +133,8 @@ class TaskLagrangian(MarkovLagrangian):
 
     def values(self, joint: Joint, encoders: Sequence[Array]) -> list[float]:
         """L at many encoders, which are not checked."""
-        weights, problem = self.weights(joint), self.on(joint)
-        h_y = float(weights @ entr(joint.p_y))
-        h_zy = sum_rows([W @ joint.p_xy for W in encoders], lambda rows: entr(rows) @ weights) - h_y
-        found = []
-        for h, of_y in zip(encoder_entropies(joint, encoders), h_zy.tolist(), strict=True):
-            found.append(problem.rho_z * h.z + problem.rho_zx * h.z_given_x + of_y)
-        return found
+        problem, entropies = self.on(joint), encoder_entropies(joint, encoders, self.weights(joint))
+        return [problem.rho_z * h.z + problem.rho_zx * h.z_given_x + h.z_given_y for h in entropies]
 
     def over_outcomes(self, joint: Joint, values: Array, seen: Any = slice(None)) -> Array:
         """sum_y p(y) weight(y) values[..., y]."""
