@@ -137,6 +137,8 @@ class MarkovLagrangian:
         cancel (as in an empty cluster if the rho sum to 0: there it is 0); else it is infinite, with the sign of
         the stronger one. Letters of zero mass have gradient 0, and nothing is ever NaN.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.gradient(joint, encoder)
         W = check_encoder(joint, encoder)
         finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
         infinite = (np.abs(order) > CANCELS * self._scale) & (joint.p_x > 0.0)
@@ -148,9 +150,11 @@ class MarkovLagrangian:
         """The largest |W - W exp(-g/k) / normaliser| over letters of positive mass, g and k as in `width`.
 
         Zero where L is stationary; the same for any multiple of the rho. For the bottleneck it is max |W - BA(W)|, the
-        residual of the self-consistent equations. Weak for the funnel: every deterministic encoder passes, unless some
-        x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
+        residual of the self-consistent equations. Weak for the funnel, and where a target is hidden: every deterministic
+        encoder passes, unless some x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.stationarity(joint, encoder)
         W = check_encoder(joint, encoder)
         seen = np.flatnonzero(joint.p_x > 0.0)
         p_z, p_zy = self._marginals(joint, W)

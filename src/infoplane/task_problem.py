@@ -140,19 +140,8 @@ class TaskLagrangian(MarkovLagrangian):
         """sum_y p(y) weight(y) values[..., y]."""
         return np.asarray(values @ (joint.p_y * self.weights(joint))[seen])
 
-    def gradient(self, joint: Joint, encoder: Array) -> Array:
-        """As `MarkovLagrangian.gradient`, with keep H(Z|U) - hide H(Z|S) for rho_zy H(Z|Y)."""
-        return super().gradient(joint, encoder) if self.gamma is not None else self.on(joint).gradient(joint, encoder)
-
-    def stationarity(self, joint: Joint, encoder: Array) -> float:
-        """As `MarkovLagrangian.stationarity`; weak, as for the funnel: every deterministic encoder may pass."""
-        return (
-            super().stationarity(joint, encoder)
-            if self.gamma is not None
-            else self.on(joint).stationarity(joint, encoder)
-        )
-
     def _of_outcomes(self, joint: Joint, T: Any, values: Array) -> Array:
+        """sum_y p(y|x) weight(y) values[z, y]: keep H(Z|U) - hide H(Z|S) has the place of rho_zy H(Z|Y)."""
         return np.asarray((T @ (values * self.weights(joint)).T).T)
 
 
