@@ -120,3 +120,8 @@ def number(name: str, value: float, ok: Callable[[float], bool], expected: str, 
 def positive_number(name: str, value: float, *, finite: bool = True) -> float:
     """Return a number above 0 as a Python float, or raise `InvalidOptionError`."""
     return number(name, value, lambda v: v > 0.0, "a positive number", finite=finite)
+
+
+def cap_in_nats(name: str, value: float) -> float:
+    """Return a number of nats, 0 or more, as a Python float, or raise `InvalidOptionError`."""
+    return number(name, value, lambda nats: nats >= 0.0, "a number of nats, 0 or more")

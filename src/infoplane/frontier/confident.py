@@ -29,7 +29,7 @@ from ..joint.joint import Joint
 from ..joint.support import Support
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..problem import funnel
-from ..sampling.intervals import sampled_information
+from ..sampling.intervals import relevance
 from ..sampling.leakage import LeakageBound, bound_of, predicted_bound
 from ..solution import Run, finished
 from ..status import STATIONARY_TOL, Residuals, Status, judge
@@ -178,7 +178,7 @@ def path_of(
     """
 
     def steps(eps: float, encoders: Iterable[Array]) -> list[PathRelease]:
-        shown = ((W, sampled_information(W, fit.counts)) for W in encoders)
+        shown = ((W, relevance(W, fit.counts)) for W in encoders)
         return [PathRelease(W, eps, plane_point(fit, W).ixz, predicted_bound(found, confidence)) for W, found in shown]
 
     cautious = steps(0.0, [*_partitions(fit), *([] if private is None else _coarser(private, fit.p_x))])

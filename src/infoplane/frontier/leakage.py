@@ -21,7 +21,7 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
-from ..checks import listed, number
+from ..checks import cap_in_nats, listed
 from ..information import Array
 from ..joint.joint import Joint, check_joint
 from ..joint.support import Support
@@ -124,7 +124,7 @@ def funnel_at_leakage(
     if confidence is None:
         return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
     check_joint(joint)
-    cap, sure = _cap(max_iyz), checked_confidence(confidence)
+    cap, sure = cap_in_nats("max_iyz", max_iyz), checked_confidence(confidence)
     split = halves(joint, np.random.default_rng(rng))
     limits, budget = Limits(tol, max_cells, max_seconds), Budget()
     with one_blas_thread():
@@ -149,7 +149,7 @@ def funnel_curve(
     >>> [round(one.ixz, 4) for one in ip.funnel_curve(ip.datasets.paper_uniform(), [0.05, 0.1])]
     [0.2747, 0.5029]
     """
-    caps = [_cap(eps) for eps in listed("leakages", leakages, "caps in nats")]
+    caps = [cap_in_nats("max_iyz", eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)
     limits = Limits(tol, max_cells, max_seconds)
     if not caps:
@@ -157,10 +157,6 @@ def funnel_curve(
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_curve, Support(joint), caps, limits, budget)], budget)[0]
-
-
-def _cap(value: float) -> float:
-    return number("max_iyz", value, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
 
 
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:

@@ -23,7 +23,7 @@ from ..certificate.tasks.columns import generate_columns
 from ..certificate.tasks.edges import MOST_LETTERS, generate, seeded
 from ..certificate.tasks.private import PrivateRelease
 from ..certificate.tasks.private_columns import private_columns, private_posteriors
-from ..checks import listed, number, whole_number
+from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint
@@ -180,10 +180,7 @@ def task_curve(
     >>> [round(one.iuz, 4) for one in ip.task_curve(joint, [0.0, 0.1])]
     [0.0, 0.1]
     """
-    caps = [
-        number("max_isz", cap, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
-        for cap in listed("leakages", leakages, "caps in nats")
-    ]
+    caps = [cap_in_nats("max_isz", cap) for cap in listed("leakages", leakages, "caps in nats")]
     if clusters is not None:
         clusters = whole_number("clusters", clusters)
     limits = Limits(tol, max_cells, max_seconds)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ..frontier.knee import Suggestion, suggest
+from ..frontier.knee import Suggestion
 from ..information import bits
 from ..joint.joint import Joint
 from ..problem import Notation, named_family
@@ -40,9 +40,8 @@ class Choice(Suggestion):
     """Of every parameter."""
 
 
-def chosen(frontier: Frontier, notation: str, rng: int, max_iyz: float | None) -> Choice:
-    """See `Frontier.suggest`."""
-    plain = suggest(frontier, notation)
+def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
+    """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
     best = frontier.best_answers()
     fields = vars(plain)
     if not best or (plain.knee is None and plain.noise):

@@ -25,11 +25,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..checks import listed, number, whole_number
+from ..checks import cap_in_nats, listed, whole_number
 from ..encoder.encoder import check_encoder
 from ..errors import InvalidOptionError
 from ..formatting import alternatives, counted
-from ..frontier.release import NATS, Release, in_one_order, release_mechanism
+from ..frontier.release import Release, kept_and_hidden, release_mechanism
 from ..information import Array, bits, plane_point
 from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
@@ -227,7 +227,7 @@ class ReleaseComparison:
         """Which release to take, and why: of those within the caps, in **nats**, that of most utility."""
         for name, cap in (("max_leakage", max_leakage), ("max_lift", max_lift)):
             if cap is not None:
-                number(name, cap, lambda nats: nats >= 0.0, NATS)
+                cap_in_nats(name, cap)
         caps = [] if max_leakage is None else [f"I(S;Z) <= {bits(max_leakage):.4g} bits"]
         caps += [] if max_lift is None else [f"worst lift <= {bits(max_lift):.4g} bits"]
         useful = [one for one in self.releases if self.dominated_by(one) is None]
@@ -307,10 +307,7 @@ def compare_releases(
     >>> found.to_frame().name.tolist()
     ['without job', 'job at level 1', 'age in 2 bins', 'age in 2 bins, job at level 1']
     """
-    task = in_one_order(joint) if isinstance(joint, TaskJoint) else None
-    hide = task.hide if task is not None else joint
-    check_joint(hide)
-    assert isinstance(hide, Joint)
+    task, hide = kept_and_hidden(joint)
     given = [(str(name), _encoder(hide, one)) for name, one in releases.items()]
     given += [*_without(hide, dropped), *_coarser(hide, levels or {}), *_merged(hide, merged)]
     if not given:
