@@ -1,8 +1,8 @@
 """What is left of a table's I(Y;Z) on other records: what chance shows at a point, and what held-out parts of the records show.
 
 **Chance.** Of a bottleneck I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on
-average, at most E I(X;Y) of `joint.sampling`, as I(Y;Z) <= I(X;Y). Of a funnel it is what was hidden: the population is the table plus noise
-that the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
+average, at most E I(X;Y) of `joint.sampling`, as I(Y;Z) <= I(X;Y). Of a funnel it is what was hidden: the population is the table plus
+noise that the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
 
 **Held out.** The curve from which a parameter is chosen,
 
@@ -12,7 +12,7 @@ W, q(y|z) and p(y) from the other parts of the records, q and p with half a pseu
 on average at most I(Y;Z) of W in the population (less how far q is off), and it falls again where W begins to fit noise. A table's own
 I(Y;Z) never falls, and its knee has the same shape whether there is information or not.
 
-**Parts** need no list of the records: part g of the n_y records with outcome y is drawn without replacement from what the parts before left,
+**Parts** need no list of the records: part g of the n_y records with outcome y is drawn without replacement from what those before left,
 multivariate hypergeometric over the letters x, which is the same as shuffling the records and dealing them out, stratified by y.
 """
 

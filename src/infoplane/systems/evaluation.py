@@ -4,7 +4,7 @@
 given p(z), as a letter without records is; how many there are is part of the answer.
 
 `Solution.interval` has only the records that the solution was made from. They are dealt into parts; for each, the same problem is solved on
-all the others, and that encoder is judged by the part; the parts together give the mean and its error. What is estimated is the population's
+all the others, and that encoder is judged by the part; all parts give the mean and its error. What is estimated is the population's
 value for encoders made in this way from all but one part of the records: slightly less than that of the solution, which was made from all.
 """
 
