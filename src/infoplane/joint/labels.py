@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Iterable, Mapping, Sequence, Set
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -208,3 +208,9 @@ def _missing_last(label: Any) -> Any:
     if isinstance(label, tuple):
         return tuple(_missing_last(value) for value in label)
     return (label == MISSING) is True, label
+
+
+def by_column(labels: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """The value of every letter in each of the columns that letters are made of."""
+    rows = labels if len(names) > 1 else [(label,) for label in labels]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}

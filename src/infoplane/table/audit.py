@@ -21,6 +21,7 @@ from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
 from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
+from ..joint.labels import by_column
 from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
 from . import measures
@@ -330,8 +331,7 @@ def _by_attribute(told: Told) -> pd.DataFrame:
     joint, p_x = told.joint, told.P.sum(axis=1)
     p_z, prior = told.kept @ p_x, int(told.P.sum(axis=0).argmax())
     rows = []
-    for at, name in enumerate(joint.x_names):
-        values = [label[at] if len(joint.x_names) > 1 else label for label in joint.x_labels]  # type: ignore[index]
+    for name, values in by_column(joint.x_labels, joint.x_names).items():
         places: dict[Any, list[int]] = {}
         for x, value in enumerate(values):
             if p_x[x] > 0.0:
