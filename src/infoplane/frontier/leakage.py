@@ -34,7 +34,7 @@ from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job
 from ..solvers.shared.fallback import default_encoder
-from .confident import ConfidentFunnel, Halves, caps_below, confident_funnel, halves, path_of
+from .confident import PATH, ConfidentFunnel, confident_funnel, halves, path_of
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
@@ -125,10 +125,10 @@ def funnel_at_leakage(
         return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
     check_joint(joint)
     cap, sure = cap_in_nats("max_iyz", max_iyz), checked_confidence(confidence)
-    split = halves(joint, np.random.default_rng(rng))
+    fit, test = halves(joint, np.random.default_rng(rng))
     limits, budget = Limits(tol, max_cells, max_seconds), Budget()
     with one_blas_thread():
-        return attended([partial(_confident, joint, split, cap, sure, limits.budget(budget))], budget)[0]
+        return attended([partial(_confident, joint, fit, test, cap, sure, limits.budget(budget))], budget)[0]
 
 
 def funnel_curve(
@@ -190,17 +190,16 @@ def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: fl
     return programme, private
 
 
-def _confident(joint: Joint, split: Halves, cap: float, confidence: float, budget: Budget) -> ConfidentFunnel:
+def _confident(joint: Joint, fit: Joint, test: Joint, cap: float, confidence: float, budget: Budget) -> ConfidentFunnel:
     """Fit a path on one half, test it on the other; nothing is proven of a release, so that solvers have all the time."""
-    support = Support(split.fit)
+    support = Support(fit)
     programme, private = _columns(support, [cap], budget, 0.5)
     nothing = np.ones((1, len(support.p_x))) if private is None else private
-    points = [(eps, programme.at_leakage(eps)) for eps in caps_below(cap)]
+    points = [(share * cap, programme.at_leakage(share * cap)) for share in PATH.shares]
     releases = [(eps, support.lift(within(support, point.encoder, eps, nothing))) for eps, point in points]
     beta = min(max(points[-1][1].beta, 1.0), 1e6)
-    hides = None if private is None else support.lift(private)
-    path = path_of(split.fit, hides, releases, cap, confidence)
-    return confident_funnel(joint, split, cap, confidence, path, beta, budget.seconds_spent)
+    path = path_of(fit, None if private is None else support.lift(private), releases, cap, confidence)
+    return confident_funnel(joint, fit, test, cap, confidence, path, beta, budget.seconds_spent)
 
 
 def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:

@@ -192,11 +192,12 @@ def task_curve(
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
-class _Line:
+class _Line(NamedTuple):
     """lower <= hide I(S;Z) - I(U;Z) for every encoder: a line in r above the largest I(U;Z)."""
 
-    def __init__(self, hide: float, lower: float, lam: Array | None) -> None:
-        self.hide, self.lower, self.lam = hide, lower, lam
+    hide: float
+    lower: float
+    lam: Array | None
 
     def at(self, cap: float) -> float:
         """No Z with I(S;Z) <= cap has a larger I(U;Z)."""
