@@ -4,7 +4,7 @@ import numpy as np
 
 import infoplane as ip
 import twins
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.douglas_rachford import solver_one, solver_two
 from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS

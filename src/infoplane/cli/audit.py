@@ -17,12 +17,10 @@ from ..table.audit import audit as audited
 from ..table.audit import measured
 from ..table.measures import held_out_attack
 from ..table.mechanism import Mechanism
-from ..view.audit_page import audit_page
-from . import output, printing
-from .flags import PAGES, as_json, bins, columns, complete_rows, option, switch, written
-from .numerals import Number
-from .tables import read_frame
-from .typed_files import check_column, located
+from ..view.pages import audit_page
+from . import output
+from .files import check_column, located, read_frame
+from .flags import PAGES, Number, as_json, bins, columns, complete_rows, option, switch, written
 
 OF_X = ("utility", "utility of the best release")
 """Measures about what is kept of X, which a released table alone does not say."""
@@ -105,7 +103,7 @@ def audit(
         page = audit_page(joint, encoder, found, f"Audit of {Path(released).name}", said)
         output.write_page(page, report)
     if as_json:
-        printing.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
+        output.print_json({"records": joint.records, "audit": found.reset_index().to_dict("records")})
     else:
         show(found, Path(released).name, joint)
 
@@ -152,7 +150,7 @@ def of_mechanism(
     joint = Joint.from_frame(frame, list(feature.columns), list(secret), bins={**bins, **edges}, missing=missing)
     encoder = mechanism.encoder_for(joint)
     if unmet := mechanism.unknown(frame).get(feature.name):
-        printing.note(
+        output.note(
             f"{counted(unmet, 'row')} of {len(frame):,} with values that the mechanism has never met: as it says of those"
         )
     return joint, encoder, frame
@@ -184,12 +182,10 @@ def of_table(
 def show(found: Any, name: str, joint: Joint) -> None:
     """A table on stdout, a measure in a line."""
     columns = ("measure", "value", "unit", "direction", "what it says")
-    made = printing.TextTable(
+    made = output.TextTable(
         f"What {name} tells about {', '.join(joint.y_names)}", columns, left=(columns[0], *columns[2:])
     )
     for measure, row in found.iterrows():
         made.add_row(str(measure), f"{row.value:.4g}", row.unit, row.direction, row.sentence)
-    printing.print_table(made)
-    printing.say(
-        "About this table, but for the line on the population. It is not differential privacy of the data set."
-    )
+    output.print_table(made)
+    output.say("About this table, but for the line on the population. It is not differential privacy of the data set.")

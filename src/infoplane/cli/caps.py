@@ -17,9 +17,9 @@ from ..frontier.task_leakage import task_curve
 from ..information import NATS_PER_BIT, bits
 from ..problem import funnel
 from ..sweep.progress import working
-from ..view.plot import save_figure
-from ..view.release_plot import plot_caps
-from . import output, printing
+from ..view.drawing import save_figure
+from ..view.pictures import plot_caps
+from . import output
 from .exit_codes import NOT_CONVERGED, interruptible
 from .inputs import Source
 
@@ -58,7 +58,7 @@ def frontier_of_caps(context: click.Context, asked: CapsRequest, as_json: bool) 
     found: list[Any]
     with (
         interruptible(awaits_an_answer=True) as interruption,
-        printing.one_line_warnings(),
+        output.one_line_warnings(),
         working("solving and proving", lines=True),
     ):
         if with_tasks:
@@ -71,16 +71,16 @@ def frontier_of_caps(context: click.Context, asked: CapsRequest, as_json: bool) 
         output.write_table(frame, asked.out)
     if asked.plot is not None:
         save_figure(plot_caps(frame, asked.source.title), asked.plot)
-        printing.note(f"wrote {asked.plot}")
+        output.note(f"wrote {asked.plot}")
     if as_json:
-        printing.print_json({"caps": frame.to_dict("records")})
+        output.print_json({"caps": frame.to_dict("records")})
     else:
         show(frame, asked.source.title)
     if interrupted:
-        printing.note("Interrupted: these are the best releases found by then, each within its cap.")
+        output.note("Interrupted: these are the best releases found by then, each within its cap.")
         context.exit(interruption.code)
     if asked.certify is not None and not frame.certified.all():
-        printing.note(
+        output.note(
             f"Not certified: {int((~frame.certified).sum())} of {len(frame)} caps; {tol:g} nats were asked for."
         )
         context.exit(NOT_CONVERGED)
@@ -111,7 +111,7 @@ def show(frame: pd.DataFrame, title: str) -> None:
     """The table."""
     kept, told = (f"I({name[1].upper()};Z)" for name in frame.columns[1:3])
     sampled = bool(frame.population_bits.notna().all())
-    made = printing.TextTable(
+    made = output.TextTable(
         f"The most that a release of {title} keeps under each cap",
         (
             "cap\n[bits]",
@@ -129,8 +129,8 @@ def show(frame: pd.DataFrame, title: str) -> None:
         numbers = (f"{number:.6f}" for number in (row.max_leakage_bits, *row[1:4]))
         population = [f"{row.population_bits:.6f}"] if sampled else []
         made.add_row(*numbers, *population, str(row.clusters), f"{row.beta:.4g}", "yes" if row.certified else "no")
-    printing.print_table(made)
+    output.print_table(made)
     if sampled:
-        printing.say(
+        output.say(
             "Caps and proofs are about this table; in the population the releases may tell as much as that column says (95%)."
         )

@@ -19,17 +19,15 @@ from ..systems.curve import KnownCurve
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
-from . import options, output, printing
+from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .flags import PICTURES, TABLES, as_json, option, written
+from .files import header_of, read_encoder
+from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
 from .frontier import report_page
 from .inputs import CAPACITY, Source, joint_options
-from .numerals import Number, Whole
-from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
-    from .printing import TextTable
 
 NAMES = {
     "system": ("system", "language"),
@@ -133,7 +131,7 @@ def efficiency(
         joint = joint.with_prior(capacity_prior(named, counts=counted))
     read = read_systems(joint, named, counts=counted)
     family = options.PROBLEMS[problem]
-    with interruptible(), printing.one_line_warnings(), working("placing systems", lines=True):
+    with interruptible(), output.one_line_warnings(), working("placing systems", lines=True):
         placed = place(KnownCurve(joint, family), read, tol=accuracy, max_solves=max_solves, proof=proof)
         if counted:
             placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
@@ -141,12 +139,12 @@ def efficiency(
     write(placed, source, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
-        printing.print_json(
+        output.print_json(
             {"problem": problem, "prior": source.prior_said(joint), **output.joint_record(joint), "systems": rows}
         )
     else:
         title = f"{problem} efficiency on {source.title}; p(x): {source.prior_said(joint)}"
-        printing.print_table(as_table(placed, title, written), EXPENDABLE)
+        output.print_table(as_table(placed, title, written), EXPENDABLE)
     exit_unless_proven(context, placed, certify)
 
 
@@ -204,7 +202,7 @@ EXPENDABLE = (
 """What a narrow terminal can do without, in this order."""
 
 
-def as_table(placed: Placements, title: str, written: Notation) -> TextTable:
+def as_table(placed: Placements, title: str, written: Notation) -> output.TextTable:
     """One row per system; bits."""
     proven = any(math.isfinite(one.high) for one in placed.placed)
     noisy = any(one.noise is not None for one in placed.placed)
@@ -222,7 +220,7 @@ def as_table(placed: Placements, title: str, written: Notation) -> TextTable:
         "gNID",
         "solves",
     )
-    made = printing.TextTable(title, columns, left=("system",))
+    made = output.TextTable(title, columns, left=("system",))
     for row, one in zip(placed.to_frame().to_dict("records"), placed.placed, strict=True):
         of_beta: tuple[str, ...] = ()
         of_epsilon: tuple[str, ...] = ()
@@ -261,11 +259,11 @@ def write(
         from ..view.plot import plot_planes
 
         plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
-        printing.note(f"wrote {plot}")
+        output.note(f"wrote {plot}")
     if report is not None:
         title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
         placed.with_systems().report(report, title=title, notation=notation)
-        printing.note(f"wrote {report}")
+        output.note(f"wrote {report}")
 
 
 def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:
@@ -273,7 +271,7 @@ def exit_unless_proven(context: click.Context, placed: Placements, certify: floa
     loose = [one for one in placed.placed if certify is not None and not one.high - one.epsilon <= certify]
     if loose:
         worst = max(loose, key=lambda one: one.high - one.epsilon)
-        printing.note(
+        output.note(
             f"Not certified: epsilon of {len(loose)} of {len(placed)} systems. The widest, {worst.system.name}, may be "
             f"{worst.high - worst.epsilon:.1e} nats more; {certify:g} was asked for."
         )

@@ -16,29 +16,41 @@ from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..frontier.geometry import is_enclosed
 from ..information import Array, bits
-from ..options import Seed
-from ..problem import NOTATIONS, bottleneck, is_bottleneck, named_family
+from ..problem import NOTATIONS, bottleneck, is_bottleneck
+from ..results import Status
 from ..solution import Solution
-from ..solvers.proving import runner_and_prover
-from ..status import Status
+from ..solvers.job import Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.engine import CHUNK_SECONDS, EngineError
 from ..sweep.grid import default_grid
 from ..sweep.progress import bar, working
 from ..sweep.sweep import sweep
 from ..task_problem import task_funnel
-from . import options, output, printing
+from . import options, output
 from .caps import CapsRequest, frontier_of_caps
 from .exit_codes import NOT_CONVERGED, CannotWrite, Interrupted, interruptible
-from .flags import ARCHIVES, PAGES, PATH, PICTURES, as_json, flag_of, option, several, switch, written
+from .flags import (
+    ARCHIVES,
+    PAGES,
+    PATH,
+    PICTURES,
+    Number,
+    Numbers,
+    Whole,
+    as_json,
+    flag_of,
+    option,
+    several,
+    switch,
+    written,
+)
 from .inputs import Source, joint_options, task_options
-from .numerals import Number, Numbers, Whole
-from .plugins import plugin
+from .options import plugin
 from .task_solve import task_sweep
 
 if TYPE_CHECKING:
     from ..frontier.transitions import Transition
     from ..joint.joint import Joint
-    from .printing import TextTable
 
 COLUMNS = (
     "parameter",
@@ -192,14 +204,14 @@ def frontier(
     chosen = options.choose(solver, rest)
     solvers = runner_and_prover(chosen, problems, proof, along_a_path=True, capped=settings.clusters is not None)
     joint: Any = source.load() if tasks is None else tasks
-    with interruptible() as interruption, printing.one_line_warnings():
+    with interruptible() as interruption, output.one_line_warnings():
         if tasks is None:
             output.prepare(problems[0], interruption, *solvers)
         if parameters is None:
             points = points or options.PROBLEMS[problem].points or 0
             with working("range of the grid", lines=True) as heard:
                 parameters = default_grid(joint, family, points, heard)
-            printing.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
+            output.note(f"{options.range_text(problem, parameters, notation)}, {points} points along the curve")
         with resumable(store), bar(points or len(parameters), problem, lines=True) as tell:
             found = sweep(
                 joint,
@@ -219,7 +231,7 @@ def frontier(
     present(found, source, problem, told, (out, plot, report), changes, notation)
     if not found.complete:
         kept = f"All finished runs are in {store}: repeat the same command to continue."
-        printing.note(
+        output.note(
             f"Interrupted: {len(found.best_rows())} of {points or len(parameters)} parameters were finished. "
             f"{'Nothing is kept without --store.' if store is None else kept}"
         )
@@ -240,13 +252,13 @@ def present(
     if found.runs:
         write(found, source, *files, changes, notation)
     if told is not None:
-        printing.print_json(told)
+        output.print_json(told)
     elif found.runs:
         show(found, f"{problem.replace('-', ' ')} frontier of {source.title}", notation)
         for change in changes:
-            printing.say(f"transition: {change}")
+            output.say(f"transition: {change}")
         if is_enclosed(found.runs):
-            printing.say(f"enclosure: {found.enclosure()}")
+            output.say(f"enclosure: {found.enclosure()}")
 
 
 def phase_transitions(joint: Joint, gammas: Array) -> list[Transition]:
@@ -303,11 +315,11 @@ def write(
 
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         plot_planes([(f"{family} of {source.title}", found)], plot, transitions, notation=notation)
-        printing.note(f"wrote {plot}")
+        output.note(f"wrote {plot}")
     if report is not None:
         family = found.runs[0].problem.family.replace("_", " ").capitalize()
         found.report(report, title=f"{family} frontier of {source.title}", notation=notation)
-        printing.note(f"wrote {report}")
+        output.note(f"wrote {report}")
 
 
 def exit_unless_good(context: click.Context, found: Frontier, certify: float | None) -> None:
@@ -316,14 +328,14 @@ def exit_unless_good(context: click.Context, found: Frontier, certify: float | N
     moving = [run for run in best if not run.status.converged]
     unproven = [] if certify is None else [run for run in best if run.status is not Status.CERTIFIED]
     if moving:
-        printing.note(
+        output.note(
             f"Not converged: the best run of {len(moving)} of {len(best)} parameters. The first, {moving[0].parameter:.4g}: "
             f"{moving[0].message}."
         )
     elif unproven:
         worst = max(unproven, key=lambda run: math.inf if run.gap is None else run.gap)
         gap = "no lower bound" if worst.gap is None else f"a gap of {worst.gap:.1e} nats"
-        printing.note(
+        output.note(
             f"Not certified: the best run of {len(unproven)} of {len(best)} parameters. The widest, {worst.parameter:.4g}, has {gap}; "
             f"{certify:g} was asked for."
         )
@@ -333,22 +345,20 @@ def exit_unless_good(context: click.Context, found: Frontier, certify: float | N
 
 def show(found: Frontier, title: str, notation: str = "gamma") -> None:
     """The table, and sentences if a cap on |Z| binds, or encoders were found elsewhere."""
-    printing.print_table(as_table(found, title, notation), EXPENDABLE)
+    output.print_table(as_table(found, title, notation), EXPENDABLE)
     for sentence in (found.held_back, found.reused):
         if sentence is not None:
             click.echo(sentence)
 
 
-def as_table(found: Frontier, title: str, notation: str = "gamma") -> TextTable:
+def as_table(found: Frontier, title: str, notation: str = "gamma") -> output.TextTable:
     """One row per parameter: its best encoder, how many of its runs converged, and the seconds of all."""
     solvers = dict.fromkeys(run.solver for run in found.runs)
     starts = max(run.start for run in found.runs) + 1
     runs = f"{counted(starts, 'start')} of {', '.join(solvers)}"
-    written = named_family(found.runs[0].problem).notation(notation)
+    written = found.runs[0].problem.record.notation(notation)
     names = [f"{name}\n[bits]" for name in found.runs[0].plane_names]
-    made = printing.TextTable(
-        f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", "")
-    )
+    made = output.TextTable(f"{title}: {runs}", (written.name, COLUMNS[1], *names, *COLUMNS[4:]), left=("best run", ""))
     pareto = [found.runs[row] for row in found.pareto_rows()]
     by_parameter: dict[float, list[Solution]] = {}
     for run in found.runs:

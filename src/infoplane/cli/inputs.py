@@ -1,6 +1,6 @@
 """JOINT: a built-in name, a table of samples or counts, a wide table of counts, or a matrix.
 
-How files are opened and split into cells is in `text_files` and `typed_files`, what their cells mean in `tables`.
+How files are opened, split into cells, and what those mean is in `files`.
 """
 
 from __future__ import annotations
@@ -19,15 +19,30 @@ from ..errors import InvalidJointError
 from ..formatting import did_you_mean
 from ..information import bits
 from ..joint.joint import Joint
-from ..joint.labels import MISSING_RULES
+from ..joint.tables import MISSING_RULES
 from ..joint.task_joint import TaskJoint
-from ..storage.npz import read_npy
-from .flags import bins, columns, flag_of, option, several, switch
-from .numerals import Number
-from .printing import note
-from .tables import WEIGHT, any_rows, read_matrix, read_prior, read_table, read_wide, readable
-from .text_files import STDIN, TEXTS, kind_of, rows_of
-from .typed_files import ARROW, SQL, TYPED, Place, located, read_dataset
+from ..storage.arrays import read_npy
+from .files import (
+    ARROW,
+    SQL,
+    STDIN,
+    TEXTS,
+    TYPED,
+    WEIGHT,
+    Place,
+    any_rows,
+    kind_of,
+    located,
+    read_dataset,
+    read_matrix,
+    read_prior,
+    read_table,
+    read_wide,
+    readable,
+    rows_of,
+)
+from .flags import Number, bins, columns, flag_of, option, several, switch
+from .output import note
 
 F = TypeVar("F", bound=Callable[..., Any])
 

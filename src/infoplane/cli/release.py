@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
-from ..encoder.clusters import cluster_names
+from ..encoder.encoder import cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -25,13 +25,25 @@ from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working
 from ..table.audit import audit
 from ..table.mechanism import Mechanism
-from ..view.audit_page import audit_page
-from . import output, printing
+from ..view.pages import audit_page
+from . import output
 from .exit_codes import NOT_CONVERGED
-from .flags import PAGES, PATH, TABLES, as_json, bins, columns, complete_rows, option, several, switch, written
-from .numerals import Number, Whole
-from .tables import read_frame
-from .typed_files import check_column, located
+from .files import check_column, located, read_frame
+from .flags import (
+    PAGES,
+    PATH,
+    TABLES,
+    Number,
+    Whole,
+    as_json,
+    bins,
+    columns,
+    complete_rows,
+    option,
+    several,
+    switch,
+    written,
+)
 
 if TYPE_CHECKING:
     from ..joint.binning import BinRule
@@ -181,7 +193,7 @@ def release(
         "two_sided": not one_sided,
         "min_group": min_group,
     }
-    with printing.one_line_warnings(), working("solving and proving", lines=True):
+    with output.one_line_warnings(), working("solving and proving", lines=True):
         kept = release_mechanism(asked, **terms, confidence=confidence, rng=seed, max_seconds=max_seconds)
         cost = _cost(asked, kept, terms, seed, max_seconds)
         ids = None if id_column is None else frame[id_column].tolist()
@@ -191,18 +203,18 @@ def release(
     warn_of_second(released, out)
     output.write_table(released, out, said)
     if key is None:
-        printing.note(DRAWN_ANEW)
+        output.note(DRAWN_ANEW)
     caps = kept.terms if isinstance(kept, Release) else f"I(S;Z) in the population <= {max_leakage_bits:g} bits"
     if mechanism is not None:
         made = Mechanism.of_joint(joint, kept.encoder, "release", note=f"hides {', '.join(hide)}: {caps}")
         _warn_of_other_mechanism(made, mechanism)
         write_mechanism(made, mechanism)
-        printing.note(f"wrote {mechanism}")
+        output.note(f"wrote {mechanism}")
     if decoder is not None:
         output.write_table(decoded(kept).reset_index(), decoder)
     if proof is not None and isinstance(kept, Release):
         kept.save(proof)
-        printing.note(f"wrote {proof}")
+        output.note(f"wrote {proof}")
     found = audit(joint, kept, max_seconds=0.0 if report is None else min(max_seconds, FOR_THE_PAGE))
     proven = [_within_caps(kept)] if isinstance(kept, Release) else []
     if report is not None:
@@ -211,7 +223,7 @@ def release(
         )
         output.write_page(page, report)
     if as_json:
-        printing.print_json(
+        output.print_json(
             {
                 "caps": caps,
                 "released_values": cluster_names(kept.joint, kept.encoder),
@@ -222,7 +234,7 @@ def release(
     else:
         _say(found, caps, [*proven, *cost])
     if isinstance(kept, ConfidentFunnel) and not kept.chosen:
-        printing.note("Nothing but a constant release passes with this confidence.")
+        output.note("Nothing but a constant release passes with this confidence.")
         context.exit(NOT_CONVERGED)
 
 
@@ -279,7 +291,7 @@ def warn_of_columns(joint: Joint) -> None:
             told[name] = mutual_information(np.asarray(together @ joint.p_xy))
     for name, nats in told.items():
         if nats > 0.0 and nats >= TELLS_ALL * joint.entropy_y:
-            printing.note(
+            output.note(
                 f"Warning: column {name!r} alone tells {bits(nats):.4g} of the {bits(joint.entropy_y):.4g} bits of the secret "
                 f"{', '.join(joint.y_names)}: a release that hides it keeps little of that column."
             )
@@ -349,7 +361,7 @@ def warn_of_second(released: Any, out: Path) -> None:
     pairs = zip(former.to_numpy(dtype=object), released.to_numpy(dtype=object), strict=True)
     changed = sum(tuple(map(str, one)) != tuple(map(str, other)) for one, other in pairs)
     if changed:
-        printing.note(
+        output.note(
             f"Warning: {out} held a release of {counted(len(former), 'row')} already, and {changed:,} of them are different now. If these "
             "are the same records, whoever has both knows more than is promised: keep the first, or use --id and the same --key-file."
         )
@@ -365,7 +377,7 @@ def _warn_of_other_mechanism(made: Mechanism, path: Path) -> None:
         return
     old, new = former.features[0].encoder, made.features[0].encoder
     if old.shape != new.shape or not np.allclose(old, new, rtol=0.0, atol=1e-9):
-        printing.note(
+        output.note(
             f"Warning: {path} held another mechanism for {', '.join(made.features[0].columns)}. Records that went through it are released "
             "a second time by this one, and both together are not within these caps, whatever the key."
         )
@@ -378,12 +390,12 @@ def _within_caps(kept: Release) -> str:
 
 def _say(found: Any, caps: str, more: list[str]) -> None:
     """What is promised, in sentences."""
-    printing.say(f"Caps: {caps}.")
+    output.say(f"Caps: {caps}.")
     for measure in PROMISES:
         if measure in found.index:
-            printing.say(found.sentence[measure])
+            output.say(found.sentence[measure])
     for sentence in more:
-        printing.say(sentence)
-    printing.say(
+        output.say(sentence)
+    output.say(
         "All of this is about this table, but for what is said of the population; it is not differential privacy of the data set."
     )

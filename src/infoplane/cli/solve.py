@@ -3,36 +3,32 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import click
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
-from ..encoder.clusters import by_mass, predicted
+from ..encoder.encoder import by_mass, predicted
 from ..formatting import SHOWN_ROWS, counted, label_text, rounded
 from ..frontier.confident import ConfidentFunnel
 from ..frontier.leakage import funnel_at_leakage
 from ..information import NATS_PER_BIT, bits
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions, Seed
 from ..problem import NOTATIONS, MarkovLagrangian, bottleneck, family_of, funnel
+from ..results import Status
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.proving import runner_and_prover
-from ..status import Status
+from ..solvers.job import RunOptions, Seed
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
-from . import options, output, printing
+from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .flags import ARCHIVES, TABLES, as_json, flag_of, option, switch, written
+from .flags import ARCHIVES, TABLES, Number, as_json, flag_of, option, switch, written
 from .inputs import Source, joint_options, task_options
-from .numerals import Number
-from .plugins import plugin
+from .options import plugin
 from .task_solve import TaskRequest, solve_tasks
-
-if TYPE_CHECKING:
-    from .printing import TextTable
 
 
 @click.command(epilog=options.LISTS)
@@ -136,7 +132,7 @@ def solve(
     chosen = options.choose(solver, rest)
     runner_and_prover(chosen, [wanted], proof)  # what cannot be solved or proven is refused before data is read
     joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, printing.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         solvers = runner_and_prover(chosen, [wanted], proof, capped=settings.clusters is not None)
         output.prepare(wanted, interruption, *solvers)
         with working("solving", lines=True) as tell:
@@ -151,18 +147,18 @@ def solve(
         interrupted = interruption.seen
     output.write_solution(found, out, labels)
     if as_json:
-        printing.print_json(record(found, settings.rng))
+        output.print_json(record(found, settings.rng))
     else:
         show(found, source.title, notation)
     if interrupted or found.status is Status.INTERRUPTED:
-        printing.note("Interrupted: this is the best encoder found by then.")
+        output.note("Interrupted: this is the best encoder found by then.")
         context.exit(interruption.code)
     if not found.converged:
-        printing.note(f"Not converged: {found.message}.")
+        output.note(f"Not converged: {found.message}.")
         context.exit(NOT_CONVERGED)
     if certify is not None and found.status is not Status.CERTIFIED:
         held = f"best found with {counted(found.clusters, 'cluster')}, the cap; without one " if found.at_cap else ""
-        printing.note(
+        output.note(
             f"Not certified: {held}the optimum may be {found.gap:.1e} nats lower, and {certify:g} was asked for."
         )
         context.exit(NOT_CONVERGED)
@@ -182,19 +178,19 @@ def tasks(
                 "max_isz_bits": bits(cap.max_isz), "upper_bound_iuz_bits": bits(cap.upper_bound), "gap_bits": bits(cap.gap),
                 "leakage_bound_bits": None if held is None else bits(held.bound),
             }  # fmt: skip
-        printing.print_json(told)
+        output.print_json(told)
     else:
         if cap is not None and cap.about:
-            printing.say(f"{cap.about}.")
+            output.say(f"{cap.about}.")
         show(found, asked.source.title)
         if cap is not None:
-            printing.say(str(cap).splitlines()[-1])
+            output.say(str(cap).splitlines()[-1])
     if interrupted is not None:
-        printing.note("Interrupted: this is the best encoder found by then.")
+        output.note("Interrupted: this is the best encoder found by then.")
         context.exit(interrupted)
     certified = found.status is Status.CERTIFIED if cap is None else cap.certified
     if not (certified if asked.certify is not None else found.converged or cap is not None):
-        printing.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
+        output.note(f"Not {'converged' if asked.certify is None else 'certified'}: {found.message}.")
         context.exit(NOT_CONVERGED)
 
 
@@ -231,7 +227,7 @@ def capped(
         raise click.UsageError("--confidence is about the population, --certify about this table: give one of them.")
     limits = {name: rest[name] for name in options.PROOF_LIMITS if rest[name] is not None}
     joint = source.load()
-    with interruptible(awaits_an_answer=True) as interruption, printing.one_line_warnings():
+    with interruptible(awaits_an_answer=True) as interruption, output.one_line_warnings():
         funnel_at_leakage(paper_uniform(), 0.01, max_seconds=1.0)  # compiles, so that the limits are all for the answer
         interruption.check()
         nats = cap.bits * NATS_PER_BIT
@@ -246,22 +242,22 @@ def capped(
     output.write_solution(answer, out, labels)
     if as_json:
         # What the numbers are about comes first.
-        printing.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
+        output.print_json({"about": found.about or None} | record(answer, seed) | capped_record(found, cap.bits))
     else:
         if found.about:
-            printing.say(f"{found.about}.")
+            output.say(f"{found.about}.")
         show(answer, source.title, warned=bool(found.about))
         if (last := str(found).splitlines()[-1]) not in found.about:
-            printing.say(last)
+            output.say(last)
     if interrupted:
-        printing.note("Interrupted: this is the best release found by then, within the cap.")
+        output.note("Interrupted: this is the best release found by then, within the cap.")
         context.exit(interruption.code)
     if isinstance(found, ConfidentFunnel):
         if not found.chosen:
-            printing.note("Nothing but a constant release passes with this confidence.")
+            output.note("Nothing but a constant release passes with this confidence.")
             context.exit(NOT_CONVERGED)
     elif cap.certify is not None and not found.certified:
-        printing.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
+        output.note(f"Not certified: the gap is {found.gap:.1e} nats, {cap.certify:g} was asked for.")
         context.exit(NOT_CONVERGED)
 
 
@@ -365,8 +361,8 @@ def show(found: Solution, title: str, notation: str = NOTATIONS[0], *, warned: b
         ),
         *(() if found.caution is None or warned else (("caution", found.caution),)),
     ]
-    printing.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
-    printing.print_table(cluster_table(found))
+    output.print_facts(f"{found.problem.family.replace('_', ' ')}{parameter} of {title}", facts)
+    output.print_table(cluster_table(found))
 
 
 def _of_y(found: Solution) -> list[tuple[str, str]]:
@@ -382,14 +378,14 @@ def _of_y(found: Solution) -> list[tuple[str, str]]:
     ]
 
 
-def cluster_table(found: Solution) -> TextTable:
+def cluster_table(found: Solution) -> output.TextTable:
     """The clusters by mass: what each predicts, and which letters are typical of it."""
     joint, columns = found.joint, ("z", "p(z)", "p(y|z)", "most typical x, with p(z|x)")
     died = f", {found.died} died" if found.died else ""
     if found.at_cap:
         died += "; as many as allowed, more may have a lower loss"
     order = ", largest first" if found.clusters > 1 else ""
-    made = printing.TextTable(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
+    made = output.TextTable(f"{counted(found.clusters, 'cluster')}{order}{died}", columns, left=columns[2:])
     for one in by_mass(joint, found.encoder, 4, SHOWN_ROWS):
         shown = [f"{label_text(joint.x_labels[x], 40)} {found.encoder[one.z, x]:.2f}" for x in one.typical]
         more = max(one.letters - len(shown), 0)

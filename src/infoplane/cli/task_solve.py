@@ -13,14 +13,14 @@ from ..certificate.certificate import Limits
 from ..frontier.task_leakage import CappedTask, task_at_leakage
 from ..information import NATS_PER_BIT, Array
 from ..joint.task_joint import TaskJoint
-from ..options import RunOptions
 from ..problem import MarkovLagrangian
 from ..solution import Solution
 from ..solve import solve as run
-from ..solvers.proving import runner_and_prover
+from ..solvers.job import RunOptions
+from ..solvers.registry import runner_and_prover
 from ..sweep.progress import working
 from ..task_problem import TASK_GRID, family_on, side_information_bottleneck, task_funnel
-from . import options, printing
+from . import options, output
 from .exit_codes import interruptible
 from .inputs import Source
 
@@ -69,7 +69,7 @@ def solve_tasks(asked: TaskRequest, settings: RunOptions, rest: dict[str, Any]) 
     cap: CappedTask | None = None
     with (
         interruptible(awaits_an_answer=True) as interruption,
-        printing.one_line_warnings(),
+        output.one_line_warnings(),
         working("solving", lines=True) as tell,
     ):
         if asked.max_leakage_bits is not None:

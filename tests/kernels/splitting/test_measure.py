@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.solver import DouglasRachford
 from interpreted import interpreted
