@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -448,3 +448,9 @@ def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> T
         )
     ratio = new / np.where(p_x > 0.0, p_x, 1.0)
     return scaled_rows(P, ratio)
+
+
+def by_column(labels: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """The value of every letter in each of the columns that letters are made of."""
+    rows = labels if len(names) > 1 else [(label,) for label in labels]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
