@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -257,7 +258,7 @@ def write(
     frame = placed.to_frame()
     output.write_table(frame.drop(columns="optimum"), out)
     planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
-    output.write(plot, lambda path: plot_planes(planes, path, systems=frame, notation=notation))
+    output.write(plot, partial(plot_planes, planes, systems=frame, notation=notation))
     whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
     output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 
