@@ -191,11 +191,12 @@ LAZY = {
     "table.compare_releases": "matplotlib is an extra; a mechanism's file is read if one is named",
     "sweep.compare": "pandas, for its frame",
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
+    "encoder.encoder": "narwhals, where an encoder is applied to rows",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
-    "solution": "matplotlib is an extra; cross-fitting solves; narwhals, where an encoder is applied to rows",
+    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
     "view.report.page": "altair is an extra",
 }
 
@@ -292,7 +293,6 @@ TESTED_ELSEWHERE = {
     "table/test_compare_releases.py, which draw them",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
     "posterior.channel": "certificate/funnel/test_free.py",
-    "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
     "version": "test_package.py",

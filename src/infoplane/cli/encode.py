@@ -8,10 +8,10 @@ from typing import Any, Literal
 
 import click
 
+from ..encoder.encoder import UNSEEN_RULES
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import bits
-from ..solution import UNSEEN_RULES
 from ..storage.mechanism import read_mechanism, write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism

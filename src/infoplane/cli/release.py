@@ -11,7 +11,7 @@ import click
 import numpy as np
 
 from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniforms
-from ..encoder.encoder import cluster_names
+from ..encoder.encoder import EncoderView, cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
 from ..frontier.confident import ConfidentFunnel
@@ -19,7 +19,6 @@ from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
-from ..solution import EncoderView
 from ..storage.files import check_regular
 from ..storage.mechanism import read_mechanism, write_mechanism
 from ..sweep.progress import working

@@ -1,13 +1,9 @@
-"""Frames read through narwhals: the columns that are asked for, checked and counted.
+"""Frames read through narwhals: the columns that are asked for, each as it is or in bins, checked, and their rows counted where they are.
 
 Frames in memory (pandas, polars, pyarrow) are checked row by row, and an error names the row. What is lazy (a LazyFrame of polars, a
 relation of duckdb, frames of dask and pyspark) groups and counts its rows on its own engine, and a dataset of pyarrow does so batch by
-batch: only the groups come here, however many rows there are.
-
-Rows grouped by the columns of a joint, each as it is or in bins, and counted where they are.
-
-A query is an expression of narwhals, which pandas, polars, pyarrow, duckdb, dask and pyspark compute each on its own engine. A column
-with k bins is counted on its own first, which gives the edges; then all columns are, together.
+batch: only the groups come here, however many rows there are. A column with k bins is counted on its own first, which gives the edges;
+then all columns are, together.
 """
 
 from __future__ import annotations

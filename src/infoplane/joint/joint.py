@@ -2,10 +2,8 @@
 
 P[x, y] = p(x, y),  T[y, x] = p(y|x),  K[x, y] = p(x|y)
 
-Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed:
-see `Joint.support`.
-
-A joint as solvers use it: restricted to letters of positive mass, dense or sparse; and encoders back on the full alphabet.
+Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed: solvers work on
+the letters of positive mass (`Support`), and encoders are lifted back to the full alphabet.
 """
 
 from __future__ import annotations

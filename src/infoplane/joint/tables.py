@@ -1,11 +1,7 @@
-"""Tables of probabilities or counts, dense or ``scipy.sparse``.
+"""Tables p(x, y) or counts, dense or ``scipy.sparse``, with their labels: checked, made from samples, or from p(x) and p(y|x).
 
-Labels of rows and columns, the names of the variables that they are values of, and tables of labelled samples.
-
-A joint from its two factors: p(x, y) = p(x) p(y|x), with every row of p(y|x) a distribution.
-
-The prior is an array, in the order of x; a Series or a mapping, matched by the labels of x; or the word ``"uniform"``. Nothing is
-normalised silently: what does not sum to 1 is refused, by its place.
+Nothing is normalised silently: what does not sum to 1 is refused, by its place. A prior is an array, in the order of x; a Series or a
+mapping, matched by the labels of x; or the word ``"uniform"``.
 """
 
 from __future__ import annotations
