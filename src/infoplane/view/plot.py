@@ -149,7 +149,9 @@ def plot_plane(
         drawn = {"color": colour, "linewidth": 1.8 * scale, "label": called.get("frontier", "frontier")}
     pareto = frontier.pareto_rows()
     ax.plot(ixz[pareto], iyz[pareto], zorder=3, **drawn)
-    _mark(ax, transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
+    if transitions == "grid":
+        transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
+    _mark(ax, transitions, notation)
     if systems is not None:
         own = _free_colour({*palette.values(), drawn["color"]})
         gain, reach = -1.0 if frontier.hides_y else 1.0, (float(ixz.max()), float(iyz.max()))
