@@ -55,7 +55,7 @@ QUESTIONS = (
 )
 
 
-TABLES: dict[str, dict[str, str]] = {
+TABLES: dict[Any, dict[str, str]] = {
     "value": {
         "z": "z{index}",
         "share": "{p_z:.2%}",
@@ -156,7 +156,7 @@ def _listed(
 ) -> str:
     """The first rows as a table, and a note: what it says, and how many ``more`` of what there are."""
     cells, first = TABLES[by], found.head(shown)
-    records = zip(first.index, first.to_dict("records"), strict=True)
+    records: Any = zip(first.index, first.to_dict("records"), strict=True)
     rows = [[cell.format(index=index, **row) for cell in cells.values()] for index, row in records]
     if more and len(found) > shown:
         said = f"{said} {counted(len(found) - shown, more)} with smaller lifts not shown.".strip()

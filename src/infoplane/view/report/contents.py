@@ -26,7 +26,7 @@ from ...problem import FAMILIES, named_family
 from ...results import Status, Trace
 from ...solution import Solution
 from ...storage.files import to_json
-from ..drawing import GIVEN, groups
+from ..drawing import GIVEN, groups, trace_lines
 
 
 @dataclass(frozen=True)
@@ -309,21 +309,11 @@ def _trace_notes(best: list[int], recorded: dict[int, Trace]) -> list[str]:
 def _trace(trace: Trace, most: int) -> dict[str, Any]:
     """At most so many iterations, evenly; |loss - final loss| and the residuals to three digits."""
     kept = np.array(_evenly(range(len(trace)), most), dtype=int)
-    numbers = kept + 1 if trace.iteration is None else trace.iteration[kept].astype(int)
-    lines = {
-        "|loss − final loss|, nats": np.abs(trace.loss - trace.loss[-1]),
-        "primal residual": trace.primal,
-        "dual residual": trace.dual,
-        "stationarity residual": trace.stationarity,
-    }
-    # A method that splits nothing has residuals 0, which a logarithm cannot show.
-    shown = {
-        name: [float(f"{v:.3g}") if math.isfinite(v) and v > 0 else None for v in values[kept]]
-        for name, values in lines.items()
-    }
+    iterations, lines = trace_lines(trace)
+    shown = {name: values[kept] for name, values in lines.items() if np.isfinite(values[kept]).any()}
     return {
-        "iterations": numbers.tolist(),
-        "lines": {name: values for name, values in shown.items() if any(v is not None for v in values)},
+        "iterations": iterations[kept].astype(int).tolist(),
+        "lines": {name: to_json([float(f"{v:.3g}") for v in values]) for name, values in shown.items()},
     }
 
 
