@@ -151,22 +151,9 @@ def plot_plane(
     plane.transitions(transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
     if systems is not None:
         plane.systems(systems)
-    if xlabel is not None:
-        ax.set_xlabel(xlabel)
-    if ylabel is not None:
-        ax.set_ylabel(ylabel)
-    if title is not None:
-        ax.set_title(title, **TITLE)
-    if small:
-        ax.tick_params(labelsize="small")
-        ax.xaxis.label.set_fontsize("small")
-        ax.yaxis.label.set_fontsize("small")
+    plane.words(title, xlabel, ylabel, small)
     if legend is not None:
-        where: dict[str, Any] = {"loc": "best" if frontier.hides_y else "lower right"}
-        if legend == "outside":
-            where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
-        heading, text = "best of each parameter" if solvers > 1 else None, "x-small" if small else "small"
-        ax.legend(**where, title=heading, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
+        plane.legend(legend == "outside", "best of each parameter" if solvers > 1 else None, small)
     # Last, since where there is room depends on all else; more names than that would hide the plane.
     if systems is not None and len(systems) <= 40:
         names = [label_text(name, 24) for name in systems["system"]]
@@ -377,6 +364,27 @@ class _Plane:
         self.ax.set_ylim(-0.03 * top, top)
         label = self.called.get("systems", "given, with its epsilon")
         self.entry(label, color=self.colour_of("systems") or own, marker="D", markersize=5 * self.scale)
+
+    def words(self, title: str | None, xlabel: str | None, ylabel: str | None, small: bool) -> None:
+        """The title and the names of the axes that were asked for, in small letters for a column of text."""
+        if xlabel is not None:
+            self.ax.set_xlabel(xlabel)
+        if ylabel is not None:
+            self.ax.set_ylabel(ylabel)
+        if title is not None:
+            self.ax.set_title(title, **TITLE)
+        if small:
+            self.ax.tick_params(labelsize="small")
+            self.ax.xaxis.label.set_fontsize("small")
+            self.ax.yaxis.label.set_fontsize("small")
+
+    def legend(self, outside: bool, heading: str | None, small: bool) -> None:
+        """What was drawn, at a place inside the axes or to the right of them."""
+        where: dict[str, Any] = {"loc": "best" if self.frontier.hides_y else "lower right"}
+        if outside:
+            where = {"loc": "upper left", "bbox_to_anchor": (1.02, 1.0), "borderaxespad": 0.0}
+        text = "x-small" if small else "small"
+        self.ax.legend(**where, title=heading, title_fontsize=text, alignment="left", fontsize=text, frameon=False)
 
 
 def plot_planes(
