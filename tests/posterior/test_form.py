@@ -6,8 +6,6 @@ import pytest
 
 import exact_boxes as exact
 import infoplane as ip
-from infoplane.certificate.certificate import Limits
-from infoplane.certificate.certify import certify_bottleneck
 from infoplane.joint.joint import Support
 from infoplane.posterior.form import Letters
 
@@ -61,8 +59,8 @@ def test_the_bound_is_that_of_the_joint_without_duplicates(gamma):
     joint, problem = with_duplicates(), ip.bottleneck(gamma)
     support = Support(joint)
     merged = Letters(support).support.joint
-    one = certify_bottleneck(joint, problem, np.ones((1, joint.shape[0])), Limits(tol=1e-9))
-    two = certify_bottleneck(merged, problem, np.ones((1, 4)), Limits(tol=1e-9))
+    one = ip.certify(joint, problem, np.ones((1, joint.shape[0])), tol=1e-9)
+    two = ip.certify(merged, problem, np.ones((1, 4)), tol=1e-9)
     assert one.lower_bound == pytest.approx(two.lower_bound, abs=1e-9)
     best = ip.solve(joint, problem, "envelope")
     assert one.lower_bound <= best.loss

@@ -12,8 +12,6 @@ import infoplane as ip
 import verify
 from batches import job_of
 from infoplane.certificate.bottleneck.proof import contraction_bound, estimate_cells
-from infoplane.certificate.certificate import Limits
-from infoplane.certificate.certify import certify_bottleneck
 from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
@@ -145,9 +143,7 @@ def test_what_a_proof_will_take_is_said_beforehand():
 def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
     P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
     gammas = (0.05, 0.1, 0.2)
-    cells = [
-        certify_bottleneck(ip.Joint.from_counts(P), ip.bottleneck(g), np.ones((1, 20)), Limits()).cells for g in gammas
-    ]
+    cells = [ip.certify(ip.Joint.from_counts(P), ip.bottleneck(g), np.ones((1, 20))).cells for g in gammas]
     assert 0.1 <= np.exp(np.log(cells).mean()) / estimate_cells(letters) <= 10.0
     assert max(cells) <= 10.0 * estimate_cells(letters, hard=True)
 
@@ -177,13 +173,10 @@ def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem
     job, seen = job_of(support, problem, start[None]), []
 
     def interrupted(proof):
-        def beside():
+        for _ in proof.pieces():
             seen.append(proof.lower_bound)
             if len(seen) > pauses:
                 job.budget.stop()
-
-        proof.beside = beside
-        proof.search()
 
     monkeypatch.setattr(envelope, "prove", interrupted)
     (run,) = Envelope().run(job)

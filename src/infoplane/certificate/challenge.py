@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -24,8 +24,14 @@ from ..information import Array, entr
 from ..kernels.common.numerics import UNIT
 from ..kernels.concentration import concentrate
 from ..posterior.channel import Channel
-from .funnel.generation import NO_PROOF
-from .tasks.boxes import Asked
+
+if TYPE_CHECKING:
+    from .tasks.boxes import Asked
+
+NO_PROOF = (
+    "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
+    "infoplane: please report it with the joint and the problem."
+)
 
 SHARES = (0.95, 0.6)
 """Shares of a column in the mixture with p_x that a descent begins from."""
@@ -107,20 +113,6 @@ LETTERS = 256
 
 MOVES = 24
 """Of mass between letters, from the lowest posteriors."""
-
-
-class TaskOutcome(NamedTuple):
-    """Where a proof has ended, after the challenge."""
-
-    encoder: Array
-    """Of the classes."""
-    lower: float
-    """The best bound of L at ``hide``, proven with ``lam``; minus infinity if it was contradicted."""
-    hide: float
-    lam: Array
-    rounds: int
-    contradiction: str = ""
-    """What has contradicted the proof."""
 
 
 def upheld(asked: Asked, claim: float, Q: Array) -> str:

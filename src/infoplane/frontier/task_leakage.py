@@ -17,9 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ..certificate.certificate import Limits
-from ..certificate.challenge import TaskOutcome
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.columns import MOST_LETTERS, generate, generate_columns, seeded
+from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import listed, number, whole_number
 from ..errors import InfoplaneError

@@ -19,8 +19,9 @@ divergence from above (proof: docs/explanation/certificates.md). The squared max
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import NamedTuple, TypeVar
+from collections import deque
+from collections.abc import Generator, Iterator
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,7 +31,6 @@ from ...joint.joint import Support
 from ...kernels.bottleneck_proof import envelope as kernel
 from ...kernels.bottleneck_proof.cell_bound import THIN
 from ...kernels.common.numerics import UNIT
-from ...kernels.common.rows import Integers
 from ...posterior.form import Letters, dobrushin, gamma_of, imbalance
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
@@ -52,22 +52,13 @@ def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:
     return -problem.rho_zy * (1.0 - gamma / eta) * (information + rounding) - off
 
 
-A = TypeVar("A", Array, Integers, kernel.Shorts, kernel.Singles)
-
-
-def bytes_of(letters: int) -> int:
-    """What one box takes, for so many letters of Y."""
-    return 24 * letters + 42
-
-
 class Partition:
     """Boxes that hold every Tq whose value may lie below a target, for one lambda; arrays grow as boxes are cut."""
 
     def __init__(self, T: Array) -> None:
         n_y = T.shape[0]
-        off = (
-            4.0 * (n_y + 24.0) * UNIT
-        )  # entries of T are quotients, right to |Y| units; letters with equal columns were merged
+        # Entries of T are quotients, right to |Y| units; letters with equal columns were merged.
+        off = 4.0 * (n_y + 24.0) * UNIT
         self.boxes = kernel.Boxes(
             low=(T.min(axis=1) * (1.0 - off))[None].copy(),
             high=np.clip(T.max(axis=1) * (1.0 + off), THIN, 1.0)[None].copy(),
@@ -110,24 +101,14 @@ class Partition:
 
     def grow(self, cuts: int) -> None:
         """Room for so many cuts more."""
-        old = self.boxes
-        places = int(old.counts[kernel.PLACES])
-        if len(old.bounds) - places >= cuts:
+        rows = max(int(self.boxes.counts[kernel.PLACES]), 1)
+        if len(self.boxes.bounds) - self.boxes.counts[kernel.PLACES] >= cuts:
             return
-        self.boxes = old._replace(
-            **{
-                name: _longer(getattr(old, name), places, cuts)
-                for name in ("low", "high", "multipliers", "bounds", "letters", "points", "heap", "spare")
-            }
-        )
-
-
-def _longer(array: A, filled: int, more: int) -> A:
-    """The rows in use, with half as much room again, and for `more`."""
-    filled = max(filled, 1)
-    longer = np.empty((filled + filled // 2 + more, *array.shape[1:]), dtype=array.dtype)
-    longer[:filled] = array[:filled]
-    return longer
+        longer = {}
+        for name in ("low", "high", "multipliers", "bounds", "letters", "points", "heap", "spare"):
+            used = getattr(self.boxes, name)[:rows]
+            longer[name] = np.concatenate([used, np.empty((rows // 2 + cuts, *used.shape[1:]), used.dtype)])
+        self.boxes = self.boxes._replace(**longer)
 
 
 class ProofRules(NamedTuple):
@@ -177,11 +158,6 @@ class Assured:
         return self.scale * (math.fsum([*self.terms, least]) - error) - self.off
 
 
-def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
-    """The bound of every encoder's loss that a lambda and a proven least f(q) - lambda.q give."""
-    return Assured(support, problem, lam).bound(least)
-
-
 def few_terms(terms: list[float]) -> list[float]:
     """A few numbers with exactly the same sum: it rounded, what that leaves rounded, and so on; all of them if they are no numbers."""
     if not math.isfinite(sum(map(abs, terms))):
@@ -213,8 +189,6 @@ class Proof:
         self.gamma = gamma_of(problem)
         self.tol = max(tol / problem.rho_zy, RULES.finest)
         self.partition = Partition(support.T)
-        self.beside: Callable[[], None] = lambda: None
-        """What is done between two pieces of the search: a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
         self.multipliers: Array | None = None
         """What branch and bound has proven its best bound with, in the problem's scale."""
@@ -238,7 +212,8 @@ class Proof:
     @property
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
-        return int(min(self.budget.cells, RULES.memory // bytes_of(self.support.p_y.size)))
+        of_one = 24 * self.support.p_y.size + 42
+        return int(min(self.budget.cells, RULES.memory // of_one))
 
     @property
     def limit(self) -> str:
@@ -266,27 +241,31 @@ class Proof:
 
     def estimate(self) -> None:
         """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
-        self._improve(cover(self.support))
+        deque(self._improve(cover(self.support)), maxlen=0)
 
     def search(self) -> None:
         """Mixture and branch and bound in turn, until the bound is proven or the budget is spent."""
+        deque(self.pieces(), maxlen=0)
+
+    def pieces(self) -> Iterator[None]:
+        """The search, piece by piece: between two of them whoever asks may do something else (`coarsening`)."""
         if self.lower_bound >= -self.asked:  # a constant Z has L = 0
             self.mixture = Mixture(np.ones(1), self.whole.p_y[None])
             self.complete = True
             return
         new = cover(self.support)
         for _ in range(RULES.escapes):
-            lam, height = self._improve(new)
+            lam, height = yield from self._improve(new)
             if self.support.p_y.size > RULES.most_letters or self.budget.stopped:
                 return
-            escape = self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
+            escape = yield from self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
             if escape is None:
                 return
             if self.violation is None:
                 self.violation = posterior(self.whole, self.gamma, self.letters.spread(lam, self.gamma), escape)
             new = escape[None]
 
-    def _improve(self, starts: Array) -> tuple[Array, float]:
+    def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
         """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new = starts[:0]
@@ -297,12 +276,12 @@ class Proof:
             starts = starts[:0]
             self.rounds += 1
             self.budget.tell()
-            self.beside()
+            yield
             if height <= tol or self.spent:
                 break
         return lam, height
 
-    def _branch(self, lam: Array, target: float) -> Array | None:
+    def _branch(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
@@ -331,7 +310,7 @@ class Proof:
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
             self.budget.tell()
-            self.beside()
+            yield
             if not partition.left:
                 break
             if self.spent:

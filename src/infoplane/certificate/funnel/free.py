@@ -8,12 +8,14 @@ slots where r is small and letters are many, by boxes else; here is what makes i
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.funnel_proof.boxes import PosteriorBoxes, advance_boxes
+from ...kernels.funnel_proof.capped_boxes import CappedBoxes
 from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, MISTAKES, RANK, WAITING
 from ...kernels.funnel_proof.slot_bound import Slots
 from ...kernels.funnel_proof.slots import advance_slots
@@ -24,7 +26,62 @@ from ..challenge import challenge
 from .generation import GIVEN
 
 
-class Pricing:
+class CellSearch:
+    """A compiled search over cells of posteriors, on letters of different columns: what it has proven and met, wherever it stands."""
+
+    def __init__(self, channel: Channel, lam: Array, beta: float, floor: float, budget: float, rank: int) -> None:
+        self.channel, self.lam = channel, lam
+        self.gathered, self.letter = channel.gather(lam)
+        lowest = -2.0 * (1.0 + float(np.abs(lam).max()))
+        absolute, relative = channel.error(np.append(lam, lowest), beta)
+        self.number = np.array([beta, floor, absolute, relative, lowest, budget, 0.0, math.inf])
+        self.tally = np.zeros(8, np.int64)
+        self.tally[RANK] = rank
+
+    def begin(self, search: PosteriorBoxes | Slots | CappedBoxes, kernel: Callable[..., bool]) -> None:
+        """Bound the first cell; the kernel is what advances the search."""
+        self.search, self.kernel = search, kernel
+        search.table[:] = 0  # room may be as the search before this one left it
+        self.advance(0)
+
+    def advance(self, cells: int) -> bool:
+        """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""
+        return bool(self.kernel(self.search, cells))
+
+    @property
+    def cells(self) -> int:
+        """Cells bounded."""
+        return int(self.tally[CELLS])
+
+    @property
+    def left(self) -> int:
+        """Cells that wait, or were given up."""
+        return int(self.tally[WAITING] + self.tally[LOST])
+
+    @property
+    def mistakes(self) -> int:
+        """Claims of the search that did not hold when they were computed once more; none of them has closed or shrunk a cell."""
+        return int(self.tally[MISTAKES])
+
+    def least(self) -> float:
+        """Proven: g(q) >= this for every q that there is, wherever the search stands."""
+        low = min(float(self.number[LEAST]), float(self.number[FLOOR]))
+        return min(low, float(self.search.key[self.search.heap[0]])) if self.tally[WAITING] else low
+
+    @property
+    def prices(self) -> Array:
+        """The lambda that `least` is about: lam, lower where the budget was spent."""
+        return np.minimum(self.lam, self.gathered[self.channel.group])
+
+    def violating(self) -> Array:
+        """Posteriors (|X|, k), local minima of g well on the way to the floor, on different letters."""
+        count = int(self.tally[FOUND])
+        Q = np.zeros((self.channel.letters, count))
+        Q[self.letter] = self.search.found[:count].T
+        return Q
+
+
+class Pricing(CellSearch):
     """One search for posteriors with g(q) < floor, or a proof that there are none; beta > 1.
 
     Parameters
@@ -39,72 +96,17 @@ class Pricing:
     """
 
     def __init__(
-        self,
-        channel: Channel,
-        lam: Array,
-        beta: float,
-        floor: float,
-        p_x: Array | None = None,
-        budget: float = 0.0,
+        self, channel: Channel, lam: Array, beta: float, floor: float, p_x: Array | None = None, budget: float = 0.0
     ) -> None:
         if not beta > 1.0:
             raise InvalidOptionError(f"pricing is for beta > 1, where g is not concave; found beta = {beta!r}.")
-        self.channel = channel
-        gathered, self.letter = channel.gather(lam)
-        self.lam = lam
-        lowest = -2.0 * (1.0 + float(np.abs(lam).max()))
-        absolute, relative = channel.error(np.append(lam, lowest), beta)
-        number = np.array([beta, floor, absolute, relative, lowest, budget, 0.0, math.inf])
-        tally = np.zeros(8, np.int64)
-        tally[RANK] = channel.rank
-        p = np.ones(len(gathered)) if p_x is None else np.bincount(channel.group, p_x)
-        self.search: Slots | PosteriorBoxes
+        super().__init__(channel, lam, beta, floor, budget, channel.rank)
+        p = np.ones(len(self.gathered)) if p_x is None else np.bincount(channel.group, p_x)
+        given = (channel.T, self.gathered, p, self.number, self.tally, *channel.room)
         if channel.by_slots:
-            self.search = Slots(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
+            self.begin(Slots(*given), advance_slots)  # type: ignore[arg-type]
         else:
-            self.search = PosteriorBoxes(channel.T, gathered, p, number, tally, *channel.room)  # type: ignore[arg-type]
-        self.search.table[:] = 0  # the channel's room, as the search before this one left it
-        self.advance(0)
-
-    def advance(self, cells: int) -> bool:
-        """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""
-        if isinstance(self.search, Slots):
-            return bool(advance_slots(self.search, cells))
-        return bool(advance_boxes(self.search, cells))
-
-    @property
-    def cells(self) -> int:
-        """Cells bounded."""
-        return int(self.search.tally[CELLS])
-
-    @property
-    def left(self) -> int:
-        """Cells that wait, or were given up."""
-        return int(self.search.tally[WAITING] + self.search.tally[LOST])
-
-    @property
-    def mistakes(self) -> int:
-        """Claims of the search that did not hold when they were computed once more; none of them has closed or shrunk a cell."""
-        return int(self.search.tally[MISTAKES])
-
-    def least(self) -> float:
-        """Proven: g(q) >= this for every q, wherever the search stands."""
-        low = min(float(self.search.number[LEAST]), float(self.search.number[FLOOR]))
-        if self.search.tally[WAITING]:
-            low = min(low, float(self.search.key[self.search.heap[0]]))
-        return low
-
-    @property
-    def prices(self) -> Array:
-        """The lambda that `least` is about: lam, lower where the budget was spent."""
-        return np.minimum(self.lam, self.search.lam[self.channel.group])
-
-    def violating(self) -> Array:
-        """Posteriors (|X|, k), local minima of g well on the way to the floor, on different letters."""
-        count = int(self.search.tally[FOUND])
-        Q = np.zeros((self.channel.letters, count))
-        Q[self.letter] = self.search.found[:count].T
-        return Q
+            self.begin(PosteriorBoxes(*given), advance_boxes)  # type: ignore[arg-type]
 
 
 GROWN = 64

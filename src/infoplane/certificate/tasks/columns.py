@@ -21,11 +21,25 @@ from ...kernels.task_proof.pairs import price_edges
 from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, missing
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget, Stopped
-from ..challenge import TaskOutcome, upheld
+from ..challenge import upheld
 from .boxes import Asked, box_bound, search_boxes
 
 MOST_LETTERS = 4_000
 """Classes of letters whose pairs are gone through: eight million, some ten seconds."""
+
+
+class TaskOutcome(NamedTuple):
+    """Where a proof has ended, after the challenge."""
+
+    encoder: Array
+    """Of the classes."""
+    lower: float
+    """The best bound of L at ``hide``, proven with ``lam``; minus infinity if it was contradicted."""
+    hide: float
+    lam: Array
+    rounds: int
+    contradiction: str = ""
+    """What has contradicted the proof."""
 
 
 class EdgeEffort(NamedTuple):
@@ -223,6 +237,13 @@ def generate_columns(
     lower, asked, claim = best
     said = upheld(asked, claim, columns.Q)
     return TaskOutcome(found.encoder, -math.inf if said else lower, asked.form.hide, asked.lam, rounds, said)
+
+
+def generate_any(form: TaskForm, Q: Array, tol: float, budget: Budget) -> TaskOutcome:
+    """From the columns of Q: on edges if the secret is binary and pairs of letters are not too many, else by boxes."""
+    if len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
+        return generate(form, seeded(form, posteriors=Q), tol, budget)
+    return generate_columns(form, TaskColumns(form, np.column_stack([Q, np.eye(len(form.p_x))])), tol, budget)
 
 
 def _edges(form: TaskForm, lam: Array, floor: float) -> Array:
