@@ -14,7 +14,7 @@ and comes first. Everything about the order may depend on the half that fitted.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,13 +25,12 @@ from ..encoder.encoder import compact
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import Array, bits, plane_point
-from ..joint.joint import Joint, Support
+from ..joint.joint import Joint
 from ..posterior.merge_path import agglomerative_bottleneck, merge_two
 from ..problem import funnel
-from ..results import STATIONARY_TOL, Residuals, Run, Status, judge
-from ..sampling.intervals import sampled_information
+from ..sampling.intervals import relevance
 from ..sampling.leakage import LeakageBound, bound_of, predicted_bound
-from ..solution import finished
+from .geometry import judged
 
 
 class PathRules(NamedTuple):
@@ -129,15 +128,8 @@ class ConfidentFunnel(ReleasedEncoder):
         )
 
 
-class Halves(NamedTuple):
-    """The records, split at random."""
-
-    fit: Joint
-    test: Joint
-
-
-def halves(joint: Joint, rng: np.random.Generator) -> Halves:
-    """Half of the records, drawn without replacement, and the others."""
+def halves(joint: Joint, rng: np.random.Generator) -> tuple[Joint, Joint]:
+    """Half of the records, drawn without replacement, to fit, and the others, to test."""
     if joint.counts is None:
         raise InvalidOptionError(
             "a cap with confidence is about the population, and needs the records: a joint from samples, rows or whole-number counts. "
@@ -151,20 +143,10 @@ def halves(joint: Joint, rng: np.random.Generator) -> Halves:
 
     def table(counts: Any) -> Joint:
         made: Any = sparse.csr_array((counts, (cells.row, cells.col)), shape=joint.shape)
-        return Joint.from_counts(
-            made if joint.is_sparse else made.toarray(),
-            x_labels=joint.x_labels,
-            y_labels=joint.y_labels,
-            x_names=joint.x_names,
-            y_names=joint.y_names,
-        )
+        names = joint.x_labels, joint.y_labels, joint.x_names, joint.y_names
+        return Joint.from_counts(made if joint.is_sparse else made.toarray(), 0.0, *names)
 
-    return Halves(table(first), table(cells.data - first))
-
-
-def caps_below(cap: float) -> list[float]:
-    """The caps to which releases are fitted."""
-    return [share * cap for share in PATH.shares]
+    return table(first), table(cells.data - first)
 
 
 def path_of(
@@ -177,7 +159,7 @@ def path_of(
     """
 
     def steps(eps: float, encoders: Iterable[Array]) -> list[PathRelease]:
-        shown = ((W, sampled_information(W, fit.counts)) for W in encoders)
+        shown = ((W, relevance(W, fit.counts)) for W in encoders)
         return [PathRelease(W, eps, plane_point(fit, W).ixz, predicted_bound(found, confidence)) for W, found in shown]
 
     cautious = steps(0.0, [*_partitions(fit), *([] if private is None else _coarser(private, fit.p_x))])
@@ -216,28 +198,35 @@ def _coarser(W: Array, p_x: Array) -> Iterator[Array]:
 
 def in_order(path: list[PathRelease], test: Joint, cap: float, confidence: float) -> tuple[list[PathRelease], int]:
     """The path with the bounds of the other half up to the first above the cap, and the place of the last that passed."""
+    path = list(path)
     for place, step in enumerate(path):
         bound = bound_of(step.encoder, test.counts, confidence, test.y_labels)
-        path = [*path[:place], step._replace(bound=bound), *path[place + 1 :]]
+        path[place] = step._replace(bound=bound)
         if bound.bound > cap:
             return path, place - 1
     return path, len(path) - 1
 
 
 def confident_funnel(
-    joint: Joint, split: Halves, cap: float, confidence: float, path: list[PathRelease], beta: float, seconds: float
+    joint: Joint,
+    fit: Joint,
+    test: Joint,
+    cap: float,
+    confidence: float,
+    path: list[PathRelease],
+    beta: float,
+    seconds: float,
 ) -> ConfidentFunnel:
     """Test a path, and release the last that passed."""
-    path, chosen = in_order(path, split.test, cap, confidence)
-    support, problem, W = Support(joint), funnel(beta), path[chosen].encoder
-    residuals = Residuals(0.0, 0.0, problem.stationarity(joint, W))
-    run = Run(
-        W[:, support.x],
-        judge(residuals, STATIONARY_TOL, Status.STALLED),
+    path, chosen = in_order(path, test, cap, confidence)
+    solution = judged(
+        joint,
+        funnel(beta),
+        path[chosen].encoder,
+        "fixed-sequence",
         iterations=chosen,
-        residuals=residuals,
-        found_by="fixed-sequence",
+        seconds=seconds,
+        parameter=beta,
         advice="tested for what it leaks, and not claimed to be optimal",
     )
-    solution = replace(finished(support, problem, run, seconds=seconds), encoder=W)
-    return ConfidentFunnel(solution, cap, confidence, tuple(path), chosen, split.fit, split.test)
+    return ConfidentFunnel(solution, cap, confidence, tuple(path), chosen, fit, test)

@@ -21,7 +21,7 @@ import numpy as np
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_programme, within
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
-from ..checks import listed, number
+from ..checks import cap_in_nats, listed
 from ..information import Array
 from ..joint.joint import Joint, Support, check_joint
 from ..posterior.form import posteriors
@@ -32,7 +32,7 @@ from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job, Seed
 from ..solvers.shared.fallback import default_encoder
-from .confident import ConfidentFunnel, Halves, caps_below, confident_funnel, halves, path_of
+from .confident import PATH, ConfidentFunnel, confident_funnel, halves, path_of
 
 MAX_SECONDS = 60.0
 """Time for one cap, unless the caller says otherwise."""
@@ -122,11 +122,11 @@ def funnel_at_leakage(
     if confidence is None:
         return funnel_curve(joint, [max_iyz], tol=tol, max_cells=max_cells, max_seconds=max_seconds)[0]
     check_joint(joint)
-    cap, sure = _cap(max_iyz), checked_confidence(confidence)
-    split = halves(joint, np.random.default_rng(rng))
+    cap, sure = cap_in_nats("max_iyz", max_iyz), checked_confidence(confidence)
+    fit, test = halves(joint, np.random.default_rng(rng))
     limits, budget = Limits(tol, max_cells, max_seconds), Budget()
     with one_blas_thread():
-        return attended([partial(_confident, joint, split, cap, sure, limits.budget(budget))], budget)[0]
+        return attended([partial(_confident, joint, fit, test, cap, sure, limits.budget(budget))], budget)[0]
 
 
 def funnel_curve(
@@ -147,7 +147,7 @@ def funnel_curve(
     >>> [round(one.ixz, 4) for one in ip.funnel_curve(ip.datasets.paper_uniform(), [0.05, 0.1])]
     [0.2747, 0.5029]
     """
-    caps = [_cap(eps) for eps in listed("leakages", leakages, "caps in nats")]
+    caps = [cap_in_nats("max_iyz", eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)
     limits = Limits(tol, max_cells, max_seconds)
     if not caps:
@@ -155,10 +155,6 @@ def funnel_curve(
     budget = Budget()
     with one_blas_thread():
         return attended([partial(_curve, Support(joint), caps, limits, budget)], budget)[0]
-
-
-def _cap(value: float) -> float:
-    return number("max_iyz", value, "a number of nats, 0 or more", least=0.0)
 
 
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:
@@ -192,17 +188,16 @@ def _columns(support: Support, caps: Sequence[float], whole: Budget, solving: fl
     return programme, private
 
 
-def _confident(joint: Joint, split: Halves, cap: float, confidence: float, budget: Budget) -> ConfidentFunnel:
+def _confident(joint: Joint, fit: Joint, test: Joint, cap: float, confidence: float, budget: Budget) -> ConfidentFunnel:
     """Fit a path on one half, test it on the other; nothing is proven of a release, so that solvers have all the time."""
-    support = Support(split.fit)
+    support = Support(fit)
     programme, private = _columns(support, [cap], budget, 0.5)
     nothing = np.ones((1, len(support.p_x))) if private is None else private
-    points = [(eps, programme.at_leakage(eps)) for eps in caps_below(cap)]
+    points = [(share * cap, programme.at_leakage(share * cap)) for share in PATH.shares]
     releases = [(eps, support.lift(within(support, point.encoder, eps, nothing))) for eps, point in points]
     beta = min(max(points[-1][1].beta, 1.0), 1e6)
-    hides = None if private is None else support.lift(private)
-    path = path_of(split.fit, hides, releases, cap, confidence)
-    return confident_funnel(joint, split, cap, confidence, path, beta, budget.seconds_spent)
+    path = path_of(fit, None if private is None else support.lift(private), releases, cap, confidence)
+    return confident_funnel(joint, fit, test, cap, confidence, path, beta, budget.seconds_spent)
 
 
 def _seed(programme: Programme, support: Support, caps: Sequence[float], budget: Budget) -> None:

@@ -20,7 +20,7 @@ from ..certificate.certificate import Limits
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
 from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
-from ..checks import listed, number, whole_number
+from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
 from ..joint.joint import Joint, Support
@@ -177,10 +177,7 @@ def task_curve(
     >>> [round(one.iuz, 4) for one in ip.task_curve(joint, [0.0, 0.1])]
     [0.0, 0.1]
     """
-    caps = [
-        number("max_isz", cap, "a number of nats, 0 or more", least=0.0)
-        for cap in listed("leakages", leakages, "caps in nats")
-    ]
+    caps = [cap_in_nats("max_isz", cap) for cap in listed("leakages", leakages, "caps in nats")]
     if clusters is not None:
         clusters = whole_number("clusters", clusters)
     limits = Limits(tol, max_cells, max_seconds)
@@ -192,11 +189,12 @@ def task_curve(
     return [replace(one, secret=joint.hide) for one in found] if isinstance(joint, TaskJoint) else found
 
 
-class _Line:
+class _Line(NamedTuple):
     """lower <= hide I(S;Z) - I(U;Z) for every encoder: a line in r above the largest I(U;Z)."""
 
-    def __init__(self, hide: float, lower: float, lam: Array | None) -> None:
-        self.hide, self.lower, self.lam = hide, lower, lam
+    hide: float
+    lower: float
+    lam: Array | None
 
     def at(self, cap: float) -> float:
         """No Z with I(S;Z) <= cap has a larger I(U;Z)."""

@@ -148,7 +148,9 @@ def plot_plane(
     if line is False or (line is None and systems is None):
         solvers = plane.runs(without=() if systems is None else (GIVEN_COLOUR,))
     plane.pareto(alone=solvers == 0)
-    plane.transitions(transitions_on_the_grid(frontier) if transitions == "grid" else transitions, notation)
+    if transitions == "grid":
+        transitions = transitions_on_the_grid(frontier.joint, frontier.best_answers())
+    plane.transitions(transitions, notation)
     if systems is not None:
         plane.systems(systems)
     plane.words(title, xlabel, ylabel, small)
