@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
+from infoplane.results import Run
 from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solution import Run
-from infoplane.solvers.driver import advanced, runs_of
-from infoplane.solvers.fixed_point.blahut_arimoto import BlahutArimotoIteration
+from infoplane.solvers.base import advanced, runs_of
+from infoplane.solvers.fixed_point import BlahutArimotoIteration
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, adult, built_in, outside

@@ -149,7 +149,7 @@ def measure(
     from infoplane.certificate.bottleneck.coarsening import prove
     from infoplane.certificate.bottleneck.proof import Proof
     from infoplane.certificate.certificate import Limits
-    from infoplane.joint.support import Support
+    from infoplane.joint.joint import Support
     from infoplane.posterior.mixture import Mixture
     from infoplane.runtime.threads import one_blas_thread
 
@@ -205,7 +205,7 @@ def paper_table(results: dict[str, dict[str, float]]) -> Iterator[str]:
 
 def transition_point(name: str) -> dict[str, object]:
     from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
-    from infoplane.joint.support import Support
+    from infoplane.joint.joint import Support
     from infoplane.posterior.form import dobrushin
 
     joint = ip.datasets.load(name)

@@ -24,9 +24,9 @@ import numpy as np
 import infoplane as ip
 from infoplane.datasets.colour_chips import cielab
 from infoplane.information import NATS_PER_BIT
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.systems.curve import KnownCurve
 from infoplane.systems.efficiency import place

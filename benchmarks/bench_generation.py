@@ -18,7 +18,7 @@ import infoplane as ip
 import joints
 from infoplane.certificate.funnel.free import FreePosteriors
 from infoplane.certificate.funnel.generation import generate
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.form import constant, scaled
 from infoplane.posterior.programme import Programme
 from infoplane.runtime.budget import Budget

@@ -20,12 +20,12 @@ import numba
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.common.numerics import exp, log
 from infoplane.runtime.budget import Budget
 from infoplane.runtime.compiling import FLAGS
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from joints import ADULT, WORDS, adult, large_sparse, outside, random_joint, words

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.funnel import pricing
+from infoplane.posterior import channel
 from joints import ADULT, DATA, compas, outside, random_joint
 from timing import measured
 
@@ -48,14 +48,14 @@ def cases() -> Iterator[tuple[str, Callable[[], ip.Joint]]]:
 
 def proof(joint: ip.Joint, beta: float, slots: bool, seconds: float) -> dict[str, Any]:
     """One proof; whatever the joint's size, by slots or by boxes."""
-    before = pricing.SLOTS_RANK, pricing.SLOTS_LETTERS
-    pricing.SLOTS_RANK, pricing.SLOTS_LETTERS = (4, 0) if slots else (0, 0)
+    before = channel.SLOTS_RANK, channel.SLOTS_LETTERS
+    channel.SLOTS_RANK, channel.SLOTS_LETTERS = (4, 0) if slots else (0, 0)
     try:
         began = time.process_time()
         found = ip.certify(joint, ip.funnel(beta), np.ones((1, joint.shape[0])), max_cells=2**40, max_seconds=seconds)
         return {"seconds": time.process_time() - began, "cells": found.cells, "left": found.left}
     finally:
-        pricing.SLOTS_RANK, pricing.SLOTS_LETTERS = before
+        channel.SLOTS_RANK, channel.SLOTS_LETTERS = before
 
 
 def measure(seconds: float) -> list[dict[str, Any]]:

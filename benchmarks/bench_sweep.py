@@ -28,13 +28,12 @@ from unittest.mock import patch
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
-from infoplane.options import RunOptions
+from infoplane.joint.joint import Support
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.job import Job
+from infoplane.solvers.job import Job, RunOptions
 from infoplane.solvers.shared.starts import make_starts
 from infoplane.storage.store import Store
-from infoplane.sweep import worker
+from infoplane.sweep import plan as plans
 from infoplane.sweep.engine import Engine, completed
 from infoplane.sweep.ledger import StoreLedger, manifest_of
 from infoplane.sweep.plan import ParameterGrid, Plan, RootSeed
@@ -77,7 +76,7 @@ def overheads(solver: str, rounds: int, client: object) -> dict[str, object]:
 
         def untraced() -> ip.Frontier:
             """No run is the best of its batch, so that none is run again to record its trace."""
-            with patch.object(worker, "contending", lambda _: []):
+            with patch.object(plans, "contending", lambda _: []):
                 return threads()
 
         variants: dict[str, Callable[[], ip.Frontier]] = {

@@ -17,7 +17,7 @@ import numpy as np
 
 import infoplane as ip
 import joints
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence

@@ -18,12 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.certificate.bottleneck.proof import assured
-from infoplane.certificate.certificate import Limits
+from infoplane.certificate.bottleneck.proof import Assured, Partition
 from infoplane.frontier.transitions import critical_gamma
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 from infoplane.solvers.envelope import Envelope
@@ -49,7 +46,7 @@ def perturbed(joint: ip.Joint, problem: ip.MarkovLagrangian, W: np.ndarray, rng:
         partition = Partition(support.T)
         partition.grow(501)
         search(dual_of(support, gamma, noisy), partition.boxes, -0.5 * TOL, 500)
-        bounds.append(assured(support, problem, noisy, partition.least))
+        bounds.append(Assured(support, problem, noisy).bound(partition.least))
     return bounds
 
 
@@ -76,13 +73,13 @@ def judge(seed: int) -> dict[str, object]:
     early = 0
     for iterations in (1, 3, 10):
         W = ip.solve(joint, problem, "blahut-arimoto", starts=1, rng=seed, init="random", max_iter=iterations).encoder
-        found = certify_bottleneck(joint, problem, W, Limits(TOL, CELLS))
+        found = ip.certify(joint, problem, W, tol=TOL, max_cells=CELLS)
         early += found.certified
         if found.lower_bound > lowest + ROUNDING or (found.certified and found.loss - lowest > TOL):
             false.append("stopped early")
     critical = critical_gamma(joint)
     at = ip.bottleneck(min(max(critical, 1e-3), 1.0))
-    found = certify_bottleneck(joint, at, np.ones((1, joint.shape[0])), Limits(TOL, CELLS))
+    found = ip.certify(joint, at, np.ones((1, joint.shape[0])), tol=TOL, max_cells=CELLS)
     rival = ip.solve(joint, at, Envelope(tol=TOL, max_cells=CELLS))
     if found.lower_bound > min(rival.loss, 0.0) + ROUNDING or (found.certified and rival.loss < -TOL):
         false.append("at the critical gamma")

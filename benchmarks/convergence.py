@@ -20,11 +20,11 @@ from pathlib import Path
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.common.rows import PRIMAL
+from infoplane.results import Run
 from infoplane.runtime.budget import Budget
-from infoplane.solution import Run
-from infoplane.solvers.driver import advanced, drive
+from infoplane.solvers.base import advanced, drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 from infoplane.solvers.splitting.solver import SplittingIteration

@@ -17,9 +17,7 @@ from matplotlib.colors import PowerNorm
 from matplotlib.tri import Triangulation
 
 import infoplane as ip
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 
@@ -114,7 +112,7 @@ def main() -> None:
     support = Support(joint)
     best = ip.solve(joint, problem, Envelope(tol=1e-9))
     local = ip.solve(joint, problem, "blahut-arimoto", starts=16, rng=0, init="random", tol=1e-11)
-    refuted = certify_bottleneck(joint, problem, local.encoder, Limits())
+    refuted = ip.certify(joint, problem, local.encoder)
     figure, axes = plt.subplots(1, 3, figsize=(14.5, 5.0), gridspec_kw={"width_ratios": [1, 1, 0.9]})
     draw_triangle(
         axes[0], support, best.encoder, f"Certified optimum, L = {best.loss:.6f} nats:\nthe plane supports f", None

@@ -20,7 +20,7 @@ import numpy as np
 import infoplane as ip
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
 from joints import KINDS, deterministic_encoders, random_joint
 from page import write_block

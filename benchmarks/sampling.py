@@ -20,7 +20,7 @@ import pandas as pd
 
 import infoplane as ip
 from infoplane.joint.grouping import grouped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.sampling import denoising
 from infoplane.sampling.denoising import LADDER, fit
 from infoplane.sampling.held_out import parts_of

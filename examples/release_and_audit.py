@@ -21,7 +21,7 @@ import numpy as np
 import pandas as pd
 
 import infoplane as ip
-from infoplane.view.audit_page import audit_page
+from infoplane.view.pages import audit_page
 
 BIT = math.log(2)
 heart = ip.datasets.heart()

@@ -2,10 +2,10 @@
 
 import numpy as np
 
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
 from infoplane.runtime.threads import one_blas_thread
-from infoplane.solvers.driver import advanced, runs_of
+from infoplane.solvers.base import advanced, runs_of
 from infoplane.solvers.job import Job
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 

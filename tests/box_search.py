@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from infoplane.certificate.bottleneck.partition import Partition
+from infoplane.certificate.bottleneck.proof import Partition
 from infoplane.information import entr
-from infoplane.kernels.bottleneck_proof.boxes import OPEN
+from infoplane.kernels.bottleneck_proof.envelope import OPEN
 from infoplane.posterior.mixture import climb, posterior
 
 

@@ -6,7 +6,7 @@ import pytest
 
 import infoplane as ip
 from compiled import compiled
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.cell_bound import prepare, room
 from infoplane.posterior.mixture import dual_of
 

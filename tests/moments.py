@@ -3,7 +3,7 @@
 import numpy as np
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.splitting.tables import Split
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 

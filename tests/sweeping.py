@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 import infoplane as ip
-from infoplane.options import RunOptions
-from infoplane.solution import Run
+from infoplane.results import Run
 from infoplane.solvers.base import PathSolver
+from infoplane.solvers.job import RunOptions
 from infoplane.sweep.plan import Plan, RootSeed
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -2,7 +2,18 @@
 
 import pytest
 
-from infoplane.formatting import alternatives, counted, label_text, rounded, shown, shown_lines
+from infoplane.formatting import (
+    alternatives,
+    counted,
+    html_facts,
+    html_note,
+    html_page,
+    html_table,
+    label_text,
+    rounded,
+    shown,
+    shown_lines,
+)
 
 
 def test_one_is_not_a_plural():
@@ -47,3 +58,20 @@ def test_names_that_might_be_meant_are_the_nearest_of_many():
     assert alternatives("age", ["x", "y"]) == "one of 'x', 'y'"
     assert alternatives("zzz", genes).endswith("the first are " + ", ".join(map(repr, genes[:5])))
     assert len(alternatives("a", ["b" * 10**6])) < 200
+
+
+def test_every_text_is_escaped():
+    evil = '<script>alert("x")</script>'
+    made = html_page(evil, html_facts([(evil, evil)]), html_table((evil,), [(evil,)]), html_note(evil))
+    assert "<script" not in made
+    assert made.count("&lt;script&gt;") == 6
+
+
+def test_half_a_surrogate_pair_can_be_encoded():
+    assert html_note("a\ud800").encode()
+
+
+def test_colours_are_those_of_the_page():
+    made = html_page("t", html_facts([("a", "b")]), html_table(("a",), [("1",)]), html_note("n"))
+    assert "#" not in made
+    assert "rgb" not in made.replace("in srgb, currentColor", "")

@@ -19,13 +19,13 @@ import infoplane_verify
 ROOT = Path(infoplane.__file__).parent
 
 LAYERS = (
-    ("version", "errors", "checks", "information", "results", "formatting", "markup"),
+    ("version", "errors", "checks", "information", "results", "formatting"),
     ("runtime",),
     ("joint", "encoder"),
     ("sampling",),
     ("datasets",),
     ("problem", "task_problem"),
-    ("status", "solution", "options", "gaussian"),
+    ("solution", "gaussian"),
     ("kernels",),
     ("posterior",),
     ("certificate",),
@@ -193,11 +193,9 @@ LAZY = {
     "joint.joint": "frames load when a frame is brought, denoising when it is asked for",
     "joint.task_joint": "narwhals, as for a Joint: 0.1 s that only frames need",
     "cli": "the command line's parser loads when it runs",
-    "cli.demo": "matplotlib is an extra",
-    "cli.efficiency": "matplotlib is an extra",
     "cli.app": "the options of solvers load with the first command, not with the group",
     "cli.frontier": "matplotlib, altair and the proofs load when asked for",
-    "solution": "matplotlib is an extra; cross-fitting solves, and loads when it is asked for",
+    "solution": "matplotlib is an extra; cross-fitting solves; narwhals, where an encoder is applied to rows",
     "view.report.page": "altair is an extra",
 }
 
@@ -208,7 +206,7 @@ def test_only_runtime_imports_numba_and_of_numba_only_what_is_public():
         for name, path in modules()
         for line in re.findall(r"^\s*((?:import|from) (?:numba|llvmlite)\b.*)", path.read_text(), re.MULTILINE)
     }
-    assert {name for name, _ in numbas} == {"runtime.compiling", "runtime.machine_code"}
+    assert {name for name, _ in numbas} == {"runtime.compiling"}
     assert {line for _, line in numbas} == {"import numba", "from numba.extending import register_jitable"}
 
 
@@ -250,7 +248,7 @@ def test_the_checker_shares_nothing_with_what_it_checks(tmp_path):
 
 
 def test_kernels_import_from_their_own_folder_and_from_what_all_share_only():
-    """Machine code on disk rests on it: `runtime/machine_code.py` looks for edited sources nowhere else. `information` gives types."""
+    """Machine code on disk rests on it: `runtime/compiling.py` looks for edited sources nowhere else. `information` gives types."""
     shared = {"kernels.common", "runtime", "information"}
     targets = {(folder(one.source), one.target) for one in imports() if package_of(one.source) == "kernels"}
     assert targets
@@ -268,57 +266,35 @@ def test_a_public_class_name_means_one_thing():
 
 
 TESTED_ELSEWHERE = {
-    "certificate.bottleneck.partition": "the boxes of a proof: kernels/bottleneck_proof/test_envelope.py",
     "certificate.certificate": "what a proof returns: certificate/test_certify.py and the tests of each proof",
     "certificate.funnel.constrained": "what a constrained funnel returns: certificate/funnel/test_privacy.py",
-    "certificate.funnel.free": "certificate/funnel/test_generation.py and test_challenge.py",
     "certificate.funnel.leakage": "frontier/test_leakage.py, the function that people call",
     "certificate.funnel.release": "frontier/test_release.py, the function that people call",
-    "certificate.funnel.smallest_groups": "frontier/test_release.py",
-    "cli.flags": "cli/test_inputs.py and cli/test_output.py, option by option",
-    "cli.tables": "cli/test_inputs.py and cli/test_typed_files.py",
-    "cli.text_files": "cli/test_inputs.py, through files of every kind",
+    "cli.tables": "cli/test_inputs.py and cli/test_files.py",
     "errors": "each error where it is raised",
     "frontier.verify": "verification/test_verify.py, which calls it",
-    "joint.columns": "joint/test_frames.py, joint/test_lazy_frames.py and joint/test_binning.py",
     "kernels.common.rows": "every kernel that copies rows",
-    "kernels.fixed_point.points": "kernels/fixed_point/test_accelerated_bottleneck.py",
-    "kernels.fixed_point.stopping": "kernels/fixed_point/test_blahut_arimoto.py",
-    "kernels.funnel_proof.bounded_simplex": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.funnel_proof.capped_boxes": "frontier/test_release.py, against enumerated vertices",
-    "kernels.funnel_proof.capped_descent": "frontier/test_release.py",
-    "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py",
-    "kernels.funnel_proof.box_bound": "the identity and the bounds of cells: kernels/funnel_proof/test_boxes.py",
-    "kernels.funnel_proof.recheck_slots": "kernels/funnel_proof/test_recheck.py",
-    "kernels.funnel_proof.slot_bound": "the same: kernels/funnel_proof/test_slots.py",
-    "kernels.funnel_proof.relaxation": "kernels/funnel_proof/test_boxes.py and test_slots.py",
+    "kernels.funnel_proof.capped_relaxation": "kernels/funnel_proof/test_capped_cell.py, against HiGHS",
     "kernels.splitting.tables": "types only",
-    "storage.release_file": "verification/test_release.py",
-    "certificate.tasks.columns": "frontier/test_task_leakage.py and certificate/tasks/test_boxes.py",
-    "certificate.tasks.private_columns": "frontier/test_task_leakage.py and certificate/tasks/test_boxes.py",
+    "certificate.tasks.columns": "frontier/test_task_leakage.py, kernels/task_proof/test_pairs.py and certificate/tasks/test_boxes.py",
     "posterior.task_columns": "frontier/test_task_leakage.py and solvers/tasks/test_task_portfolio.py",
     "certificate.funnel.kept": "frontier/test_release.py, the function that people call",
-    "certificate.tasks.edges": "frontier/test_task_leakage.py and kernels/task_proof/test_pairs.py",
-    "certificate.tasks.private": "frontier/test_task_leakage.py, against the programme over all vertices",
-    "certificate.tasks.gap": "certificate/tasks/test_boxes.py",
+    "certificate.tasks.private": "frontier/test_task_leakage.py, against all vertices, and certificate/tasks/test_boxes.py",
     "kernels.task_proof.box_weights": "certificate/tasks/test_boxes.py, where posteriors are sampled",
     "solvers.tasks.task_proof": "certificate/tasks/test_boxes.py and solvers/tasks/test_task_portfolio.py",
-    "posterior.edge_columns": "frontier/test_task_leakage.py",
     "posterior.task_form": "kernels/task_proof/test_pairs.py and solvers/tasks/test_task_portfolio.py",
     "solvers.tasks.task_map": "solvers/tasks/test_task_portfolio.py and test_task_problem.py",
-    "view.names": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
+    "sweep.records": "sweep/test_bands.py and sweep/test_choosing.py",
+    "view.drawing": "view/test_plot.py (legends, names of systems) and view/report/test_contents.py",
+    "view.pages": "cli/test_audit.py, cli/test_release.py and cli/test_encode.py",
+    "view.pictures": "view/test_dendrogram.py; table/test_bottleneck_encoder.py and "
+    "table/test_compare_releases.py, which draw them",
     "view.report.charts": "view/report/test_browser.py, which looks at them",
-    "posterior.form": "certificate/funnel/test_gap.py, certificate/bottleneck/test_contraction.py and test_proof.py",
-    "posterior.channel": "certificate/funnel/test_pricing.py",
-    "solvers.base": "solvers/test_contract.py, and solvers/test_own_solver.py from the outside",
+    "posterior.channel": "certificate/funnel/test_free.py",
     "solvers.plain": "solvers/test_own_solver.py and solvers/test_difference_of_convex.py",
     "solvers.merging": "certificate/test_merge_path.py and solvers/test_contract.py",
-    "view.audit_page": "cli/test_audit.py and cli/test_release.py",
-    "view.release_plot": "table/test_compare_releases.py, which draws it",
     "table.frame_transformer": "table/test_bottleneck_encoder.py and table/test_funnel_release.py",
-    "view.encoder_plot": "table/test_bottleneck_encoder.py, which draws it",
-    "view.encoding_page": "cli/test_encode.py",
-    "cli.apply": "cli/test_encode.py, on the model of encode",
     "version": "test_package.py",
 }
 """Modules without a test file of their name, and where their tests are."""

@@ -7,9 +7,8 @@ import numpy as np
 import infoplane as ip
 import infoplane_paper
 from infoplane_paper import FIGURES
-from infoplane_paper.points import Points
-from infoplane_paper.runs import Runs
-from infoplane_paper.scale import Scale
+from infoplane_paper.runs import Points, Runs
+from infoplane_paper.settings import Scale
 
 TINY = Scale(
     "tiny",

@@ -43,23 +43,20 @@ from .joint.joint import Joint
 from .joint.task_joint import TaskJoint
 from .posterior.merge_path import MergePath, agglomerative_bottleneck, merge_two
 from .problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
+from .results import Exponent, Rate, Residuals, Run, Status, Trace, fit_exponent, fit_rate
 from .sampling.denoising import Denoising
 from .sampling.estimators import PermutationTest, estimate_information, permutation_test
 from .sampling.leakage import LeakageBound, leakage_bound
-from .solution import Exponent, Rate, Run, Solution, Trace, fit_exponent, fit_rate
+from .solution import Solution
 from .solve import solve
 from .solvers.annealing import Annealing
-from .solvers.base import PathSolver, Solver
+from .solvers.base import PathSolver, Progress, Solver
 from .solvers.columns import Columns
-from .solvers.constrained.bregman_projection import BregmanProjection
-from .solvers.constrained.em_funnel import EMFunnel
-from .solvers.constrained.transport_bottleneck import TransportBottleneck
+from .solvers.constrained import BregmanProjection, EMFunnel, TransportBottleneck
 from .solvers.difference_of_convex import DifferenceOfConvex
-from .solvers.driver import Iteration, Progress
 from .solvers.envelope import Envelope
-from .solvers.fixed_point.accelerated import Accelerated
-from .solvers.fixed_point.blahut_arimoto import BlahutArimoto
-from .solvers.job import Job
+from .solvers.fixed_point import Accelerated, BlahutArimoto
+from .solvers.job import Iteration, Job
 from .solvers.merging import Merging
 from .solvers.plain import PlainIteration
 from .solvers.pooling import Pooling
@@ -76,10 +73,9 @@ from .solvers.tasks.multi_one import Multi1
 from .solvers.tasks.task_map import TaskMap
 from .solvers.tasks.task_portfolio import TaskPortfolio
 from .solvers.tasks.task_proof import TaskProof
-from .status import Residuals, Status
 from .sweep.compare import compare
-from .sweep.resume import resume
-from .sweep.sweep import SweepProgress, sweep
+from .sweep.progress import SweepProgress
+from .sweep.sweep import resume, sweep
 from .systems.efficiency import efficiency, efficiency_summary
 from .systems.evaluation import HeldOutEvaluation, evaluate
 from .systems.given import systems_from_frame

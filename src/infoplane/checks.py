@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import reprlib
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any
@@ -99,8 +99,18 @@ def check_callable(name: str, value: object) -> None:
         raise InvalidOptionError(f"{name} must be a function, found {reprlib.repr(value)}.")
 
 
-def number(name: str, value: float, ok: Callable[[float], bool], expected: str, *, finite: bool = True) -> float:
-    """Return a number that passes the test ``ok`` as a Python float, or raise `InvalidOptionError`.
+def number(
+    name: str,
+    value: float,
+    expected: str,
+    *,
+    above: float | None = None,
+    least: float = -math.inf,
+    most: float = math.inf,
+    below: float | None = None,
+    finite: bool = True,
+) -> float:
+    """Return a number as a Python float, or raise `InvalidOptionError` unless above < value < below and least <= value <= most.
 
     Infinity is refused unless ``finite`` is False, NaN always. ``expected`` completes the sentence "NAME must be ...".
     """
@@ -112,16 +122,17 @@ def number(name: str, value: float, ok: Callable[[float], bool], expected: str, 
         as_float = float(value)
     except OverflowError:  # a whole number beyond 1.8e308
         as_float = math.inf
-    if math.isnan(as_float) or (finite and math.isinf(as_float)) or not ok(as_float):
+    outside = not least <= as_float <= most or (above is not None and as_float <= above)
+    if outside or (below is not None and as_float >= below) or (finite and math.isinf(as_float)):
         raise InvalidOptionError(f"{name} must be {expected}; found {reprlib.repr(value)}.")
     return as_float
 
 
 def positive_number(name: str, value: float, *, finite: bool = True) -> float:
     """Return a number above 0 as a Python float, or raise `InvalidOptionError`."""
-    return number(name, value, lambda v: v > 0.0, "a positive number", finite=finite)
+    return number(name, value, "a positive number", above=0.0, finite=finite)
 
 
 def cap_in_nats(name: str, value: float) -> float:
     """Return a number of nats, 0 or more, as a Python float, or raise `InvalidOptionError`."""
-    return number(name, value, lambda nats: nats >= 0.0, "a number of nats, 0 or more")
+    return number(name, value, "a number of nats, 0 or more", least=0.0)

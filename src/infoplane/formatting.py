@@ -1,10 +1,17 @@
-"""Numbers and labels as people read them: in representations, tables, messages and pages."""
+"""Numbers and labels as people read them: in representations, tables, messages and pages.
+
+HTML for notebooks: a heading and a table of facts, every text escaped, in the colours of whatever page shows it.
+
+No colour is set but shades of the text's own (``currentColor``), so that the same markup can be read on a light and on a dark page.
+"""
 
 from __future__ import annotations
 
+import base64
 import difflib
+import html
 import unicodedata
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 
 SHOWN_ROWS = 20
 """Parameters, or clusters, that a notebook or the command line shows: about a screen."""
@@ -87,3 +94,55 @@ def _visible(character: str) -> str:
 def shortened(text: str, longest: int = 120) -> str:
     """The text, or its beginning and an ellipsis."""
     return text if len(text) <= longest else text[: longest - 1] + "…"
+
+
+_HTML_LINE = "border-bottom:1px solid color-mix(in srgb, currentColor 18%, transparent);"
+_HTML_CELL = f"padding:2px 14px 2px 0;vertical-align:top;text-align:left;background:none;color:inherit;{_HTML_LINE}"
+_HTML_NUMBER = _HTML_CELL.replace("text-align:left", "text-align:right") + "font-variant-numeric:tabular-nums;"
+
+
+def html_page(title: str, *parts: str) -> str:
+    """A titled block; ``parts`` are HTML already."""
+    return f'<div style="color:inherit"><div style="font-weight:600;margin:2px 0 4px">{_escaped(title)}</div>{"".join(parts)}</div>'
+
+
+def html_facts(rows: Iterable[tuple[str, str]]) -> str:
+    """Two columns: what it is, and its value."""
+    body = "".join(
+        f'<tr style="background:none"><th scope="row" style="{_HTML_CELL}font-weight:400;opacity:.75">{_escaped(name)}</th>'
+        f'<td style="{_HTML_CELL}">{_escaped(value)}</td></tr>'
+        for name, value in rows
+    )
+    return f'<table style="border-collapse:collapse;margin:0 0 6px">{body}</table>'
+
+
+def html_table(header: Sequence[str], rows: Iterable[Sequence[str]], left: Sequence[str] = ()) -> str:
+    """A table with a header; columns are aligned to the right unless named in ``left``."""
+    styles = [_HTML_CELL if name in left else _HTML_NUMBER for name in header]
+    head = "".join(
+        f'<th scope="col" style="{style}">{_escaped(name)}</th>' for name, style in zip(header, styles, strict=True)
+    )
+    body = "".join(
+        '<tr style="background:none">'
+        + "".join(f'<td style="{style}">{_escaped(cell)}</td>' for cell, style in zip(row, styles, strict=True))
+        + "</tr>"
+        for row in rows
+    )
+    head = f'<thead><tr style="background:none">{head}</tr></thead>'
+    return f'<table style="border-collapse:collapse;margin:0 0 6px">{head}<tbody>{body}</tbody></table>'
+
+
+def html_image(png: bytes, words: str) -> str:
+    """A picture, and what a reader says of it."""
+    data = base64.b64encode(png).decode()
+    return f'<img alt="{_escaped(words)}" style="max-width:100%;height:auto" src="data:image/png;base64,{data}">'
+
+
+def html_note(text: str) -> str:
+    """A paragraph in small letters."""
+    return f'<p style="margin:2px 0;font-size:90%;opacity:.85">{_escaped(text)}</p>'
+
+
+def _escaped(text: str) -> str:
+    # Half a surrogate pair, which a label may hold, has no UTF-8.
+    return html.escape(text.encode("utf-8", "backslashreplace").decode())

@@ -166,7 +166,7 @@ def gaussian_bottleneck(
 
 
 def _checked(gamma: float) -> float:
-    return number("gamma", gamma, lambda v: 0.0 < v <= 1.0, "in (0, 1]")
+    return number("gamma", gamma, "in (0, 1]", above=0.0, most=1.0)
 
 
 def _point(c: Array, gamma: float) -> tuple[float, float]:

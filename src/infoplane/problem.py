@@ -29,6 +29,9 @@ from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
 from .information import Array, Entropies, IntArray, encoder_entropies
+from .joint.joint import Joint, check_joint
+from .joint.mixing import ROLES, roles
+from .joint.task_joint import TaskJoint
 
 if TYPE_CHECKING:
     from .joint.joint import Joint
@@ -67,7 +70,7 @@ class MarkovLagrangian:
 
     def __post_init__(self) -> None:
         for name in ("rho_z", "rho_zx", "rho_zy"):
-            object.__setattr__(self, name, number(name, getattr(self, name), lambda _: True, "a finite number"))
+            object.__setattr__(self, name, number(name, getattr(self, name), "a finite number"))
         if self.rho_z == self.rho_zx == self.rho_zy == 0:
             raise InvalidOptionError("rho_z, rho_zx and rho_zy are all zero: there is nothing to minimise.")
 
@@ -83,6 +86,12 @@ class MarkovLagrangian:
     def record(self) -> Family:
         """The family that the problem is named after."""
         return FAMILIES.get(self.family, lagrangian)
+
+    @property
+    def said(self) -> str:
+        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
+        title = self.record.title
+        return title if self.parameter is None else f"{title}, {self.record.symbol} = {self.parameter:.4g}"
 
     def on(self, joint: Joint) -> MarkovLagrangian:  # noqa: ARG002
         """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
@@ -239,6 +248,8 @@ class Family:
     """The kind of starts that did best when measured (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
+    single_target: bool = True
+    """As in `MarkovLagrangian`."""
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -257,7 +268,7 @@ class Family:
             ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
         return inspect.Signature(ways, return_annotation=MarkovLagrangian)
 
-    def __call__(self, *args: float, **named: float) -> MarkovLagrangian:
+    def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
         """The member with this parameter, checked."""
         if self.parameter is None:
             raise InvalidOptionError(
@@ -266,15 +277,19 @@ class Family:
         bound = inspect.signature(self).bind(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
-        parameter = gamma_from(given["gamma"], given["beta"]) if self.parameter == "gamma" else given[self.parameter]
-        value = number(self.parameter, parameter, lambda v: 0.0 < v <= self.most, self.expected)
-        for name in self.options:
-            if given[name] is None:
+        either = self.parameter == "gamma" and "beta" in given
+        parameter = gamma_from(given["gamma"], given["beta"]) if either else given[self.parameter]
+        value = number(self.parameter, parameter, self.expected, above=0.0, most=self.most)
+        return self._member(value, {name: given[name] for name in self.options})
+
+    def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
+        for name, given in options.items():
+            if given is None:
                 raise InvalidOptionError(
                     f"{self.name} needs {name}, in [0, 1]; for a sweep, functools.partial(infoplane.{self.name}, {name}=0.5)."
                 )
-        fixed = {name: number(name, given[name], lambda a: 0.0 <= a <= 1.0, "in [0, 1]") for name in self.options}
-        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+            options[name] = number(name, given, "in [0, 1]", least=0.0, most=1.0)
+        return MarkovLagrangian(*self.rho(value, **options), self.name, value)
 
     def __repr__(self) -> str:
         given = ", ".join(name for name in (self.parameter, *self.options) if name is not None)
@@ -319,9 +334,10 @@ class Family:
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)
 
-    def said(self, parameter: float | None = None) -> str:
-        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
-        return self.title if parameter is None else f"{self.title}, {self.symbol} = {parameter:.4g}"
+
+def is_task(problem: object) -> bool:
+    """Whether a problem, or a family of them, keeps one target and hides another."""
+    return not getattr(problem, "single_target", True)
 
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
@@ -465,11 +481,6 @@ def family_of(problem: MarkovLagrangian) -> Family:
     return problem.record
 
 
-def named_family(problem: MarkovLagrangian) -> Family:
-    """The family that a problem is named after, and shown as."""
-    return problem.record
-
-
 ProblemFamily = Callable[[float], MarkovLagrangian]
 """What a sweep goes along: a `Family`, or any other function from a parameter to a problem."""
 
@@ -504,7 +515,7 @@ class Siblings(NamedTuple):
 
 def siblings(problem: MarkovLagrangian) -> Siblings:
     """The set that a problem belongs to. The a of a generalised bottleneck is read off its numbers: -rho_zx / gamma."""
-    family = named_family(problem)
+    family = problem.record
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
     fixed = family.fixed(problem)
@@ -519,7 +530,7 @@ def gamma_from(gamma: float | None, beta: float | None) -> float:
     if beta is None:
         assert gamma is not None
         return gamma
-    return 1.0 / number("beta", beta, lambda b: b >= 1.0, "at least 1; below 1 only the trivial encoder is optimal")
+    return 1.0 / number("beta", beta, "at least 1; below 1 only the trivial encoder is optimal", least=1.0)
 
 
 def check_problem(problem: object) -> None:
@@ -552,3 +563,22 @@ def _divided(table: Any, by: Array) -> Any:
 def _log_or_zero(p: Array) -> Array:
     """The logarithm, and 0 where p = 0."""
     return np.log(np.where(p > 0.0, p, 1.0))
+
+
+def has_roles(joint: object) -> bool:
+    """Whether it is a `TaskJoint`, or the joint inside one."""
+    return isinstance(joint, TaskJoint) or (isinstance(joint, Joint) and joint.y_names == ROLES)
+
+
+def as_joint(joint: object, *, tasks: bool) -> Joint:
+    """The joint that solvers work on, from what a caller gives; ``tasks`` says whether the problem keeps one target and hides another."""
+    found = joint.joint if isinstance(joint, TaskJoint) else joint
+    check_joint(found)
+    assert isinstance(found, Joint)
+    if tasks:
+        roles(found)
+    elif has_roles(found):
+        raise InvalidOptionError(
+            "a TaskJoint needs a problem of tasks, such as infoplane.task_funnel(1.0); its keep and its hide are joints for the others."
+        )
+    return found

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, Literal, cast
 
 import numpy as np
 
-from . import markup
 from .checks import check_one_of
-from .encoder.applying import Draw, uniforms
-from .encoder.clusters import by_mass, cluster_names, predicted
+from .encoder.encoder import by_mass, cluster_names, predicted
 from .errors import InvalidOptionError
-from .formatting import SHOWN_ROWS, counted, label_text, rounded
+from .formatting import SHOWN_ROWS, counted, html_facts, html_note, html_page, html_table, label_text, rounded
 from .information import Array, IntArray, PlanePoint, bits, plane_point
+from .joint.joint import Support
 from .joint.mixing import is_mixed, roles, target_informations
-from .joint.support import Support
 from .joint.tables import sealed
-from .problem import named_family
-from .results import Result
+from .results import Exponent, Rate, Residuals, Result, Run, StartSummary, Status, Trace, fit_exponent, fit_rate, proven
 from .sampling.held_out import caution_of
-from .status import Residuals, Status, proven
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,159 +29,8 @@ if TYPE_CHECKING:
     from .systems.evaluation import CrossFitted
 
 
-TIE = 1e-9
-"""Losses this close, in nats, count as equal, as those of starts that end at one point; then a run that converged is better than one that
-did not."""
-
-
-def contenders(losses: Sequence[float], converged: Sequence[bool]) -> list[int]:
-    """Indices of the runs that are the best, or may be once a proof has changed a status; the best at present comes last.
-
-    They are the run with the lowest loss and, if it is another, the lowest of those that converged within `TIE` of it. Of runs of equal
-    loss the first counts. The best of several groups of runs is among the contenders of its own group.
-    """
-    lowest = min(range(len(losses)), key=lambda index: losses[index])
-    near = [index for index, loss in enumerate(losses) if converged[index] and loss <= losses[lowest] + TIE]
-    return list(dict.fromkeys([lowest, *([min(near, key=lambda index: losses[index])] if near else [])]))
-
-
-def best_of(losses: Sequence[float], converged: Sequence[bool]) -> int:
-    """The index of the best run: the lowest loss; among losses within `TIE` of it, the lowest that converged; then the first."""
-    return contenders(losses, converged)[-1]
-
-
 UNSEEN_RULES = ("error", "marginal", "suppress")
 """What may become of a record whose x the joint has never met."""
-
-
-class Rate(NamedTuple):
-    """A linear rate fitted to the tail of a trace: |L_k - L_end| ~ C factor^k.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
-    >>> s.rate().factor < 1, s.rate().r_squared > 0.99
-    (True, True)
-    """
-
-    factor: float
-    """Contraction per iteration; below 1 means linear convergence."""
-    r_squared: float
-    """Share of the variance of log |L_k - L_end| that the straight line explains."""
-    first: int
-    """First iteration of the tail that was fitted."""
-    last: int
-    """Last iteration of the tail that was fitted."""
-
-
-class Exponent(NamedTuple):
-    """The exponent of the Lojasiewicz inequality |grad L_c| >= C (L_c - L*)^theta, fitted to the tail of a trace.
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
-    >>> round(s.exponent().theta, 2)
-    0.5
-    """
-
-    theta: float
-    """Slope of log |grad L_c| against log (L_c - L*); 1/2 goes with a linear rate, more with a sublinear one."""
-    r_squared: float
-    """Share of the variance of log |grad L_c| that the straight line explains."""
-    first: int
-    """First iteration of the tail that was fitted."""
-    last: int
-    """Last iteration of the tail that was fitted."""
-
-
-@dataclass(frozen=True, eq=False)
-class Trace(Result):
-    """What each iteration measured; read-only arrays of equal length, nats. ``augmented`` is L_c (NaN where a method has none).
-
-    Examples
-    --------
-    >>> import infoplane as ip
-    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), "ib-1", starts=1, rng=0)
-    >>> len(s.trace) == s.iterations, bool(abs(s.trace.loss[-1] - s.loss) < 1e-6)
-    (True, True)
-    """
-
-    loss: Array
-    """L."""
-    augmented: Array
-    """L_c; NaN where a method has none."""
-    primal: Array
-    """|Ap - Bq|, as in `Residuals`."""
-    dual: Array
-    """|B(q - q_old)| c."""
-    stationarity: Array
-    """max |W - map(W)|."""
-    penalty: Array
-    """c, the largest where rows have their own; NaN where a method has none."""
-    iteration: Array | None = None
-    """The numbers of the iterations that were kept, from 1; None if all were."""
-
-    def __len__(self) -> int:
-        return len(self.loss)
-
-    @classmethod
-    def from_columns(cls, table: Array) -> Trace:
-        """From a table with one row per iteration, columns in the order of the fields."""
-        return cls(*np.ascontiguousarray(table.T))
-
-    def columns(self) -> Array:
-        """The table again, one row per iteration kept; a last column has the iterations' numbers if some were left out."""
-        kept = (self.loss, self.augmented, self.primal, self.dual, self.stationarity, self.penalty)
-        return np.column_stack(kept if self.iteration is None else (*kept, self.iteration))
-
-    def thinned(self, most: int) -> Trace:
-        """About ``most`` iterations, evenly spaced, with the first and the last; the same trace if it has no more than that."""
-        if len(self) <= most:
-            return self
-        kept = np.unique(np.linspace(0, len(self) - 1, most).round().astype(int))
-        numbers = kept + 1.0 if self.iteration is None else self.iteration[kept]
-        return Trace.from_columns(np.column_stack([replace(self, iteration=None).columns()[kept], numbers]))
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """How the run from one start ended; its encoder is that of the letters of positive mass (`Support`).
-
-    Examples
-    --------
-    >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
-    >>> support = Support(ip.datasets.paper_uniform())
-    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
-    >>> run = ip.BlahutArimoto().run(job)[0]
-    >>> run.status.name, run.encoder.shape
-    ('STATIONARY', (3, 3))
-    """
-
-    encoder: Array
-    """p(z|x) of these letters, (|Z|, |X|)."""
-    status: Status
-    """How it ended."""
-    iterations: int
-    """How many it took."""
-    residuals: Residuals
-    """At the end."""
-    died: int = 0
-    """Clusters that lost all their mass."""
-    trace: Trace | None = None
-    """What each iteration measured; None if none was kept."""
-    found_by: str = ""
-    """The solver's name; "" leaves it to the caller."""
-    lower_bound: float | None = None
-    """A proven lower bound of the problem's optimum, in nats; None if nothing was proven."""
-    multipliers: Array | None = None
-    """As in `Solution`, of the letters of positive mass."""
-    seconds: float | None = None
-    """Its own time, if the solver measured it; None leaves it to the caller."""
-    advice: str = ""
-    """As in `Solution`."""
 
 
 class EncoderView:
@@ -317,13 +161,11 @@ class EncoderView:
         >>> kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist() == kept.assign([0, 1, 2], ids=["a", "b", "c"], key=key).tolist()
         True
         """
-        from .joint.lookup import letters_of_labels, refuse_unseen
+        from .encoder.applying import drawn, letters_of_labels
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
-        letters = letters_of_labels(self.joint, labels)
-        if unseen == "error":
-            refuse_unseen(self.joint, letters)
-        return self._drawn(letters, rng, ids, key, unseen)
+        letters = letters_of_labels(self.joint, labels, refuse_unseen=unseen == "error")
+        return drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
 
     def transform(
         self,
@@ -351,27 +193,16 @@ class EncoderView:
         """
         import pandas as pd
 
-        from .joint.lookup import column_of, letters_of_rows, refuse_unseen
+        from .encoder.applying import column_of, drawn, letters_of_rows
 
         check_one_of("unseen", unseen, UNSEEN_RULES)
-        letters = letters_of_rows(self.joint, frame)
-        if unseen == "error":
-            refuse_unseen(self.joint, letters, frame)
+        letters = letters_of_rows(self.joint, frame, refuse_unseen=unseen == "error")
         if isinstance(ids, str):
             ids = column_of(frame, ids).tolist()
-        z = self._drawn(letters, rng, ids, key, unseen)
+        z = drawn(self.encoder, self.p_z, letters, rng, ids, key, suppress=unseen == "suppress")
         index = frame.index if isinstance(frame, pd.DataFrame) else None
         made = pd.Series(z, index=index, name="z")
         return made.astype("Int64").mask(made < 0) if unseen == "suppress" else made
-
-    def _drawn(
-        self, letters: IntArray, rng: int | np.random.Generator | None, ids: Any, key: bytes | None, unseen: str
-    ) -> IntArray:
-        """z for letters, of which -1 was never met."""
-        u = uniforms(len(letters), np.random.default_rng(rng), ids, key)
-        # -1 takes the last column, which is p(z).
-        z = Draw(np.column_stack([self.encoder, self.p_z]))(np.where(letters < 0, self.encoder.shape[1], letters), u)
-        return np.where(letters < 0, -1, z) if unseen == "suppress" else z
 
     def _index(self) -> Any:
         import pandas as pd
@@ -385,7 +216,7 @@ class EncoderView:
         """What each cluster holds, as a pandas frame: one row per cluster, largest p(z) first.
 
         Columns: ``p_z``; ``letters``, how many x have p(z|x) >= 0.005; ``typical``, the labels of the x that add most to
-        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.clusters`); and p(y|z), one column
+        what the cluster says of y, D(p(y|z) || p(y)), at most ``letters`` of them (`infoplane.encoder.encoder`); and p(y|z), one column
         per y, named ``p(y|z)`` with y's label for y.
 
         Examples
@@ -580,8 +411,7 @@ class Solution(Result, EncoderView):
         )
 
     def __repr__(self) -> str:
-        said = named_family(self.problem).said(self.problem.parameter)
-        return f"Solution({said}: {self._numbers}; {self.status.name}, {self.solver})"
+        return f"Solution({self.problem.said}: {self._numbers}; {self.status.name}, {self.solver})"
 
     @property
     def _numbers(self) -> str:
@@ -605,9 +435,8 @@ class Solution(Result, EncoderView):
             ("status", self.message),
             ("found by", f"{self.solver}, {counted(self.iterations, 'iteration')}, {self.seconds:.2f} s"),
         ]
-        title = named_family(self.problem).said(self.problem.parameter)
-        said = "" if self.caution is None else markup.note(f"Caution: {self.caution}.")
-        return markup.page(title, markup.facts(rows), said, self._clusters_html())
+        said = "" if self.caution is None else html_note(f"Caution: {self.caution}.")
+        return html_page(self.problem.said, html_facts(rows), said, self._clusters_html())
 
     def _of_y(self) -> list[tuple[str, str]]:
         """What is said of Y, or of each target if it is a mixture of several."""
@@ -639,10 +468,8 @@ class Solution(Result, EncoderView):
             for one in by_mass(joint, self.encoder, 5, SHOWN_ROWS)
         ]
         more = self.clusters - SHOWN_ROWS
-        said = (
-            markup.note(f"{counted(more, 'smaller cluster')} not shown; clusters_frame() has all.") if more > 0 else ""
-        )
-        return markup.table(header, listed, left=header[2:]) + said
+        said = html_note(f"{counted(more, 'smaller cluster')} not shown; clusters_frame() has all.") if more > 0 else ""
+        return html_table(header, listed, left=header[2:]) + said
 
 
 def beneath(bound: float | None, loss: float) -> float | None:
@@ -686,82 +513,3 @@ def finished(
         cluster_cap=cluster_cap,
     )
     return found if run.lower_bound is None else replace(found, lower_bound=beneath(run.lower_bound, found.loss))
-
-
-class StartSummary(NamedTuple):
-    """How one start ended."""
-
-    loss: float
-    status: Status
-    iterations: int
-
-
-def fit_rate(loss: Array, floor: float = 1e-12) -> Rate:
-    """The linear rate of a sequence of losses, in nats; see `Solution.rate`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> round(fit_rate(-1.0 + 0.9 ** np.arange(200)).factor, 6)
-    0.9
-    """
-    distance, first, last = _tail(loss, floor)
-    slope, r_squared = _line(np.arange(first, last, dtype=float), np.log(distance[first:last]))
-    return Rate(float(np.exp(slope)), r_squared, first, last - 1)
-
-
-def fit_exponent(augmented: Array, gradients: Array, floor: float = 1e-12) -> Exponent:
-    """The Lojasiewicz exponent of a sequence of values L_c with their |grad L_c|; the tail is that of `fit_rate`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> k = np.arange(200)
-    >>> round(fit_exponent(0.81**k, 0.9**k).theta, 6)
-    0.5
-    """
-    distance, first, last = _tail(augmented, floor)
-    kept = first + np.flatnonzero(gradients[first:last] > 0.0)
-    if kept.size < 5:
-        raise InvalidOptionError(
-            f"only {kept.size} iterations of the tail have a gradient: too few to fit an exponent."
-        )
-    theta, r_squared = _line(np.log(distance[kept]), np.log(gradients[kept]))
-    return Exponent(theta, r_squared, first, last - 1)
-
-
-def _tail(loss: Array, floor: float) -> tuple[Array, int, int]:
-    """|L_k - L*| and the range of iterations of its tail: those after half of the decades, and more than ``floor`` from the limit."""
-    distance = np.abs(loss - _limit(loss))
-    close = np.flatnonzero(distance <= floor)
-    last = int(close[0]) if close.size else len(loss)
-    if last < 5:
-        raise InvalidOptionError(
-            f"only {last} iterations lie more than {floor:g} nats from the end of the trace: too few to fit a rate."
-        )
-    # The tail begins once half of the decades between the largest distance and the last one are done.
-    middle = np.sqrt(distance[:last].max() * distance[last - 1])
-    first = min(int(np.flatnonzero(distance[:last] > middle).max(initial=-1)) + 1, last - 5)
-    return distance, first, last
-
-
-def _line(x: Array, y: Array) -> tuple[float, float]:
-    """Slope of the straight line through (x, y) by least squares, and the share of the variance of y that it explains."""
-    slope, intercept = np.polyfit(x, y, 1)
-    total = float(((y - y.mean()) ** 2).sum())
-    unexplained = float(((y - slope * x - intercept) ** 2).sum())
-    return float(slope), 1.0 - unexplained / total if total > 0 else 0.0
-
-
-def _limit(loss: Array) -> float:
-    """The limit of a sequence: its last value, corrected by Aitken's extrapolation if it still moves geometrically.
-
-    On a log axis, distances to the last value itself would bend downwards, since that value is not the limit yet.
-    """
-    stride = max(len(loss) // 20, 1)
-    if len(loss) <= 2 * stride:
-        return float(loss[-1])
-    before, now = loss[-1 - stride] - loss[-1 - 2 * stride], loss[-1] - loss[-1 - stride]
-    if abs(now) <= 1e-14 or not 0.0 < now / before < 0.99:
-        return float(loss[-1])
-    return float(loss[-1] + now * now / (before - now))

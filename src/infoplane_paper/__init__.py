@@ -7,14 +7,11 @@ runs alone. It is written on infoplane's public names only, and so shows that th
 The folder `figures` has one module per figure: which runs it needs, how it is drawn, what the paper claims of it. The modules beside it
 are the machinery, and know no figure. In the order in which they import each other:
 
-    settings, scale, piece, methods            what is fixed, how much of it is run, the unit of running, one way to run a solver
-    points, sweeps, traces, references         runs as points of the plane; the pieces: sweeps, runs iteration by iteration, references
-    sensitivity, runs, drawing, verdict        other values of open settings, a figure's numbers by name, what all pictures share, and
-                                               what a figure and a claim are, from answers to verdicts
-    planes, convergence, rates                 the answers: claims about information planes, about convergence, about linear rates
-    plane_, share_ and rate_figures            what figures of one kind share
-    outcome, stored, multiples                 one of five verdicts a claim; the answers as one file; pictures from tables alone
-    folder, reproduction, blocks, summary, report   finished pieces on disk, running what is left, three pages, and the appendices
+    settings, methods, points                  what is fixed and how much of it is run; one way to run a solver; runs as points of the plane
+    pieces, runs                               the units of running: sweeps, single runs, references; a figure's numbers by name
+    drawing, verdict                           what all pictures share; what a figure and a claim are, from answers to verdicts
+    planes, plane_figures, shares, rates       the answers, and what figures share: information planes, convergence, linear rates
+    reproduction, report                       finished pieces on disk, running what is left; three pages, and the appendices
 """
 
 from __future__ import annotations
@@ -22,12 +19,11 @@ from __future__ import annotations
 import infoplane as ip
 
 from .figures import FIGURES
-from .outcome import Outcome, outcome
-from .report import render, write_figure, write_report
+from .report import count_words, render, write_figure, write_report
 from .reproduction import Job, Reproduction
 from .runs import Runs, RunWhenAsked
-from .scale import FULL, QUICK, SCALES, Scale
-from .summary import count_words
+from .settings import FULL, QUICK, SCALES, Scale
+from .verdict import Outcome, outcome
 
 __all__ = [
     "FIGURES",

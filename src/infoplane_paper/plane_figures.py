@@ -10,16 +10,14 @@ from typing import Any
 import numpy as np
 from scipy.stats import binomtest
 
+from .drawing import Row
 from .methods import BASELINE, KINDS, Method
-from .piece import Piece
+from .pieces import Certified, Merges, Piece, Private, Starts, Sweep
 from .planes import higher, leaks_less, left_their_start, less_than_merging, more_points, recovers, spans_more, stuck
 from .points import Points
-from .references import Merges, Private, Starts
-from .runs import Runs
-from .scale import Scale
-from .sensitivity import SEPARATOR, with_other_settings
-from .sweeps import Certified, Sweep
-from .verdict import Finding, Row, all_of
+from .runs import SEPARATOR, Runs, with_other_settings
+from .settings import Scale
+from .verdict import Finding, all_of
 
 
 @dataclass(frozen=True)

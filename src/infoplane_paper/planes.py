@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .piece import Array, Arrays
-from .points import Points, excess, least_leakage
+from .points import Array, Arrays, Points, excess, least_leakage
 from .settings import SEED, SLIGHT, VISIBLE
 from .verdict import Finding
 

@@ -14,8 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.special import entr
 
-from .piece import Array, Arrays
 from .settings import NATS_PER_BIT
+
+Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+
+
+Arrays = dict[str, np.ndarray[Any, Any]]
+"""What a piece yields and a file holds: arrays by name."""
 
 
 def information(table: Array) -> float:

@@ -1,14 +1,66 @@
-"""The numbers of a figure's pieces by name, as chosen or under another value of an open setting."""
+"""The numbers of a figure's pieces by name, as chosen or under another value of a setting that the paper leaves open."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from .piece import Arrays, Piece
-from .points import Points
-from .sensitivity import QUARTER, SEPARATOR, varied
+from .methods import SMOOTHED
+from .pieces import Certified, Merges, Piece, Private, Starts, Sweep
+from .points import Arrays, Points
+from .settings import Scale
+
+QUARTER = "a quarter of the iteration limit"
+"""Needs no runs of its own: those that took longer count as divergent."""
+
+SEPARATOR = " | "
+"""Between a piece's name and the setting that is varied in it."""
+
+SMOOTHING = "smoothing on probabilities"
+
+SCRIPTS_ORDER = "the order of the published scripts"
+"""The variational formulations in the order of Solver I."""
+
+
+def varied(name: str, setting: str) -> str:
+    """The name of a piece that is run under another setting."""
+    return f"{name}{SEPARATOR}{setting}"
+
+
+def with_other_settings(
+    pieces: Sequence[Piece], scale: Scale, trials: int, *, penalties: bool = False, clusters: Sequence[int] = ()
+) -> list[Piece]:
+    """The gradient sweeps among the pieces again under other settings; on the heart data also the references, smoothed in the other way.
+
+    ``penalties``: the paper does not give c, so it is varied too. ``clusters``: other numbers of clusters.
+    """
+    if not scale.sensitivity:
+        return []
+    found: list[Piece] = []
+    for piece in pieces:
+        if isinstance(piece, Sweep) and piece.method.kind == "gradient":
+            found += _others(replace(piece, trials=min(trials, piece.trials)), penalties, clusters)
+        elif isinstance(piece, Certified | Merges | Private | Starts) and piece.joint == "heart":
+            found.append(replace(piece, name=varied(piece.name, SMOOTHING), joint=SMOOTHED))
+    return found
+
+
+def _others(sweep: Sweep, penalties: bool, clusters: Sequence[int]) -> Iterator[Sweep]:
+    name, method = sweep.name, sweep.method
+    for step in (1.0, 0.001):
+        yield replace(sweep, name=varied(name, f"first step {step:g}"), method=replace(method, first_step=step))
+    for factor in (0.25, 4.0) if penalties else ():
+        yield replace(
+            sweep, name=varied(name, f"{factor:g} times c"), method=replace(method, penalty=factor * method.penalty)
+        )
+    yield replace(sweep, name=varied(name, "near-deterministic starts"), init="near-deterministic")
+    for count in clusters:
+        yield replace(sweep, name=varied(name, f"|Z| = {count}"), clusters=count)
+    if method.solver.endswith("v"):
+        yield replace(sweep, name=varied(name, SCRIPTS_ORDER), method=replace(method, order="I"))
+    if sweep.joint == "heart":
+        yield replace(sweep, name=varied(name, SMOOTHING), joint=SMOOTHED)
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
+from infoplane.posterior.form import gamma_of
 from infoplane.problem import has_posterior_form, is_bottleneck, posterior_form_below
 
 NONUNIFORM = ip.datasets.paper_nonuniform()
@@ -103,3 +104,27 @@ def test_a_negative_sum_has_no_bound():
     problem = ip.MarkovLagrangian(-1.0, -0.2, 0.5)
     losses = [problem.value(NONUNIFORM, np.full((n, 3), 1.0 / n)) for n in (1, 10, 100)]
     assert losses == pytest.approx([-0.7 * np.log(n) for n in (1, 10, 100)])
+
+
+def test_multiples_of_a_bottleneck_are_certified_too():
+    joint = ip.datasets.paper_uniform()
+    one = ip.certify(joint, ip.bottleneck(0.3), np.eye(3), tol=1e-8)
+    three = ip.certify(joint, ip.MarkovLagrangian(-2.1, -0.9, 3.0), np.eye(3), tol=3e-8)
+    assert three.lower_bound == pytest.approx(3.0 * one.lower_bound, abs=1e-7)
+    assert three.loss == pytest.approx(3.0 * one.loss, abs=1e-12)
+    assert gamma_of(ip.MarkovLagrangian(1.0, -3.0, 2.0)) == 1.5
+
+
+@pytest.mark.parametrize(
+    "problem", [ip.funnel(2.0), ip.deterministic_bottleneck(0.2), ip.generalised_bottleneck(0.2, 0.5)]
+)
+def test_other_problems_are_refused_by_name(problem):
+    with pytest.raises(ip.UnsupportedProblemError, match="rho_zx < 0 < rho_zy"):
+        gamma_of(problem)
+
+
+def test_the_encoder_given_is_not_modified():
+    joint, W = ip.datasets.paper_uniform(), np.eye(3)
+    before = W.copy()
+    ip.certify(joint, ip.bottleneck(0.3), W)
+    np.testing.assert_array_equal(W, before)

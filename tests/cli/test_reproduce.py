@@ -7,8 +7,8 @@ from click.testing import CliRunner
 from infoplane.cli import reproduce as command
 from infoplane.cli.app import Commands
 from infoplane_paper import FIGURES
+from infoplane_paper.pieces import Sweep
 from infoplane_paper.reproduction import Reproduction
-from infoplane_paper.sweeps import Sweep
 from tiny import TINY
 
 

@@ -16,7 +16,7 @@ from infoplane.certificate.funnel.privacy import perfect_privacy, private_encode
 from infoplane.frontier import leakage
 from infoplane.frontier.leakage import funnel_at_leakage, funnel_curve
 from infoplane.information import plane_point
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.merge_path import merge_two
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.columns import Columns

@@ -7,7 +7,7 @@ import infoplane as ip
 import verify
 from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel.leakage import capped_curve, first_programme
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
 
 HEART = ip.datasets.heart()

@@ -6,8 +6,6 @@ from hypothesis import given, settings
 
 import infoplane as ip
 import verify
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.certificate import Limits
 from infoplane.frontier.transitions import critical_gamma, onset_gamma, transitions
 from strategies import joints
 
@@ -56,8 +54,8 @@ def test_certificates_on_both_sides_of_the_onset(make):
     joint = make()
     critical, onset = critical_gamma(joint), onset_gamma(joint)
     assert critical <= onset <= 1.0
-    above = certify_bottleneck(joint, ip.bottleneck(min(onset * 1.001, 1.0)), constant(joint), Limits(tol=1e-9))
-    below = certify_bottleneck(joint, ip.bottleneck(onset * 0.98), constant(joint), Limits(tol=1e-9))
+    above = ip.certify(joint, ip.bottleneck(min(onset * 1.001, 1.0)), constant(joint), tol=1e-9)
+    below = ip.certify(joint, ip.bottleneck(onset * 0.98), constant(joint), tol=1e-9)
     assert above.certified
     assert not below.certified
     assert below.posterior is not None

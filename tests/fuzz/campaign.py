@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from infoplane.runtime.compiling import clock
+from infoplane.runtime.budget import clock
 
 from . import arguments, calls, caps, faint_bottlenecks, files, forgeries, funnels, kills, known, releases, tasks
 

@@ -11,8 +11,8 @@ import numpy as np
 import infoplane as ip
 import verify
 from box_search import posteriors, values
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 

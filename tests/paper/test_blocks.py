@@ -1,6 +1,6 @@
 """The two forms of a report."""
 
-from infoplane_paper.blocks import beside, heading, html_page, items, markdown, picture, python, table, text
+from infoplane_paper.report import beside, heading, html_page, items, markdown, picture, python, table, text
 
 
 def test_both_forms_of_a_report(tmp_path):

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from infoplane_paper.folder import Folder
-from infoplane_paper.references import Merges
+from infoplane_paper.pieces import Merges
+from infoplane_paper.reproduction import Folder
 
 
 def test_a_folder_keeps_whole_pieces_only(tmp_path):

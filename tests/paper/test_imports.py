@@ -53,7 +53,7 @@ def test_only_public_names_of_infoplane(path):
         "import infoplane as ip\nip.solvers",
         "import infoplane as ip\nip.datasets.chips",
         "from infoplane import solvers",
-        "def f():\n    from infoplane.storage.files import write_whole",
+        "def f():\n    from infoplane.storage.files import whole_file",
         "import infoplane as ip\nip.solve(1)._point",
     ],
 )
@@ -71,12 +71,7 @@ def test_no_relative_import_leaves_the_package():
 
 TESTED_ELSEWHERE = {
     "figures.bottleneck_heart": "figures/test_figures.py and test_report.py, with every other figure",
-    "piece": "what a piece of work is: test_folder.py and test_reproduction.py",
     "plane_figures": "what figures of planes share: their own tests and test_report.py",
-    "rate_figures": "what figures of rates share: figures/test_bottleneck_rate.py and test_funnel_rate.py",
-    "runs": "test_verdict.py and every figure's test",
-    "settings": "constants of the figures",
-    "share_figures": "what figures of shares share: figures/test_bottleneck_share.py and test_funnel_share.py",
 }
 """Modules without a test file of their name, and where their tests are."""
 

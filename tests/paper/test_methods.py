@@ -7,8 +7,8 @@ import pytest
 
 import infoplane as ip
 from infoplane_paper.methods import Method
+from infoplane_paper.pieces import Sweep
 from infoplane_paper.points import Points
-from infoplane_paper.sweeps import Sweep
 
 
 def back_tracked(f, gradient, u, xi):

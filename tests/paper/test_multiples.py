@@ -7,7 +7,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.information import plane_point
-from infoplane_paper import multiples
+from infoplane_paper import drawing
 from infoplane_paper.figures.bottleneck_heart import PLANE
 
 pytest.importorskip("matplotlib")
@@ -26,19 +26,19 @@ def test_shares_have_intervals_and_one_panel_per_solver_and_way():
         for alpha in (1, 2)
         for c in (1.0, 2.0)
     ]
-    axes = multiples.draw_share_rows(rows, 0.9, 2).axes
+    axes = drawing.draw_share_rows(rows, 0.9, 2).axes
     assert [ax.get_title(loc="left") for ax in axes] == ["ib-1, gradient", "ib-2, gradient"]
     assert all(len(ax.containers) == 2 for ax in axes)
 
 
 def test_a_panel_per_solver_over_the_frontier(monkeypatch):
-    monkeypatch.setattr(multiples, "frontier", lambda _joint, _family: (np.array([0.0, 1.0]), np.array([0.0, 0.5])))
+    monkeypatch.setattr(drawing, "frontier", lambda _joint, _family: (np.array([0.0, 1.0]), np.array([0.0, 0.5])))
     rows = [
         {"runs": "heart: ib-1v, gradient", "ixz_bits": 0.5, "iyz_bits": 0.2},
         {"runs": "heart: ib-1v, auto", "ixz_bits": float("nan"), "iyz_bits": float("nan")},
         {"runs": "heart: blahut-arimoto", "ixz_bits": 0.6, "iyz_bits": 0.3},
     ]
-    figure = multiples.draw_multiples(rows, [PLANE])
+    figure = drawing.draw_multiples(rows, [PLANE])
     ours, baseline = figure.axes
     assert [text.get_text() for text in figure.legends[0].get_texts()] == [
         "proven: never crossed",
@@ -52,7 +52,7 @@ def test_a_panel_per_solver_over_the_frontier(monkeypatch):
 @pytest.mark.parametrize("family", ["funnel", "bottleneck"])
 def test_optima_lie_on_the_proven_curve_and_no_map_beyond_it(family):
     joint = ip.datasets.paper_uniform()
-    x, y = multiples.frontier("paper_uniform", family)
+    x, y = drawing.frontier("paper_uniform", family)
     best = ip.solve(joint, ip.funnel(3.0) if family == "funnel" else ip.bottleneck(0.3), certify=True, rng=0)
     maps = [np.eye(3)[list(groups)].T for groups in itertools.product(range(3), repeat=3)]
     for encoder, on_it in [(best.encoder, True), *((one, False) for one in maps)]:

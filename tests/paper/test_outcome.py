@@ -3,8 +3,7 @@
 import pytest
 
 from infoplane_paper import Outcome, outcome
-from infoplane_paper.outcome import counted
-from infoplane_paper.verdict import Claim, Finding, Verdict
+from infoplane_paper.verdict import Claim, Finding, Verdict, counted
 
 
 def made(answers, **options):

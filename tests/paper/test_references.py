@@ -4,8 +4,7 @@ import numpy as np
 
 import infoplane as ip
 import verify
-from infoplane_paper.references import Merges, Private, Starts
-from infoplane_paper.sweeps import random_starts
+from infoplane_paper.pieces import Merges, Private, Starts, random_starts
 
 
 def test_perfect_privacy_and_starts():

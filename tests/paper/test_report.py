@@ -11,8 +11,7 @@ import infoplane_paper
 from infoplane_paper import FIGURES, outcome, report
 from infoplane_paper.reproduction import JudgedFigure
 from infoplane_paper.runs import Runs, RunWhenAsked
-from infoplane_paper.scale import FULL, QUICK, SCALES
-from infoplane_paper.settings import OPEN
+from infoplane_paper.settings import FULL, OPEN, QUICK, SCALES
 from infoplane_paper.verdict import Finding, Verdict, judge
 from tiny import TINY, repeated
 

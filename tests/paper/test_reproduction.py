@@ -3,9 +3,8 @@
 import pytest
 
 from infoplane_paper import FIGURES
-from infoplane_paper.folder import Folder
-from infoplane_paper.reproduction import Reproduction
-from infoplane_paper.sweeps import Sweep
+from infoplane_paper.pieces import Sweep
+from infoplane_paper.reproduction import Folder, Reproduction
 from tiny import TINY
 
 

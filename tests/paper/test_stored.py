@@ -1,7 +1,7 @@
 """Answers that were written are read again."""
 
 from infoplane_paper import FIGURES
-from infoplane_paper.stored import keep, kept, rows_of, scale_of
+from infoplane_paper.reproduction import keep, kept, rows_of, scale_of
 from infoplane_paper.verdict import Finding, Verdict
 
 

@@ -6,11 +6,9 @@ from pathlib import Path
 import pytest
 
 from infoplane_paper import FIGURES
-from infoplane_paper.blocks import markdown
-from infoplane_paper.outcome import Outcome, counted
-from infoplane_paper.stored import kept
-from infoplane_paper.summary import SAID, count_words, summary
-from infoplane_paper.verdict import Finding, Verdict
+from infoplane_paper.report import SAID, count_words, markdown, summary
+from infoplane_paper.reproduction import kept
+from infoplane_paper.verdict import Finding, Outcome, Verdict, counted
 
 
 def test_a_long_finding_is_cut_at_a_word_and_our_own_claims_are_not_counted(tmp_path):

@@ -5,9 +5,8 @@ import pytest
 
 import infoplane as ip
 from infoplane_paper.methods import Method
+from infoplane_paper.pieces import Certified, Descent, Trajectory, random_starts
 from infoplane_paper.rates import straightness, worst_ratio
-from infoplane_paper.sweeps import Certified, random_starts
-from infoplane_paper.traces import Descent, Trajectory
 from tiny import repeated
 
 

@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 
-from infoplane_paper.references import Merges
-from infoplane_paper.runs import Runs
-from infoplane_paper.sensitivity import QUARTER, varied
+from infoplane_paper.pieces import Merges
+from infoplane_paper.runs import QUARTER, Runs, varied
 from infoplane_paper.verdict import Claim, Finding, Judgement, Verdict, judge
 
 WAYS = {"gradient": "gradient steps", "exact": "exact steps", "auto": "automatic c"}

@@ -13,7 +13,7 @@ from scipy.cluster import hierarchy
 import verify
 from infoplane.errors import InvalidOptionError
 from infoplane.joint.joint import Joint
-from infoplane.kernels import merging as kernel
+from infoplane.kernels import partitions as kernel
 from infoplane.posterior.merge_path import agglomerative_bottleneck, merge_path, merge_two
 from infoplane.problem import MarkovLagrangian, bottleneck, deterministic_bottleneck, funnel, generalised_bottleneck
 from infoplane.runtime.budget import Budget, Stopped

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture, balance, climb, cover, likelihoods, posterior
 from infoplane.runtime.budget import Budget
 from strategies import chains

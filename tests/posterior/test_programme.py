@@ -3,11 +3,11 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.joint.support import Support
+from infoplane.certificate.funnel.free import Pricing
+from infoplane.joint.joint import Support
+from infoplane.posterior import programme
 from infoplane.posterior import programme as module
-from infoplane.posterior.linear import linear_programme
-from infoplane.posterior.programme import RULES, Programme, encoder_of
+from infoplane.posterior.programme import RULES, Programme, encoder_of, linear_programme, repaired
 from infoplane.solvers.columns import Columns
 
 
@@ -85,3 +85,30 @@ def test_letters_that_no_programme_can_hold_are_refused_before_memory_is_asked_f
     joint = ip.Joint.from_counts(np.ones((100_000, 2)) + np.eye(100_000, 2))
     with pytest.raises(ip.InvalidJointError, match=r"25,000 letters at most; found\n?.*100,000"):
         ip.certify(joint, ip.funnel(2.0), np.ones((1, 100_000)))
+
+
+def test_repaired_prices_leave_no_column_below():
+    rng = np.random.default_rng(0)
+    p_x = rng.dirichlet(np.full(5, 0.2))
+    Q = np.column_stack([np.eye(5), rng.dirichlet(np.ones(5), 40).T])
+    costs = rng.standard_normal(45)
+    weights, lam, _ = linear_programme(Q, costs, p_x)
+    np.testing.assert_allclose(Q @ weights, p_x, atol=1e-12)
+    good = repaired(lam, Q, costs, p_x)
+    assert (costs - good @ Q).min() >= -1e-12
+    assert good @ p_x == pytest.approx(costs @ weights, abs=1e-9)
+    spoilt = repaired(lam + 0.1, Q, costs, p_x)
+    assert (costs - spoilt @ Q).min() >= -1e-12
+
+
+def test_an_attempt_that_would_not_end_is_given_up_for_the_next(monkeypatch):
+    """By iterations, which interior points need fewer of."""
+    rng = np.random.default_rng(1)
+    A = np.column_stack([np.eye(60), rng.random((60, 200))])
+    costs = rng.random(260)
+    simplex = ("highs-ds", 1e-7)
+    expected = programme.solved(costs, A, attempts=[simplex])
+    monkeypatch.setattr(programme, "LIMITS", programme.LIMITS._replace(fewest_iterations=20, iterations_per_row=0))
+    assert programme.solved(costs, A, attempts=[simplex]) is None
+    found = programme.solved(costs, A, attempts=[simplex, ("highs-ipm", 1e-7)])
+    assert costs @ found.weights == pytest.approx(costs @ expected.weights, abs=1e-6)

@@ -1,15 +1,33 @@
+"""Machine code on disk: whose it is, where it lies, when it is stale, and what becomes of what nobody uses."""
+
 import errno
 import gc
 import os
+import shutil
 import subprocess
 import sys
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
+import pytest
 
+import infoplane
 from infoplane.runtime import compiling
-from infoplane.runtime.compiling import COMPILING, entry, part, telling_of_compilation
+from infoplane.runtime.budget import clock
+from infoplane.runtime.compiling import (
+    COMPILING,
+    KEPT,
+    configuration,
+    entry,
+    folder_for,
+    kept_in,
+    one_process,
+    part,
+    remove_unused,
+    telling_of_compilation,
+)
 
 
 def test_a_kernel_without_a_place_for_its_cache_still_works():
@@ -121,8 +139,172 @@ def test_the_clock_does_not_count_the_compiler():
     def twice(x):
         return x + x
 
-    began, clock = time.perf_counter(), compiling.clock()
+    began, start = time.perf_counter(), clock()
     twice(2.0)
-    took, counted = time.perf_counter() - began, compiling.clock() - clock
+    took, counted = time.perf_counter() - began, clock() - start
     assert counted < 0.5 * took  # what is left is the call itself
-    assert compiling.clock() - clock < time.perf_counter() - began
+    assert clock() - start < time.perf_counter() - began
+
+
+PROBE = """
+from infoplane.runtime.compiling import entry
+from infoplane.kernels.common.numerics import safe_log
+
+@entry
+def probe(p):
+    return safe_log(p)
+"""
+ASK = (
+    "from infoplane.kernels.fixed_point.probe import probe\n"
+    "print(probe(1.0), probe.compiled.stats.cache_misses and 'compiled' or 'loaded')"
+)
+
+
+def copy_of_kernels(folder: Path) -> Path:
+    """The kernels by themselves, and what they import: the rest of the package would only take time."""
+    source, package = Path(infoplane.__file__).parent, folder / "infoplane"
+    for room in ("kernels", "runtime"):
+        shutil.copytree(source / room, package / room, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "__init__.py").touch()
+    shutil.copy(source / "information.py", package)
+    (package / "kernels/fixed_point/probe.py").write_text(PROBE)
+    return package
+
+
+def asked(folder: Path, **environment: str) -> str:
+    environment = {**os.environ, "PYTHONPATH": str(folder), "NUMBA_CACHE_DIR": str(folder / "cache"), **environment}
+    done = subprocess.run([sys.executable, "-c", ASK], check=True, capture_output=True, text=True, env=environment)
+    return done.stdout.strip()
+
+
+def kept(folder: Path) -> list[str]:
+    """Names of the files with machine code and of their index."""
+    return sorted(file.name for file in folder.rglob("*.nb?"))
+
+
+def test_machine_code_is_kept_until_a_source_that_it_comes_from_is_edited(tmp_path):
+    package = copy_of_kernels(tmp_path)
+    assert asked(tmp_path) == "0.0 compiled"
+
+    # An edit in another folder, and the same contents written anew.
+    stranger = package / "kernels/splitting/advance.py"
+    stranger.write_text(stranger.read_text() + "\n# edited\n")
+    assert asked(tmp_path) == "0.0 loaded"
+
+    # A helper in another file.
+    helper = package / "kernels/common/numerics.py"
+    text = helper.read_text()
+    assert "return math.log(p) if" in text
+    helper.write_text(text.replace("return math.log(p) if", "return 7.0 + math.log(p) if"))
+    assert [asked(tmp_path) for _ in range(2)] == ["7.0 compiled", "7.0 loaded"]
+
+    # And undone: the earlier machine code is still there.
+    helper.write_text(text)
+    assert asked(tmp_path) == "0.0 loaded"
+    assert len(kept(tmp_path / "cache")) == 4
+
+
+def test_a_class_that_was_renamed_does_not_keep_the_cache_from_loading(tmp_path):
+    """Signatures name the classes of arguments: machine code for one that is gone is stale, not an error."""
+    package = copy_of_kernels(tmp_path)
+    probe = package / "kernels/fixed_point/probe.py"
+    for name in ("Before", "After"):
+        probe.write_text(
+            "from typing import NamedTuple\n"
+            "from infoplane.runtime.compiling import entry\n\n"
+            f"class {name}(NamedTuple):\n    p: float\n\n"
+            "@entry\ndef of_tuple(one):\n    return one.p\n\n"
+            f"def probe(p):\n    return of_tuple({name}(p))\n\n"
+            "probe.compiled = of_tuple.compiled\n"
+        )
+        assert asked(tmp_path) == "1.0 compiled"
+    assert asked(tmp_path) == "1.0 loaded"
+
+
+def test_it_lies_where_the_user_says_else_beside_the_sources_else_in_the_users_cache(tmp_path):
+    """A place that cannot be written to is, for this test, a file where there should be a folder: not even root can."""
+    package = copy_of_kernels(tmp_path)
+    said, beside, home = tmp_path / "said", package / "kernels/fixed_point/__pycache__", tmp_path / "home"
+    environment = {
+        "NUMBA_CACHE_DIR": str(said),
+        **dict.fromkeys(("XDG_CACHE_HOME", "HOME", "LOCALAPPDATA"), str(home)),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    for place in (said, beside, home):
+        assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled", "0.0 loaded"]
+        assert len(kept(place)) == 2
+        shutil.rmtree(place)
+        place.touch()
+    assert [asked(tmp_path, **environment) for _ in range(2)] == ["0.0 compiled"] * 2  # there is no place
+
+
+def test_a_folder_is_chosen_for_one_function_and_not_for_others(tmp_path):
+    before = configuration.CACHE_DIR
+    with kept_in(tmp_path):
+        assert str(tmp_path) == configuration.CACHE_DIR
+    assert before == configuration.CACHE_DIR
+
+
+def test_the_states_that_were_used_last_stay(tmp_path):
+    sources = tmp_path / "sources"
+    sources.mkdir()
+    folders = []
+    for state in range(KEPT + 3):
+        (sources / "one.py").write_text(f"# {state}")
+        compiling.digest_of_sources.cache_clear()
+        folder_for.cache_clear()
+        folders.append(folder_for(sources, str(tmp_path)))
+        (folders[-1] / "code.nbc").touch()
+        os.utime(folders[-1], (state, state))
+    stranger = tmp_path / "infoplane-sources-of_another-0123456789abcdef"
+    stranger.mkdir()
+    os.utime(folders[0])
+    remove_unused(folders[-1])
+    assert len(set(folders)) == KEPT + 3
+    assert {one.name for one in tmp_path.glob("infoplane-*")} == {
+        one.name for one in (folders[0], *folders[-KEPT + 1 :], stranger)
+    }
+
+
+def test_one_process_at_a_time_until_one_is_through(tmp_path):
+    """Locks are of open files, so that two threads stand for two processes."""
+    events, inside, may_end = [], threading.Event(), threading.Event()
+
+    def first():
+        with one_process(tmp_path, "kernel"):
+            inside.set()
+            assert may_end.wait(60)
+            events.append("made")
+
+    def second():
+        with one_process(tmp_path, "kernel"):
+            events.append("found")
+
+    threads = [threading.Thread(target=one) for one in (first, second)]
+    threads[0].start()
+    assert inside.wait(60)
+    with one_process(tmp_path, "another"):  # does not wait
+        pass
+    threads[1].start()
+    may_end.set()
+    for thread in threads:
+        thread.join()
+    assert events == ["made", "found"]
+
+    # Nobody waits for what is there.
+    with one_process(tmp_path, "kernel"), one_process(tmp_path, "kernel"):
+        pass
+
+
+def test_one_that_failed_leaves_the_work_to_the_next(tmp_path):
+    with pytest.raises(ZeroDivisionError), one_process(tmp_path, "kernel"):
+        raise ZeroDivisionError
+    assert (tmp_path / "kernel.lock").stat().st_size == 0
+    with one_process(tmp_path, "kernel"):
+        pass
+    assert (tmp_path / "kernel.lock").stat().st_size > 0
+
+
+def test_a_place_where_nothing_can_be_locked_is_no_reason_to_fail(tmp_path):
+    with one_process(tmp_path / "nowhere", "kernel"):
+        pass

@@ -8,7 +8,7 @@ import pytest
 from scipy import sparse
 
 import infoplane as ip
-from infoplane.joint.sampling import expected_information
+from infoplane.information import expected_information
 
 TABLE = np.array([[6, 1, 2, 0], [2, 7, 1, 1], [0, 0, 3, 4]])
 METHODS = ("plug-in", "miller-madow", "grassberger", "chao-shen", "shrinkage")

@@ -13,8 +13,8 @@ from scipy.optimize import minimize
 
 import infoplane as ip
 import verify
-from infoplane.joint.support import Support
-from infoplane.posterior import linear
+from infoplane.joint.joint import Support
+from infoplane.posterior import programme
 from infoplane.solvers.columns import Columns
 from infoplane.solvers.shared import fallback
 from strategies import joints
@@ -334,7 +334,7 @@ real_linprog = scipy.optimize.linprog
 
 @pytest.fixture
 def waiting(monkeypatch):
-    monkeypatch.setattr(linear, "LIMITS", linear.LIMITS._replace(short=0))
+    monkeypatch.setattr(programme, "LIMITS", programme.LIMITS._replace(short=0))
     made = []
 
     def make(pressed_at):

@@ -11,14 +11,12 @@ from hypothesis import strategies as st
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.certificate.bottleneck.contraction import contraction_bound
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.bottleneck.proof import estimate_cells
-from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.certificate.bottleneck.proof import contraction_bound, estimate_cells
+from infoplane.joint.joint import Support
 from infoplane.problem import posterior_form_below
 from infoplane.solvers import envelope
 from infoplane.solvers.envelope import Envelope, merged
+from infoplane.solvers.shared.resizing import settled
 from infoplane.solvers.shared.starts import near_identity
 from strategies import joints
 
@@ -145,9 +143,7 @@ def test_what_a_proof_will_take_is_said_beforehand():
 def test_the_estimate_is_right_to_an_order_of_magnitude(letters):
     P = np.random.default_rng(letters).dirichlet(np.ones(letters), size=20) / 20
     gammas = (0.05, 0.1, 0.2)
-    cells = [
-        certify_bottleneck(ip.Joint.from_counts(P), ip.bottleneck(g), np.ones((1, 20)), Limits()).cells for g in gammas
-    ]
+    cells = [ip.certify(ip.Joint.from_counts(P), ip.bottleneck(g), np.ones((1, 20))).cells for g in gammas]
     assert 0.1 <= np.exp(np.log(cells).mean()) / estimate_cells(letters) <= 10.0
     assert max(cells) <= 10.0 * estimate_cells(letters, hard=True)
 
@@ -177,13 +173,10 @@ def test_interrupted_at_any_pause_it_answers_with_an_encoder_and_a_bound(problem
     job, seen = job_of(support, problem, start[None]), []
 
     def interrupted(proof):
-        def beside():
+        for _ in proof.pieces():
             seen.append(proof.lower_bound)
             if len(seen) > pauses:
                 job.budget.stop()
-
-        proof.beside = beside
-        proof.search()
 
     monkeypatch.setattr(envelope, "prove", interrupted)
     (run,) = Envelope().run(job)
@@ -228,12 +221,11 @@ def test_after_a_limit_the_answer_is_polished_within_a_budget(monkeypatch):
     """A proof that ended has a stationary answer; one that a limit ended must not take much longer than its limit."""
     patience = []
 
-    class Polish:
-        def run(self, job):
-            patience.append(ip.Accelerated().begin(job).limit)
-            return ip.Accelerated().run(job)
+    def polish(job, W):
+        patience.append(ip.Accelerated().begin(job.but(starts=W[None])).limit)
+        return settled(job, W)
 
-    monkeypatch.setattr(envelope, "POLISH", Polish())
+    monkeypatch.setattr(envelope, "settled", polish)
     monkeypatch.setattr(envelope, "POLISH_WORK", 1)
     for cells in (1, 1_000_000):
         ip.solve(ip.datasets.heart(), ip.bottleneck(0.1), Envelope(max_cells=cells), max_iter=4000)

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 import verify
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers import portfolio
 from infoplane.solvers.portfolio import Portfolio
 

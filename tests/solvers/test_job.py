@@ -3,6 +3,8 @@
 No run is reported with an encoder that is none, nor as stationary where a letter of next to no mass says otherwise.
 """
 
+import dataclasses
+import inspect
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,10 +13,9 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of, starts_of
-from infoplane.joint.support import Support
-from infoplane.solution import Run
-from infoplane.solvers.job import work_of
-from infoplane.status import Residuals, Status
+from infoplane.joint.joint import Support
+from infoplane.results import Residuals, Run, Status
+from infoplane.solvers.job import ProofOptions, RunOptions, parameters_of, work_of
 
 HEART = ip.datasets.heart()
 
@@ -116,3 +117,40 @@ def test_a_run_that_left_the_range_of_floating_point_is_said_to_have_failed(tmp_
     assert "range of floating point" in alone.message
     assert alone.lower_bound is None
     np.testing.assert_array_equal(alone.encoder, np.ones((1, 3)))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [({"tol": 0.0}, "tol"), ({"tol": 1.0}, "tol"), ({"max_iter": 0}, "max_iter"), ({"clusters": 2.5}, "clusters")],
+)
+def test_what_is_out_of_range_is_named(given, message):
+    with pytest.raises(ip.InvalidOptionError, match=message):
+        RunOptions(**given)
+
+
+def test_numbers_of_other_kinds_become_pythons_own():
+    import numpy as np
+
+    options = RunOptions(tol=np.float32(0.5), max_iter=np.int64(3), clusters=np.int32(2))
+    assert (type(options.tol), type(options.max_iter), type(options.clusters)) == (float, int, int)
+
+
+@pytest.mark.parametrize("function", [ip.solve, ip.sweep, ip.compare, ip.efficiency])
+def test_every_parameter_is_documented_and_has_the_records_default(function):
+    """Texts and defaults are those of the records, wherever an option is taken."""
+    text, taken = inspect.getdoc(function), inspect.signature(function).parameters
+    section = text.partition("Parameters\n----------\n")[2].partition("\n\n")[0]
+    named = [name for line in section.splitlines() if not line.startswith(" ") for name in line.split(", ")]
+    assert named == list(dict.fromkeys(named))
+    assert set(named) == set(taken)
+    records = [one for one in (RunOptions, ProofOptions) if parameters_of(one) in section]
+    assert records
+    for record in records:
+        for field in dataclasses.fields(record):
+            if field.name in taken:
+                assert taken[field.name].default == field.default
+
+
+def test_limits_of_a_proof_that_nobody_asked_for_are_refused_by_all():
+    with pytest.raises(ip.InvalidOptionError, match="max_seconds set how long a proof may take"):
+        ip.efficiency(ip.datasets.paper_uniform(), [["u", "u", "v"]], max_seconds=2.0)

@@ -8,8 +8,8 @@ import infoplane as ip
 import strategies
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
-from infoplane.posterior.linear import linear_programme
+from infoplane.joint.joint import Support
+from infoplane.posterior.programme import linear_programme
 from infoplane.solvers import pooling
 from infoplane.solvers.pooling import Pooling, pooled, stacked
 
@@ -77,9 +77,9 @@ def test_a_converged_optimum_needs_no_programme_and_a_bad_encoder_does(monkeypat
 
 def test_a_sparse_joint_too_large_for_a_table_is_pooled(monkeypatch):
     expected = ip.solve(HEART, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
-    monkeypatch.setattr("infoplane.joint.support.SPARSE_CELLS", 1)
-    monkeypatch.setattr("infoplane.joint.support.SPARSE_SHARE", 1.0)
-    monkeypatch.setattr("infoplane.joint.support.LARGEST_TABLE", 10)
+    monkeypatch.setattr("infoplane.joint.joint.SPARSE_CELLS", 1)
+    monkeypatch.setattr("infoplane.joint.joint.SPARSE_SHARE", 1.0)
+    monkeypatch.setattr("infoplane.joint.joint.LARGEST_TABLE", 10)
     joint = ip.Joint.from_matrix(sparse.csr_array(HEART.p_xy))
     found = ip.solve(joint, ip.bottleneck(0.1), Pooling(), starts=4, rng=0)
     assert found.loss == pytest.approx(expected.loss, abs=1e-9)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers import root_tracking
 from infoplane.solvers.root_tracking import Root
 

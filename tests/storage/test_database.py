@@ -10,6 +10,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.errors import InvalidOptionError, StoreError, StoreWriteError
+from infoplane.storage import database
 from infoplane.storage.database import SCHEMA, is_being_written
 from infoplane.storage.reader import read_store, store_status
 from infoplane.sweep import engine
@@ -114,7 +115,7 @@ def test_a_read_only_directory(tmp_path):
 
 
 def test_a_store_that_cannot_be_made_leaves_nothing_behind(tmp_path, monkeypatch):
-    monkeypatch.setattr("infoplane.storage.rows.joint_meta", lambda _: {}["gone"])
+    monkeypatch.setattr(database, "insert", lambda *_: {}["gone"])
     with pytest.raises(KeyError):
         swept(tmp_path / "runs.db")
     assert os.listdir(tmp_path) == []

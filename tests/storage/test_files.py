@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from infoplane.errors import InvalidOptionError
-from infoplane.storage.files import check_regular, path_of, to_json, write_whole
+from infoplane.storage.files import check_regular, path_of, to_json, whole_file
 
 
 def test_json_values_have_no_nan_and_keep_labels_readable():
@@ -44,14 +44,16 @@ def test_numpys_scalars_become_pythons():
 
 def test_a_file_is_whole_or_as_it_was(tmp_path):
     path = tmp_path / "f.txt"
-    write_whole(path, lambda file: file.write(b"first"))
+    with whole_file(path) as file:
+        file.write(b"first")
 
-    def fail(file):
-        file.write(b"half")
-        raise OSError("full")
+    def fail():
+        with whole_file(path) as file:
+            file.write(b"half")
+            raise OSError("full")
 
     with pytest.raises(OSError, match="full"):
-        write_whole(path, fail)
+        fail()
     assert path.read_bytes() == b"first"
     assert os.listdir(tmp_path) == ["f.txt"]
     umask = os.umask(0)
@@ -61,12 +63,11 @@ def test_a_file_is_whole_or_as_it_was(tmp_path):
 
 KILLED = """
 import os, pathlib, signal, sys
-from infoplane.storage.files import write_whole
-def write(file):
+from infoplane.storage.files import whole_file
+with whole_file(pathlib.Path(sys.argv[1])) as file:
     file.write(b"half")
     file.flush()
     os.kill(os.getpid(), signal.SIGKILL)
-write_whole(pathlib.Path(sys.argv[1]), write)
 """
 
 
@@ -74,14 +75,12 @@ def test_what_a_killed_process_left_is_removed_by_the_next(tmp_path):
     path = tmp_path / "[f].txt"
     assert subprocess.run([sys.executable, "-c", KILLED, path]).returncode == -signal.SIGKILL
     assert len(os.listdir(tmp_path)) == 1
-
-    def beside_another(file):
-        """What another writes at the same time is left alone."""
-        write_whole(path, lambda other: other.write(b"second"))
+    with whole_file(path) as file:
+        # What another writes at the same time is left alone.
+        with whole_file(path) as other:
+            other.write(b"second")
         assert path.read_bytes() == b"second"
         file.write(b"first")
-
-    write_whole(path, beside_another)
     assert os.listdir(tmp_path) == [path.name]
     assert path.read_bytes() == b"first"
 

@@ -9,12 +9,13 @@ import pytest
 import infoplane as ip
 import verify
 from infoplane.errors import StoreError
-from infoplane.storage.database import is_being_written
+from infoplane.storage.database import insert, is_being_written
 from infoplane.storage.reader import read_store, store_status
-from infoplane.storage.store import Store
+from infoplane.storage.store import contending
 from infoplane.sweep import engine, ledger
+from infoplane.sweep.plan import Chunk, run_chunk
 from storing import GRID, UNIFORM, ask, connecting, swept
-from sweeping import Warm, assert_same_runs
+from sweeping import Warm, assert_same_runs, planned
 
 
 def attempts(path):
@@ -68,7 +69,7 @@ def test_traces_of_the_best_are_kept_and_no_others(made, expected):
 
 
 def test_best_of_every_solver_is_kept(tmp_path, monkeypatch):
-    monkeypatch.setattr("infoplane.solvers.proving.certifier", lambda _problem: Warm(2, claims=1e-7))
+    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(2, claims=1e-7))
     found = swept(tmp_path / "runs.db", certify=True)
     for name in ("warm", "ib-1"):
         own = ip.Frontier(UNIFORM, [run for run in found.runs if run.solver == name])
@@ -205,18 +206,31 @@ def test_a_full_disk_ends_the_sweep_and_keeps_what_was_finished(tmp_path, monkey
 
 def test_control_c_while_a_chunk_is_written_leaves_whole_parameters(expected, tmp_path, monkeypatch):
     """The transaction is undone, and the parameter that it would have finished is not shown as finished."""
-    keep, whole = Store._keep_best, len(expected.runs) // len(GRID)
+    whole = len(expected.runs) // len(GRID)
 
-    def interrupted(store, records, kept):
-        keep(store, records, kept)
-        counts = dict(store.connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
-        if sum(runs == whole for runs in counts.values()) == 2:  # this chunk finishes the second parameter
+    def interrupted(connection, table, rows, **options):
+        insert(connection, table, rows, **options)
+        counts = dict(connection.execute("SELECT place, count(*) FROM runs GROUP BY place"))
+        # This chunk finishes the second parameter.
+        if table == "encoders" and sum(runs == whole for runs in counts.values()) == 2:
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Store, "_keep_best", interrupted)
+        patch.setattr("infoplane.storage.store.insert", interrupted)
         found = swept(tmp_path / "runs.db")
     assert not found.complete
     assert len(found.runs) == whole
     assert len({run.parameter for run in found.runs}) == 1
     assert_same_runs(swept(tmp_path / "runs.db"), expected)
+
+
+def test_long_traces_are_thinned(monkeypatch):
+    plan = planned(ip.SOLVERS["ib-1"])
+    chunk = Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)})
+    whole = contending(run_chunk(plan, chunk, "").records)[-1].trace
+    monkeypatch.setattr("infoplane.storage.store.LONGEST_TRACE", 5)
+    thin = contending(run_chunk(plan, chunk, "").records)[-1].trace
+    assert whole.iteration is None
+    assert len(thin) == 5 < len(whole)
+    assert (thin.iteration[0], thin.iteration[-1]) == (1, len(whole))
+    np.testing.assert_array_equal(thin.loss, whole.loss[thin.iteration.astype(int) - 1])

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.storage.reader import read_store
-from infoplane.sweep.bands import LEAST
+from infoplane.sweep.records import LEAST
 
 GAMMAS = np.array([0.05, 0.15, 0.3])
 

@@ -19,13 +19,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.options import RunOptions
 from infoplane.runtime.threads import cores
+from infoplane.solvers.job import RunOptions
 from infoplane.storage.reader import store_status
 from infoplane.sweep import engine
 from infoplane.sweep.engine import AHEAD, SMALLEST, EngineError, Pace, completed, opened
-from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit
-from infoplane.sweep.worker import identity
+from infoplane.sweep.plan import Chunk, Plan, RootSeed, Unit, identity
 from sweeping import assert_same_runs
 
 HEART = ip.datasets.heart()

@@ -5,8 +5,8 @@ import random
 from hypothesis import given
 from hypothesis import strategies as st
 
-from infoplane.status import Status
-from infoplane.storage.record import RunRecord
+from infoplane.results import Status
+from infoplane.storage.store import RunRecord
 from infoplane.sweep.ledger import Tally
 
 records = st.builds(

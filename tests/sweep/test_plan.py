@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 from infoplane.solvers.shared.starts import make_starts
-from infoplane.sweep.plan import Chunk, ParameterGrid, Unit
-from infoplane.sweep.worker import run_chunk
+from infoplane.sweep.plan import Chunk, ParameterGrid, Unit, run_chunk
 from sweeping import Warm, planned
 
 UNIFORM = ip.datasets.paper_uniform()

@@ -15,8 +15,8 @@ import verify
 from infoplane.errors import InvalidOptionError
 from infoplane.solvers.shared.starts import make_starts, random_encoder
 from infoplane.sweep import engine
+from infoplane.sweep.plan import BUDGETS
 from infoplane.sweep.progress import Bar
-from infoplane.sweep.worker import BUDGETS
 from strategies import joints
 from sweeping import Warm, assert_same_runs
 
@@ -127,7 +127,7 @@ def test_a_path_solver_follows_its_segments(segment):
 @pytest.fixture
 def claiming(monkeypatch):
     """A certifier whose bound lies 1e-7 below what it finds."""
-    monkeypatch.setattr("infoplane.solvers.proving.certifier", lambda _problem: Warm(2, claims=1e-7))
+    monkeypatch.setattr("infoplane.solvers.registry.certifier", lambda _problem: Warm(2, claims=1e-7))
 
 
 def test_certify_alone_runs_the_certifier_only(claiming):

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.options import RunOptions
 from infoplane.runtime.budget import Budget
 from infoplane.solvers.base import is_path
-from infoplane.storage import record
-from infoplane.sweep import worker
-from infoplane.sweep.plan import Chunk
-from infoplane.sweep.worker import BUDGETS, run_chunk
+from infoplane.solvers.job import RunOptions
+from infoplane.storage.store import contending
+from infoplane.sweep import plan as plans
+from infoplane.sweep.plan import BUDGETS, Chunk, run_chunk
 from sweeping import planned
 
 HEART = ip.datasets.heart()
@@ -70,7 +69,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
             other.iterations,
             other.residuals,
         )
-    best = record.contending(found)
+    best = contending(found)
     assert 1 <= len(best) <= 2
     traced = [one for one in found if one.trace is not None]
     assert traced == ([] if name in TRACELESS else sorted(best, key=lambda one: one.start))
@@ -83,7 +82,7 @@ def test_recording_changes_no_bit_and_the_best_have_whole_traces(name):
 def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
     plan = planned(ip.SOLVERS["ib-1"])
     units, problems = tuple(plan.units([0])), {0: ip.bottleneck(0.3)}
-    best = record.contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
+    best = contending(run_chunk(plan, Chunk(units, problems), "").records)[-1]
     for lowest, traced in ((best.loss + 0.5e-9, True), (best.loss, True), (best.loss - 2e-9, False)):
         found = run_chunk(plan, Chunk(units, problems, {(0, 0): lowest}), "").records
         assert any(one.trace is not None for one in found) == traced
@@ -92,13 +91,13 @@ def test_a_run_that_does_not_reach_what_is_known_gets_no_trace():
 def test_a_run_that_ends_elsewhere_alone_lends_no_trace(monkeypatch):
     """A solver that does not keep the runs of a batch apart: what was recorded is another run."""
     plan = planned(ip.SOLVERS["ib-1"])
-    real = worker._ended
+    real = plans._ended
 
     def ended(solver, job):
         W = job.starts
         return real(solver, job.but(starts=0.9 * W + 0.1 / W.shape[1] if job.record else W))
 
-    monkeypatch.setattr(worker, "_ended", ended)
+    monkeypatch.setattr(plans, "_ended", ended)
     found = run_chunk(plan, Chunk(tuple(plan.units([0])), {0: ip.bottleneck(0.3)}), "").records
     assert [one.trace for one in found] == [None] * 6
 

@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 from infoplane.information import plane_point
-from infoplane.options import RunOptions
+from infoplane.solvers.job import RunOptions
 from infoplane.systems.curve import EncoderLine, KnownCurve, optimum
 
 JOINT = ip.datasets.paper_uniform()

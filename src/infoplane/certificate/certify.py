@@ -1,38 +1,124 @@
 """`certify`: how far an encoder is from the global optimum, proven.
 
 When rho_z + rho_zx + rho_zy = 0 the Lagrangian is a constant plus the lower convex envelope, at p(x), of one function of the posterior
-p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel. Where
-the sum is positive, as of the deterministic and the generalised bottleneck, the problem less its multiple of H(Z|X) >= 0 has that form,
-and its bound holds for both; it is met by deterministic encoders only.
+p(x|z), and every affine function below that function proves a bound: `bottleneck/` for the bottleneck, `funnel/` for the funnel, `tasks/`
+where one target is kept and another hidden. Where the sum is positive, as of the deterministic and the generalised bottleneck, the problem
+less its multiple of H(Z|X) >= 0 has that form, and its bound holds for both; it is met by deterministic encoders only.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import NamedTuple
+
+import numpy as np
 
 from ..encoder.encoder import check_encoder
 from ..errors import UnsupportedProblemError
 from ..information import Array
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.joint import Joint, Support
+from ..joint.task_joint import TaskJoint
+from ..posterior.form import imbalance, own_multipliers, posteriors, scaled
+from ..posterior.mixture import Mixture, climb, cover, posterior
+from ..posterior.programme import Programme
+from ..posterior.task_form import TaskForm
 from ..problem import (
     MarkovLagrangian,
+    as_joint,
     check_problem,
     has_posterior_form,
     is_bottleneck,
     is_funnel,
+    is_task,
     posterior_form_below,
 )
+from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
-from ..task_problem import TaskLagrangian, is_task
-from .bottleneck.gap import certify_bottleneck
+from ..task_problem import TaskLagrangian
+from .bottleneck.coarsening import prove
+from .bottleneck.proof import Proof
 from .certificate import Certificate, Limits
-from .funnel.gap import certify_funnel
-from .tasks.gap import certify_task
+from .challenge import upheld
+from .funnel.gap import proven_bound
+from .tasks.boxes import Asked, box_bound, search_boxes
+from .tasks.columns import generate_any
 
-if TYPE_CHECKING:
-    from ..joint.joint import Joint
+
+class Proven(NamedTuple):
+    """What a proof leaves, on the letters of positive mass."""
+
+    lower: float
+    multipliers: Array | None
+    left: int
+    posterior: Array | None
+    """One that lowers the loss, if one was met."""
+    limit: str
+
+
+def _bottleneck(
+    support: Support, problem: MarkovLagrangian, W: Array, loss: float, tol: float, budget: Budget
+) -> Proven:
+    """rho_zy (gamma I(X;Z) - I(Y;Z)): the proof, begun from the encoder's own decoders."""
+    mixture = Mixture.of(support, W)
+    proof = Proof(support, problem, mixture, tol, budget)
+    lam = mixture.multipliers(support, proof.gamma)
+    peaks, heights = climb(support, proof.gamma, lam, np.vstack([mixture.decoders, cover(support)]))
+    if heights.max() > proof.tol:
+        proof.violation = posterior(support, proof.gamma, lam, peaks[heights.argmax()])
+    prove(proof)
+    proof.challenge(W, loss)
+    left = 0 if proof.complete else proof.partition.left
+    return Proven(proof.lower_bound, proof.multipliers, left, proof.violation, proof.limit)
+
+
+def _funnel(
+    support: Support,
+    problem: MarkovLagrangian,
+    W: Array,
+    loss: float,  # noqa: ARG001
+    tol: float,
+    budget: Budget,
+) -> Proven:
+    """Any positive multiple of a funnel: the encoder's own posteriors begin the linear programme.
+
+    The posterior is the one, among those of the best release found, that lowers the loss fastest: f(q) - lambda.q < 0 for the encoder's
+    own lambda.
+    """
+    scale, beta = scaled(problem)
+    programme = Programme(support, budget)
+    programme.add(posteriors(support, W))
+    outcome, bound = proven_bound(support, beta, programme, tol / scale, budget)
+    used = outcome.point.used
+    fall = programme.costs(used, beta) - own_multipliers(support, W, beta) @ used
+    met = used[:, fall.argmin()] if fall.min() < 0.0 else None
+    lower = scale * bound - imbalance(support, problem)
+    return Proven(lower, scale * outcome.proof.lam, outcome.left, met, outcome.contradiction)
+
+
+def _task(support: Support, problem: MarkovLagrangian, W: Array, loss: float, tol: float, budget: Budget) -> Proven:
+    """gamma I(X;Z) - keep I(U;Z) + hide I(S;Z): at gamma = 0 columns, priced on edges where they are exact, else by boxes.
+
+    At gamma > 0 the bound is that of the encoder's own multipliers, which is tight if it is optimal; where it is not, the posterior shows
+    it.
+    """
+    assert isinstance(problem, TaskLagrangian)
+    form = TaskForm(support, problem)
+    own = form.condensed(W)
+    Q, met, left = form.posteriors(own), None, 0
+    if form.gamma == 0.0:
+        outcome = generate_any(form, Q, 0.9 * tol, budget)
+        lower, lam, said = outcome.lower, outcome.lam, outcome.contradiction
+    else:
+        lam = form.multipliers(own)
+        found = search_boxes(Asked(form, lam), 0.4 * tol, budget)
+        said, left = upheld(Asked(form, lam), found.least, Q), found.left
+        lower = -math.inf if said else box_bound(form, lam, found.least)
+        if found.violating:
+            met = (found.violating[0] / form.p_x)[form.classes] * support.p_x
+    limit = "" if loss - lower <= tol else said or "its limits, or an encoder that is not optimal"
+    return Proven(lower, form.letters.spread(lam, form.gamma), left, met, limit)
 
 
 def certify(
@@ -69,17 +155,33 @@ def certify(
     problem = problem.on(joint)
     W = check_encoder(joint, encoder)
     limits = Limits(tol, max_cells, max_seconds)
-    if isinstance(problem, TaskLagrangian):
-        own = limits.budget()
-        with one_blas_thread():
-            return attended([partial(certify_task, joint, problem, W, limits, own)], own)[0]
     bounded = posterior_form_below(problem)
-    if not (is_bottleneck(bounded) or is_funnel(bounded)):
+    if is_bottleneck(bounded):
+        proof = _bottleneck
+    elif is_funnel(bounded):
+        proof = _funnel
+    elif isinstance(bounded, TaskLagrangian):
+        proof = _task
+    else:
         raise UnsupportedProblemError(no_certificate(problem))
-    proof, budget = certify_bottleneck if is_bottleneck(bounded) else certify_funnel, limits.budget()
+    support, loss, budget = Support(joint), bounded.value(joint, W), limits.budget()
     with one_blas_thread():
-        found = attended([partial(proof, joint, bounded, W, limits, budget)], budget)[0]
-    if has_posterior_form(problem):
+        work = partial(proof, support, bounded, W[:, support.x], loss, limits.tol, budget)
+        proven = attended([work], budget)[0]
+    met = proven.posterior
+    found = Certificate(
+        problem=bounded,
+        loss=loss,
+        lower_bound=proven.lower,
+        tol=limits.tol,
+        cells=budget.cells_spent,
+        left=proven.left,
+        seconds=budget.seconds_spent,
+        posterior=None if met is None or loss - proven.lower <= limits.tol else support.spread(met),
+        multipliers=None if proven.multipliers is None else support.spread(proven.multipliers),
+        limit=proven.limit,
+    )
+    if bounded is problem:
         return found
     # What improves on the encoder below need not improve on it here.
     return replace(found, problem=problem, loss=problem.value(joint, W), posterior=None)

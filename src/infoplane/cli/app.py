@@ -24,25 +24,25 @@ from ..errors import (
 from ..formatting import did_you_mean, shown_lines
 from .exit_codes import INTERRUPTED, BadData, CannotWrite, Interrupted, Refused, interruptible
 
-COMMANDS = (
-    "solve",
-    "frontier",
-    "compare",
-    "efficiency",
-    "encode",
-    "release",
-    "apply",
-    "audit",
-    "compare-releases",
-    "verify",
-    "resume",
-    "status",
-    "export",
-    "reproduce",
-    "datasets",
-    "demo",
-)
-"""In the order that the help lists them; each command is in the module of its name."""
+COMMANDS = {
+    "solve": "solve",
+    "frontier": "frontier",
+    "compare": "compare",
+    "efficiency": "efficiency",
+    "encode": "encode",
+    "release": "release",
+    "apply": "encode",
+    "audit": "audit",
+    "compare-releases": "compare_releases",
+    "verify": "answers",
+    "resume": "answers",
+    "status": "answers",
+    "export": "answers",
+    "reproduce": "reproduce",
+    "datasets": "demo",
+    "demo": "demo",
+}
+"""The module of each command, in the order that the help lists them."""
 
 
 def documented(command: click.Command) -> str:
@@ -69,8 +69,8 @@ class Commands(click.Group):
         if name not in COMMANDS:
             return None
         if name not in self.commands:
-            module = name.replace("-", "_")
-            command: click.Command = getattr(import_module(f"{__package__}.{module}"), module)
+            module = import_module(f"{__package__}.{COMMANDS[name]}")
+            command: click.Command = getattr(module, name.replace("-", "_"))
             command.help = documented(command)
             self.add_command(command)
         return self.commands[name]
@@ -81,7 +81,7 @@ class Commands(click.Group):
         """The command that the first word names, and its arguments."""
         if not args[0].startswith("-") and args[0] not in COMMANDS:
             ctx.fail(
-                f"there is no command {args[0]!r}{did_you_mean(args[0], COMMANDS)}; the commands are {', '.join(COMMANDS)}."
+                f"there is no command {args[0]!r}{did_you_mean(args[0], [*COMMANDS])}; the commands are {', '.join(COMMANDS)}."
             )
         return super().resolve_command(ctx, args)
 
@@ -143,7 +143,7 @@ def _discard_output() -> None:
 
 @contextmanager
 def _said_safely() -> Iterator[None]:
-    """Errors are printed as `printing` does, whatever the data or the command line put into them; a full disk is one of them."""
+    """Errors are printed as `output.note` does, whatever the data or the command line put into them; a full disk is one of them."""
     try:
         try:
             yield

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 import numpy as np
@@ -14,20 +14,15 @@ from ..errors import InvalidOptionError
 from ..formatting import counted, rounded
 from ..frontier.frontier import Frontier
 from ..problem import Notation
-from ..solvers.proving import runner_and_prover
-from ..solvers.registry import SOLVERS, resolve
+from ..solvers.registry import SOLVERS, resolve, runner_and_prover
 from ..sweep.compare import bounded, candidates, compared, run_each
 from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
-from . import options, output, printing
+from . import options, output
 from .exit_codes import interruptible
-from .flags import PICTURES, as_json, written
+from .flags import PICTURES, as_json, flag_of, taken, written
 from .frontier import exit_unless_good, write
 from .inputs import Source, joint_options
-from .plugins import plugin
-
-if TYPE_CHECKING:
-    from .printing import TextTable
 
 COLUMNS = (
     "parameter",
@@ -50,7 +45,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@plugin
+@options.plugin
 @options.run_options
 @options.certify
 @written("--plot", PICTURES, "Picture of all on one plane: .png, .svg or .pdf.")
@@ -61,7 +56,6 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 def compare(
     context: click.Context,
     /,
-    source: Source,
     problem: str,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
@@ -87,7 +81,7 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
     family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
@@ -97,14 +91,14 @@ def compare(
         chosen[prover.name] = prover
     names = list(chosen)
     joint = source.load()
-    with interruptible() as interruption, printing.one_line_warnings():
+    with interruptible() as interruption, output.one_line_warnings():
         if parameters is None:
             with working("range of the grid", lines=True) as heard:
                 parameters = np.geomspace(*natural_range(joint, family, heard), options.PROBLEMS[problem].points or 0)
-            printing.note(
+            output.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
-        output.prepare(problems[0], interruption, *chosen.values())
+        options.prepare(problems[0], interruption, *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
@@ -113,9 +107,9 @@ def compare(
     )
     rows = compared(found)
     if together.runs:
-        write(together, source, None, plot, notation=notation)
+        write(together, source.title, None, plot, notation=notation)
     if as_json:
-        printing.print_json(
+        output.print_json(
             {
                 "problem": problem,
                 "solvers": names,
@@ -128,9 +122,9 @@ def compare(
         )
     elif rows:
         title = f"{problem.replace('-', ' ')} of {source.title}: {counted(len(names), 'solver')}"
-        printing.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
+        output.print_table(as_table(rows, title, options.PROBLEMS[problem].notation(notation)), EXPENDABLE)
     if not together.complete:
-        printing.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
+        output.note(f"Interrupted: {len(found)} of {len(names)} solvers were begun.")
         context.exit(interruption.code)
     exit_unless_good(context, together, certify)
 
@@ -139,17 +133,17 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     """A solver with those of the options that it has; an option that none of the solvers has is refused."""
     for key, value in given.items():
         if value is not None and not any(options.has_option(SOLVERS[one], key) for one in names):
-            raise InvalidOptionError(f"none of {', '.join(names)} has an option --{key.replace('_', '-')}.")
+            raise InvalidOptionError(f"none of {', '.join(names)} has an option {flag_of(key)}.")
     return options.configured(
         name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
     )
 
 
-def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> TextTable:
+def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
     proven = any(row["gap_nats"] is not None for row in rows)
     columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
-    made = printing.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
+    made = output.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
     rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]

@@ -18,13 +18,24 @@ from ..storage.mechanism import read_mechanism
 from ..sweep.progress import working
 from ..table.compare_releases import compare_releases as compared
 from ..table.mechanism import Mechanism
-from ..view.plot import save_figure
-from . import output, printing
-from .flags import PICTURES, TABLES, ColumnNames, as_json, bins, columns, complete_rows, option, written
-from .numerals import Number, Numbers, Whole
-from .release import read_joint
+from ..view.drawing import save_figure
+from . import output
+from .flags import (
+    PICTURES,
+    TABLES,
+    ColumnNames,
+    Number,
+    Numbers,
+    Whole,
+    as_json,
+    bins,
+    columns,
+    complete_rows,
+    option,
+    written,
+)
+from .release import about_the_table, read_joint
 from .tables import read_frame
-from .typed_files import located
 
 
 @click.command()
@@ -90,7 +101,7 @@ def compare_releases(
     of_x = joint.hide if isinstance(joint, TaskJoint) else joint
     lift = None if max_lift_bits is None else max_lift_bits * NATS_PER_BIT
     releases: dict[str, Any] = dict(read)
-    with printing.one_line_warnings(), working("solving and proving", lines=True):
+    with output.one_line_warnings(), working("solving and proving", lines=True):
         for cap in max_leakage_bits or (() if lift is None else (None,)):
             said = ", ".join(
                 f"{what} {number:g}"
@@ -109,25 +120,22 @@ def compare_releases(
         )
     frame = found.to_frame()
     advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
-    if out is not None:
-        output.write_table(frame, out)
-    if plot is not None:
-        save_figure(found.plot(), plot)
-        printing.note(f"wrote {plot}")
+    output.write_table(frame, out)
+    output.write(plot, lambda path: save_figure(found.plot(), path))
     if as_json:
-        printing.print_json({"releases": frame.to_dict("records"), "advice": advice})
+        output.print_json({"releases": frame.to_dict("records"), "advice": advice})
         return
     kept = f"I({found.kept};Z)\n[bits]"
-    made = printing.TextTable(
+    made = output.TextTable(
         f"Releases of {', '.join(columns)}, hiding {', '.join(hide)}",
         ("release", kept, "I(S;Z)\n[bits]", "worst lift\n[bits]", "smallest\ngroup", "dominated by"),
         left=("release", "dominated by"),
     )
     for row in frame.itertuples(index=False):
         made.add_row(row[0], *(f"{number:.4f}" for number in row[1:4]), f"{row[4]:.3g}", row[6])
-    printing.print_table(made)
-    for sentence in advice:
-        printing.say(sentence)
+    output.print_table(made)
+    for sentence in (*advice, about_the_table("not the population, for which infoplane audit gives a bound")):
+        output.say(sentence)
 
 
 def _edges(read: Mapping[str, Mechanism], columns: tuple[str, ...]) -> dict[str, tuple[float, ...]]:
@@ -149,7 +157,7 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
     rest = asked.removeprefix(f"{name}:")
     if all(part.strip().isdecimal() for part in rest.split(",")):
         return name, [int(part) for part in rest.split(",")]
-    table = read_frame(located(rest))
+    table = read_frame(rest)
     if table.shape[1] < 2:
         raise InvalidOptionError(
             f"--levels: {rest} must have a column of values and one for each level; found one column."

@@ -1,4 +1,4 @@
-"""``infoplane demo``: both problems on built-in data, with a picture."""
+"""``infoplane demo``: both problems on built-in data, with a picture; ``infoplane datasets``: what is built in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import click
+import numpy as np
 
+from .. import datasets as built_in
 from ..datasets import heart
 from ..frontier.frontier import Frontier
 from ..information import bits
@@ -17,10 +19,72 @@ from ..solvers.base import Solver
 from ..solvers.pooling import Pooling
 from ..sweep.progress import bar
 from ..sweep.sweep import sweep
-from . import output, printing
+from ..view.drawing import save_figure
+from ..view.plot import plot_planes
+from . import options, output
 from .exit_codes import interruptible
-from .flags import PATH, PICTURES, check_target, made_directory, option, switch
+from .flags import PATH, PICTURES, TABLES, as_json, check_target, made_directory, option, switch, written
 from .frontier import EXPENDABLE, as_table
+
+
+@click.command()
+@click.argument("name", required=False)
+@written("--out", TABLES, "The records of NAME, one row each, .csv or .parquet.")
+@as_json
+def datasets(name: str | None, out: Path | None, as_json: bool) -> None:
+    r"""List the built-in joints: their names can be given as JOINT to the other commands. Or write the records of one.
+
+    \b
+    Examples:
+      infoplane datasets
+      infoplane datasets heart --out heart.csv
+    """
+    if name is not None or out is not None:
+        write_records(name, out)
+        return
+    loaded = [(data, data.load()) for data in built_in.REGISTRY.values()]
+    if as_json:
+        output.print_json(
+            {
+                "datasets": [
+                    {
+                        "name": data.name,
+                        "title": data.title,
+                        "source": data.source,
+                        "shape": joint.shape,
+                        "hx_bits": bits(joint.entropy_x),
+                        "hy_bits": bits(joint.entropy_y),
+                        "ixy_bits": bits(joint.mutual_information),
+                    }
+                    for data, joint in loaded
+                ]
+            }
+        )
+        return
+    made = output.TextTable(
+        "Built-in joints, in bits", ("name", "|X| x |Y|", "H(X)", "H(Y)", "I(X;Y)", "what"), left=("name", "what")
+    )
+    for data, joint in loaded:
+        numbers = (f"{bits(value):.5f}" for value in (joint.entropy_x, joint.entropy_y, joint.mutual_information))
+        made.add_row(data.name, f"{joint.shape[0]} x {joint.shape[1]}", *numbers, f"{data.title}\n{data.source}")
+    output.print_table(made)
+
+
+def write_records(name: str | None, out: Path | None) -> None:
+    """The records behind a built-in joint as a table, to try on it what needs a table."""
+    if name is None or out is None:
+        raise click.UsageError("NAME and --out go together, as in infoplane datasets heart --out heart.csv.")
+    joint = built_in.load(name)
+    if joint.counts is None:
+        raise click.UsageError(f"{name} is made of probabilities, not of records; heart has records.")
+    import pandas as pd
+
+    x, y = np.nonzero(joint.counts)
+    pairs = pd.DataFrame(
+        {joint.x_names[0]: [joint.x_labels[i] for i in x], joint.y_names[0]: [joint.y_labels[j] for j in y]}
+    )
+    output.write_table(pairs.loc[pairs.index.repeat(joint.counts[x, y])], out, f": {joint.records} records")
+
 
 PICTURE = "infoplane-heart.png"
 
@@ -75,13 +139,13 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
     check_target(target, "--out", PICTURES)
     began = time.perf_counter()
     joint = heart()
-    printing.note(f"{joint}")
+    output.note(f"{joint}")
     planes: list[tuple[str, Frontier]] = []
     complete = True
-    with interruptible() as interruption, printing.one_line_warnings():
+    with interruptible() as interruption, output.one_line_warnings():
         for part in QUICK if quick else FULL:
             family = FAMILIES[part.problem]
-            output.prepare(family.member(), interruption, part.solver)
+            options.prepare(family.member(), interruption, part.solver)
             with bar(part.points, part.problem) as tell:
                 found = sweep(
                     joint,
@@ -95,48 +159,38 @@ def demo(context: click.Context, /, out: Path, quick: bool) -> None:
                     progress=tell,
                 )
             if found.runs:
-                printing.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
+                output.print_table(as_table(found, f"{part.problem} frontier of heart"), EXPENDABLE)
                 planes.append((TITLES[part.problem], found))
-            complete = found.complete
-            if not complete:
+            if not (complete := found.complete):
                 break
     if planes:
         draw(planes, target)
-        printing.say(f"wrote {target}")
+        output.say(f"wrote {target}")
     if not complete:
-        printing.note("Interrupted: the rest of the demo was not run.")
+        output.note("Interrupted: the rest of the demo was not run.")
         context.exit(interruption.code)
-    printing.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
+    output.say(f"{time.perf_counter() - began:.0f} s in all.\n\n{NEXT}")
 
 
 def draw(planes: list[tuple[str, Frontier]], target: Path) -> None:
     """Both planes, and one point of each in words."""
-    from ..view.plot import plot_planes, save_figure
-
     figure = plot_planes(
         planes, xlabel="I(X;Z): told of the risk factors  [bits]", ylabel="I(Y;Z): told of sex and death  [bits]"
     )
     for ax, (_, found) in zip(figure.axes, planes, strict=True):
-        best, joint = [answer.run for answer in found.best_answers()], found.joint
-        if found.hides_y:
-            run = max(
-                (run for run in best if run.iyz <= joint.mutual_information / 10), key=lambda run: run.ixz, default=None
-            )
-        else:
-            run = min(
-                (run for run in best if run.iyz >= joint.mutual_information / 2), key=lambda run: run.ixz, default=None
-            )
-        if run is not None:
-            what = "released values" if found.hides_y else "groups"
+        best, hides = [answer.run for answer in found.best_answers()], found.hides_y
+        told = {run: run.iyz / found.joint.mutual_information for run in best}
+        good = [run for run in best if (told[run] <= 0.1 if hides else told[run] >= 0.5)]
+        if good:
+            run = (max if hides else min)(good, key=lambda run: run.ixz)
             said = (
-                f"{run.clusters} {what}:\n{run.ixz / joint.entropy_x:.0%} of the risk factors,\n"
-                f"{run.iyz / joint.mutual_information:.0%} of what they tell"
+                f"{run.clusters} {'released values' if hides else 'groups'}:\n{run.ixz / found.joint.entropy_x:.0%} of the risk factors,\n"
+                f"{told[run]:.0%} of what they tell"
             )
-            place = (0.05, 0.35) if found.hides_y else (0.42, 0.3)
             ax.annotate(
                 said,
                 (bits(run.ixz), bits(run.iyz)),
-                xytext=place,
+                xytext=(0.05, 0.35) if hides else (0.42, 0.3),
                 textcoords="axes fraction",
                 arrowprops={"arrowstyle": "->", "color": "#333333", "shrinkB": 5},
             )

@@ -1,24 +1,24 @@
-"""``infoplane encode``: columns of a table as few groups that keep what predicts another column."""
+"""``infoplane encode``: columns of a table as few groups that keep what predicts another column; ``apply``: other rows through them."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import bits
-from ..storage.mechanism import write_mechanism
+from ..solution import UNSEEN_RULES
+from ..storage.mechanism import read_mechanism, write_mechanism
 from ..table.encoded_feature import OUTPUTS
 from ..table.mechanism import Mechanism
-from ..view.encoding_page import encoding_page
-from . import output, printing
-from .flags import COUNT, PAGES, TABLES, as_json, columns, option, switch, written
-from .numerals import Number
+from ..view.pages import encoding_page
+from . import output
+from .flags import COUNT, PAGES, PATH, TABLES, Number, Whole, as_json, columns, option, switch, written
+from .release import keyed, read_key, write_released
 from .tables import read_frame
-from .typed_files import check_column, located
 
 
 @click.command()
@@ -74,9 +74,7 @@ def encode(
             raise InvalidOptionError(f"--numbers must be among --columns; found {name!r}.")
     if target in columns:
         raise InvalidOptionError(f"--target {target!r} is among --columns: it would predict itself.")
-    frame = read_frame(located(table), numbers)
-    for name in (*columns, target):
-        check_column(frame.columns.tolist(), name)
+    frame = read_frame(table, (*columns, target), numbers)
     if frame[target].isna().any():
         row = int(frame[target].isna().to_numpy().argmax())
         raise InvalidJointError(
@@ -93,16 +91,11 @@ def encode(
     made = in_place(frame, list(columns), encoded)
     output.write_table(made, out, f": {counted(len(made), 'row')}, each encoded by the others")
     mechanism = Mechanism.of_encoder(encoder, target)
-    if model is not None:
-        write_mechanism(mechanism, model)
-        printing.note(f"wrote {model}")
-    if mapping is not None:
-        categories = [label_text(one) for one in encoder.mapping_.category]
-        output.write_table(encoder.mapping_.assign(category=categories), mapping)
-    if report is not None:
-        output.write_page(encoding_page(encoder, target).encode("utf-8", "backslashreplace"), report)
+    output.write(model, lambda path: write_mechanism(mechanism, path))
+    output.write_table(encoder.mapping_.assign(category=encoder.mapping_.category.map(label_text)), mapping)
+    output.write_page(report, lambda: encoding_page(encoder, target).encode("utf-8", "backslashreplace"))
     if as_json:
-        printing.print_json(record(encoder, target, len(frame)))
+        output.print_json(record(encoder, target, len(frame)))
     else:
         show(encoder, target)
 
@@ -141,7 +134,7 @@ def record(encoder: Any, target: str, rows: int) -> dict[str, Any]:
 
 def show(encoder: Any, target: str) -> None:
     """A table on stdout: each group of each feature in a line."""
-    made = printing.TextTable(
+    made = output.TextTable(
         f"Groups that keep what predicts {target}",
         ("column", "group", "what it holds"),
         left=("column", "what it holds"),
@@ -149,4 +142,58 @@ def show(encoder: Any, target: str) -> None:
     for one in encoder.features_:
         for z, text in enumerate(one.descriptions(encoder.classes_.tolist())):
             made.add_row(one.name if z == 0 else "", f"z{z}", text)
-    printing.print_table(made)
+    output.print_table(made)
+
+
+@click.command()
+@click.argument("model", type=PATH)
+@click.argument("rows")
+@written("--out", TABLES, "ROWS with their groups, .csv or .parquet.", required=True)
+@option("--seed", Whole(min=0), "Of a random mechanism; without it every call draws anew.")
+@keyed
+@option(
+    "--unseen",
+    click.Choice(UNSEEN_RULES),
+    "Values never met: refused by their number, drawn as MODEL says of those, or left empty.  [default: error for a release]",
+)
+@output.escape_formulas
+def apply(
+    model: Path,
+    rows: str,
+    out: Path,
+    seed: int | None,
+    id_column: str | None,
+    key_file: Path | None,
+    unseen: Literal["error", "marginal", "suppress"] | None,
+) -> None:
+    r"""Put ROWS through MODEL: its columns are replaced by their groups; of a release nothing but the released values is written.
+
+    MODEL is a .json of infoplane encode (--model) or infoplane release (--mechanism). It is data, checked before it is used, and nothing in
+    it is run. Values that it has never met become what it says of those; how many there were is said.
+
+    \b
+    Examples:
+      infoplane datasets heart --out heart.csv
+      infoplane encode heart.csv --columns risk_factors --target outcome --out encoded.csv --model groups.json
+      infoplane apply groups.json heart.csv --out again.csv
+      infoplane apply groups.json new.csv --out new_encoded.csv
+      infoplane apply m.json new.csv --id person --key-file key --out new_released.csv
+    """
+    key = read_key(id_column, key_file)
+    mechanism = read_mechanism(model)
+    frame = read_frame(rows, () if id_column is None else (id_column,))
+    ids = None if id_column is None else frame[id_column].tolist()
+    is_release = mechanism.kind == "release"
+    made = mechanism.apply(frame, rng=seed, ids=ids, key=key, unseen=unseen or ("error" if is_release else "marginal"))
+    for name, count in mechanism.unknown(frame).items():
+        output.note(f"{name}: {counted(count, 'row')} of {len(frame):,} with values that were never met")
+    said = f": {counted(len(made), 'row')}"
+    if is_release:
+        # Other columns of the rows, the secret among them, were never part of what the release promises.
+        made = made.astype(object)
+        if len(mechanism.features) == 1 and (words := mechanism.features[0].descriptions):
+            made["stands_for"] = made.iloc[:, 0].map(dict(zip(mechanism.features[0].clusters, words, strict=True)))
+        write_released(made, out, said, key)
+    else:
+        used = list(dict.fromkeys(name for feature in mechanism.features for name in feature.columns))
+        output.write_table(in_place(frame, used, made), out, said)

@@ -1,12 +1,14 @@
 """How commands declare their options: flag, type, and its sentence in the help. What follows from the type need not be said.
 
 A number is called N or NUMBER, a default is in the help, columns are split at commas; a file that is to be written is looked at before any
-work: whether its ending is known, the place can be written to, and what it needs is installed.
+work: whether its ending is known, the place can be written to, and what it needs is installed. Python reads ``1_0`` as 10, and the digits
+of every script: a label, or a slip of the finger, would become a number without a word. Here neither is one.
 """
 
 from __future__ import annotations
 
 import csv
+import math
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,8 +18,121 @@ import click
 
 from ..checks import extra
 from ..joint.binning import CALENDAR
-from ..view.plot import require_matplotlib
-from .numerals import Asked, Number, NumberOr, ParamType, Whole, Within
+from ..view.drawing import require_matplotlib
+
+
+def number_of(text: str) -> float:
+    """A number in ASCII and without underscores, or a ValueError."""
+    if "_" in text or not text.isascii():
+        raise ValueError(f"{text!r} is not written as a number")
+    return float(text)
+
+
+def whole_number_of(text: str) -> int:
+    """A whole number, as `number_of`."""
+    number_of(text)
+    return int(text)
+
+
+class Parsed(click.ParamType):  # type: ignore[type-arg]  # click says what one converts to since 8.4 only
+    """A value of an option that is more than click's own types."""
+
+
+Asked = click.Parameter | None
+Within = click.Context | None
+
+
+class Number(click.types.FloatParamType):
+    """A number, from ``least`` on, as an option's type."""
+
+    def __init__(self, least: float = -math.inf) -> None:
+        self.least = least
+
+    def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
+        """The text as a number; what is one already stays."""
+        found = super().convert(_plain(self, value, param, ctx), param, ctx)
+        return _at_least(self.least, found, self, param, ctx)
+
+
+class Whole(click.IntRange):
+    """A whole number, from ``min`` on."""
+
+    def convert(self, value: Any, param: Asked, ctx: Within) -> Any:
+        """The text as a whole number; what is one already stays."""
+        return super().convert(_plain(self, value, param, ctx), param, ctx)
+
+
+def _plain(kind: click.ParamType[Any], value: Any, param: Asked, ctx: Within) -> Any:
+    if isinstance(value, str) and ("_" in value or not value.isascii()):
+        kind.fail(f"{value!r} is not a number; write it in digits, without underscores.", param, ctx)
+    return value
+
+
+class Numbers(Parsed):
+    """Numbers separated by commas, each from ``least`` on."""
+
+    name = "NUMBERS"
+
+    def __init__(self, count: int | None = None, least: float = -math.inf) -> None:
+        self.count, self.least = count, least
+
+    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[float, ...]:
+        """Each part as a number."""
+        if isinstance(value, tuple):
+            return value
+        parts = (_finite(part, self, param, ctx) for part in str(value).split(","))
+        numbers = tuple(_at_least(self.least, part, self, param, ctx) for part in parts)
+        if self.count is not None and len(numbers) != self.count:
+            self.fail(f"expected {self.count} numbers separated by commas, found {value!r}.", param, ctx)
+        return numbers
+
+
+class Grid(Parsed):
+    """LOW:HIGH:COUNT, a geometric grid."""
+
+    name = "LOW:HIGH:COUNT"
+
+    def convert(self, value: Any, param: Asked, ctx: Within) -> tuple[float, float, int]:
+        """The two ends and the number of points."""
+        if isinstance(value, tuple):
+            return value
+        parts = str(value).split(":")
+        if len(parts) != 3:
+            self.fail(f"expected LOW:HIGH:COUNT such as 0.1:1:16, found {value!r}.", param, ctx)
+        low, high = (_finite(part, self, param, ctx) for part in parts[:2])
+        if not 0.0 < low <= high:
+            self.fail(f"expected 0 < LOW <= HIGH, found LOW = {low:g} and HIGH = {high:g}.", param, ctx)
+        if not (parts[2].strip().isdecimal() and parts[2].isascii()) or int(parts[2]) < 1:
+            self.fail(f"COUNT must be a positive whole number, found {parts[2]!r}.", param, ctx)
+        return low, high, int(parts[2])
+
+
+class NumberOr(Parsed):
+    """A number, or one of some words."""
+
+    def __init__(self, words: tuple[str, ...]) -> None:
+        self.words, self.name = words, "|".join((*words, "NUMBER"))
+
+    def convert(self, value: Any, param: Asked, ctx: Within) -> float | str:
+        """The word as it is, anything else as a number."""
+        return value if value in self.words else _finite(str(value), self, param, ctx)
+
+
+def _at_least(least: float, number: float, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:
+    if number < least:
+        kind.fail(f"expected {least:g} or more, found {number:g}.", param, ctx)
+    return number
+
+
+def _finite(text: str, kind: click.ParamType[Any], param: Asked, ctx: Within) -> float:
+    try:
+        number = number_of(text)
+    except ValueError:
+        number = math.nan
+    if not math.isfinite(number):
+        kind.fail(f"expected a finite number, found {text!r}.", param, ctx)
+    return number
+
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decorator = Callable[[F], F]
@@ -68,7 +183,12 @@ def flag_of(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-class ColumnNames(ParamType[tuple[str, ...]]):
+def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+    """The named options, taken out of a command's other options."""
+    return {name: options.pop(name) for name in names}
+
+
+class ColumnNames(Parsed):
     """Names separated by commas; a name that contains a comma is put in double quotes."""
 
     name = "COLS"

@@ -1,37 +1,63 @@
-"""The options that several commands share: the problem, the solver, the runs, the proof.
+"""The options that several commands share: the problem, the solver, the runs, the proof, and solvers of the user's own.
 
 Problems are read from the records of their families (`problem.FAMILIES`). A solver's own options, such as ``--penalty``, are read from
 the fields of its class, with their types and the help of its docstring. Both are declared there, once.
+
+``--plugin``: ``module``, ``file.py``: whatever registers its solvers by itself (`infoplane.register`); ``module:Name``, ``file.py:Name``: a
+subclass of `infoplane.Solver` that is registered here. What is named is run, and nothing else is: no store and no data file says what to
+import.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import math
+import os
 import re
+import sys
+import warnings
 from collections.abc import Callable
 from functools import partial
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 import click
 import numpy as np
 
 from ..certificate.certificate import Limits
+from ..datasets import paper_uniform
 from ..errors import InvalidOptionError
 from ..formatting import did_you_mean
 from ..information import Array
-from ..options import RunOptions, parameters_of
 from ..problem import FAMILIES, NOTATIONS, Family, MarkovLagrangian, ProblemFamily
 from ..runtime.threads import VARIABLE, limited_to
+from ..solve import solve
 from ..solvers.base import Solver
-from ..solvers.proving import NO_PROOF, ProofOptions
-from ..solvers.registry import SOLVERS
+from ..solvers.job import NO_PROOF, ProofOptions, RunOptions, parameters_of
+from ..solvers.registry import SOLVERS, register
 from ..solvers.shared.starts import KINDS
-from .flags import COUNT, Decorator, flag_of, option, several
-from .numerals import Asked, Grid, Number, NumberOr, Numbers, ParamType, Whole, Within
+from .exit_codes import Interruption
+from .flags import (
+    COUNT,
+    Asked,
+    Decorator,
+    Grid,
+    Number,
+    NumberOr,
+    Numbers,
+    Parsed,
+    Whole,
+    Within,
+    flag_of,
+    option,
+    several,
+    taken,
+)
 
 
-class SolverName(ParamType[str]):
+class SolverName(Parsed):
     """The name of a solver, one of those that are registered by then: ``--plugin`` may have added some."""
 
     name = "NAME"
@@ -46,7 +72,7 @@ class SolverName(ParamType[str]):
         return str(value)
 
 
-class SolverNames(ParamType[tuple[str, ...]]):
+class SolverNames(Parsed):
     """Names of solvers, separated by commas."""
 
     name = "NAME,..."
@@ -131,11 +157,6 @@ family_of_problems = several(
 )
 
 
-def taken(options: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
-    """The named options, taken out of a command's other options."""
-    return {name: options.pop(name) for name in names}
-
-
 USUAL = {"gamma": 0.2, "beta": 3.5}
 """Parameters that an error gives as an example; the help has the same ones."""
 
@@ -154,6 +175,12 @@ def make_problem(name: str, given: dict[str, Any]) -> MarkovLagrangian:
             such = f", such as {flag_of(key)} {USUAL[key]}" if key in USUAL else ""
             raise click.UsageError(f"--problem {name} needs {flag_of(key)}{such}.")
     return MarkovLagrangian(*given["rho"]) if family.parameter is None else family(**given)
+
+
+def check_both(keep: tuple[str, ...], hide: tuple[str, ...]) -> None:
+    """A usage error if there is something to keep and nothing to hide, or the other way round."""
+    if bool(keep) != bool(hide):
+        raise click.UsageError("--keep and --hide go together: columns to keep, and columns to hide.")
 
 
 def make_family(
@@ -357,9 +384,26 @@ certify = several(
 )
 
 
+def proof_limits(options: dict[str, Any]) -> dict[str, Any]:
+    """The limits of a proof that were given."""
+    return {name: options[name] for name in PROOF_LIMITS if options[name] is not None}
+
+
 def make_proof(gap: float | None, options: dict[str, Any]) -> ProofOptions:
     """What ``--certify`` asks for; with it the limits are taken out of a solver's options."""
     return NO_PROOF if gap is None else ProofOptions(gap, **taken(options, tuple(PROOF_LIMITS)))
+
+
+def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
+    """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
+    for solver in dict.fromkeys(solvers):
+        if solver is None:
+            continue
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
+        # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
+        interruption.check()
 
 
 def _use_threads(context: click.Context, _parameter: click.Parameter, value: int | None) -> None:
@@ -374,4 +418,70 @@ threads = option(
     f"Threads  [default: {VARIABLE}, else the cores that this process may use; a container's quota counts]",
     expose_value=False,
     callback=_use_threads,
+)
+
+
+def _load(_context: click.Context, parameter: click.Parameter, values: tuple[str, ...]) -> None:
+    for value in values:
+        where, name = _parted(value)
+        if not where or name == "":
+            raise click.BadParameter(
+                f"expected MODULE, FILE.py, MODULE:NAME or FILE.py:NAME, found {value!r}.", param=parameter
+            )
+        try:
+            module = _imported(where)
+            if name is not None:
+                register(getattr(module, name))
+        except Exception as error:  # it is the user's code: whatever it raises
+            said = f"{type(error).__name__}: {error}".rstrip(": ").rstrip(".")
+            raise click.BadParameter(f"{value!r} cannot be loaded: {said}.", param=parameter) from error
+        if name is None and not any(_comes_from(module, type(solver)) for solver in SOLVERS.values()):
+            raise click.BadParameter(
+                f"{value!r} has registered no solver of its own: let it call infoplane.register, or name the class, {where}:NAME.",
+                param=parameter,
+            )
+
+
+def _parted(value: str) -> tuple[str, str | None]:
+    """The module or file, and the name of a class, None if none is given; a colon may be part of a path."""
+    if value.endswith(".py"):
+        return value, None
+    where, colon, name = value.rpartition(":")
+    return (where, name) if colon else (value, None)
+
+
+def _imported(where: str) -> ModuleType:
+    """The module; a file by the name that it has without its ending, so that processes started from here can import it too."""
+    if not where.endswith(".py"):
+        _find_in(os.getcwd())  # as python -m does: a module beside the data is found
+        return import_module(where)
+    path = Path(where).resolve(strict=True)
+    _find_in(str(path.parent))
+    module = import_module(path.stem)
+    if Path(module.__file__ or "").resolve() != path:
+        raise ImportError(f"{path.stem} is the name of another module, {module.__file__}; rename the file")
+    return module
+
+
+def _find_in(folder: str) -> None:
+    if folder not in sys.path:
+        sys.path.insert(0, folder)
+
+
+def _comes_from(module: ModuleType, cls: type[Any]) -> bool:
+    """Whether a solver's class is one of the module's, defined in it or brought by it, and none of infoplane's."""
+    ours = __package__.partition(".")[0]
+    inside = f"{cls.__module__}.".startswith(f"{module.__name__}.")
+    return inside or (getattr(module, cls.__name__, None) is cls and cls.__module__.partition(".")[0] != ours)
+
+
+plugin = option(
+    "--plugin",
+    str,
+    "Solvers of your own: Python that registers them, or a subclass of infoplane.Solver. Their names are then known.",
+    multiple=True,
+    is_eager=True,
+    expose_value=False,
+    callback=_load,
+    metavar="MODULE|FILE.py[:NAME]",
 )

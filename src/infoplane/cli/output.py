@@ -1,4 +1,7 @@
-"""What commands write, and the JSON that they print: records of joints and problems; tables, encoders and pages as files.
+"""What commands say and write: results on stdout, everything else on stderr, tables, encoders and pages as files.
+
+Labels, headers and names of files come from elsewhere, and may hold characters that clear a screen or rename a window. Text is
+printed here, and in errors (`app`), always through `formatting.shown_lines`.
 
 A cell that begins with ``=``, ``+``, ``-`` or ``@``, or with a tab or a carriage return, is a formula to a spreadsheet, whoever wrote it
 into the data. Labels are written as they are, since they must come back as they were (an escaped label is another label); a line on
@@ -7,36 +10,128 @@ stderr says that there are such cells, and with ``--escape-formulas`` each has a
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..datasets import paper_uniform
-from ..formatting import counted
-from ..frontier.frontier import Frontier
+from ..formatting import counted, shown_lines
 from ..information import bits
-from ..solve import solve
-from ..storage.files import write_whole
-from ..task_problem import TaskLagrangian
-from .printing import note
+from ..storage.files import to_json, whole_file
 
 if TYPE_CHECKING:
     import pandas as pd
 
+    from ..frontier.frontier import Frontier
     from ..joint.joint import Joint
-    from ..problem import MarkovLagrangian
-    from ..sampling.denoising import Denoising
-    from ..solution import Solution
-    from ..solvers.base import Solver
-    from .exit_codes import Interruption
+
+
+def say(text: str) -> None:
+    """A line on stdout."""
+    click.echo(shown_lines(text))
+
+
+def note(text: str) -> None:
+    """A line on stderr."""
+    click.echo(shown_lines(text), err=True)
+
+
+def print_json(value: dict[str, Any]) -> None:
+    """Print one JSON object, and nothing else, on stdout."""
+    say(json.dumps(to_json(value), allow_nan=False))
+
+
+@dataclass
+class TextTable:
+    """Columns hold numbers, aligned to the right and never broken, unless named in ``left``."""
+
+    title: str
+    columns: Sequence[str]
+    left: Sequence[str] = ()
+    headed: bool = True
+    rows: list[tuple[str, ...]] = field(default_factory=list)
+    ends: set[int] = field(default_factory=set)
+    """Rows with a line below them."""
+
+    def add_row(self, *cells: str, end_section: bool = False) -> None:
+        """One more row."""
+        self.rows.append(cells)
+        if end_section:
+            self.ends.add(len(self.rows) - 1)
+
+    def drawn(self, without: Sequence[str] = ()) -> Any:
+        """As rich prints it, in words that cannot command a terminal."""
+        from rich import box
+        from rich.table import Table
+
+        kept = [at for at, name in enumerate(self.columns) if name not in without]
+        style = {"box": box.SIMPLE_HEAD, "title_justify": "left", "title_style": "bold", "pad_edge": False}
+        made = Table(title=shown_lines(self.title), show_header=self.headed, **style)  # type: ignore[arg-type]
+        for name in (self.columns[at] for at in kept):
+            justify: Any = "left" if name in self.left else "right"
+            made.add_column(shown_lines(name), justify=justify, no_wrap=name not in self.left)
+        for number, row in enumerate(self.rows):
+            made.add_row(*(shown_lines(row[at]) for at in kept), end_section=number in self.ends)
+        return made
+
+
+def print_table(made: TextTable, expendable: Sequence[str] = ()) -> None:
+    """Print a table; on a narrow terminal without those of the ``expendable`` columns that there is no room for, the first of them first.
+
+    Numbers are never shortened: a column is there whole, or it is not, and a line below says which are missing. Labels of the data are
+    never read as markup, and a pipe gets 120 columns unless COLUMNS says how many.
+    """
+    from rich.console import Console
+    from rich.measure import Measurement
+
+    out = Console(markup=False, highlight=False, emoji=False)
+    if not out.is_terminal and "COLUMNS" not in os.environ:
+        out.width = 120
+    anything = out.options.update(max_width=10_000)
+    for count in range(len(expendable) + 1):
+        table = made.drawn(expendable[:count])
+        if Measurement.get(out, anything, table).maximum <= out.width:
+            break
+    out.print(table)
+    if count:
+        dropped = ", ".join(name.split("\n")[0] for name in expendable[:count])
+        out.print(f"not shown for want of room: {dropped}; --json has all", style="dim")
+
+
+def print_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
+    """What each is, and its value, line by line."""
+    print_table(TextTable(title, ("", " "), left=("", " "), headed=False, rows=list(facts)))
+
+
+@contextmanager
+def one_line_warnings() -> Iterator[None]:
+    """Warnings on stderr: the first of each category in one line, and at the end how many more there were."""
+    told: dict[type[Warning], int] = {}
+
+    def show(message: Warning | str, category: type[Warning], *_place: Any, **_more: Any) -> None:
+        told[category] = told.get(category, 0) + 1
+        if told[category] == 1:
+            note(f"Warning: {message}")
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", UserWarning)
+        warnings.showwarning = show
+        yield
+    for category, count in told.items():
+        if count > 1:
+            note(f"Warning: {count - 1} more {'was' if count == 2 else 'were'} like it ({category.__name__}).")
 
 
 def joint_record(joint: Joint) -> dict[str, Any]:
     """The alphabets, so that rows and columns of an encoder can be read; I(X;Y), and how much of it the sample size explains."""
-    expected = joint.expected_information
+    expected, made = joint.expected_information, joint.denoising
     return {
         "x_names": joint.x_names,
         "y_names": joint.y_names,
@@ -46,32 +141,14 @@ def joint_record(joint: Joint) -> dict[str, Any]:
         "records": joint.records,
         "expected_ixy_bits": None if expected is None else bits(expected),
         "caution": joint.caution,
-        "denoised": None if joint.denoising is None else denoising_record(joint.denoising),
-    }
-
-
-def denoising_record(made: Denoising) -> dict[str, Any]:
-    """How the joint was denoised, and every number of groups that was tried."""
-    return {
-        "how": made.how,
-        "groups": made.groups,
-        "gain_nats": made.gain,
-        "curve": made.to_frame().to_dict("records"),
-    }
-
-
-def problem_record(problem: MarkovLagrangian) -> dict[str, Any]:
-    """Family, parameter and the three coefficients."""
-    if isinstance(problem, TaskLagrangian):
-        weights = {"gamma": problem.price, "keep": problem.keep, "hide": problem.hide}
-        return {"family": problem.family, "parameter": problem.parameter, **weights}
-    rho_z, rho_zx, rho_zy = problem.rho
-    return {
-        "family": problem.family,
-        "parameter": problem.parameter,
-        "rho_z": rho_z,
-        "rho_zx": rho_zx,
-        "rho_zy": rho_zy,
+        "denoised": None
+        if made is None
+        else {
+            "how": made.how,
+            "groups": made.groups,
+            "gain_nats": made.gain,
+            "curve": made.to_frame().to_dict("records"),
+        },
     }
 
 
@@ -83,40 +160,43 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 # -- files -------------------------------------------------------------------------------------------------------------
 
 
-def write_page(page: bytes, path: Path) -> None:
-    """An HTML page, whole or not at all, which is said."""
-    write_whole(path, lambda file: file.write(page))
-    note(f"wrote {path}")
-
-
-def write_table(frame: Any, path: Path, said: str = "") -> None:
-    """A .csv or .parquet, whole or not at all, which is said with what more there is to say."""
-    if path.suffix.lower() == ".parquet":
-        write_whole(path, frame.to_parquet)
-    else:
-        write_csv(frame, path)
-    note(f"wrote {path}{said}")
-
-
-def write_frontier(frontier: Frontier, path: Path, said: str = "") -> None:
-    """One row per run, or an .npz with everything."""
-    if path.suffix.lower() == ".npz":
-        frontier.save(path)
+def write(path: Path | None, how: Callable[[Path], Any], said: str = "") -> None:
+    """A file, if one was asked for, which is said with what more there is to say."""
+    if path is not None:
+        how(path)
         note(f"wrote {path}{said}")
-    else:
+
+
+def write_page(path: Path | None, page: Callable[[], bytes]) -> None:
+    """An HTML page, made if it was asked for, whole or not at all."""
+
+    def whole(path: Path) -> None:
+        with whole_file(path) as file:
+            file.write(page())
+
+    write(path, whole)
+
+
+def write_table(frame: Any, path: Path | None, said: str = "") -> None:
+    """A .csv or .parquet, whole or not at all."""
+
+    def whole(path: Path) -> None:
+        if path.suffix.lower() == ".parquet":
+            with whole_file(path) as file:
+                frame.to_parquet(file)
+        else:
+            write_csv(frame, path)
+
+    write(path, whole, said)
+
+
+def write_frontier(frontier: Frontier, path: Path | None, said: str = "") -> None:
+    """One row per run, or an .npz with everything."""
+    if path is not None and path.suffix.lower() == ".npz":
+        write(path, frontier.save, said)
+    elif path is not None:
         frame = frontier.to_frame()
         write_table(frame if path.suffix.lower() == ".parquet" else frame.reset_index(), path, said)
-
-
-def write_solution(found: Solution, out: Path | None, labels: Path | None) -> None:
-    """The files of ``solve`` that were asked for: the encoder, one row per x or as `Frontier.load` reads it, and the cluster of every x."""
-    if out is not None and out.suffix.lower() == ".npz":
-        write_frontier(Frontier(found.joint, [found]), out)
-    elif out is not None:
-        write_table(found.encoder_frame().reset_index(), out)
-    if labels is not None:
-        name = next(name for name in ("cluster", "z", "word") if name not in found.joint.x_names)
-        write_table(found.labels().rename(name).reset_index(), labels)
 
 
 _ESCAPE = f"{__name__}.escape"
@@ -160,7 +240,8 @@ def write_csv(table: Any, path: Path) -> None:
         if kind.kind not in "biufc":
             table.isetitem(place, [checked(cell) for cell in table.iloc[:, place]])
     text = table.to_csv(index=False).encode("utf-8", "backslashreplace")
-    write_whole(path, lambda file: file.write(text))
+    with whole_file(path) as file:
+        file.write(text)
     if found and not escape:
         note(
             f"Warning: a spreadsheet would run {counted(found, 'cell')} of {path} as a formula, since the text begins with =, +, - or @. "
@@ -168,18 +249,3 @@ def write_csv(table: Any, path: Path) -> None:
         )
     elif found:
         note(f"{path}: {counted(found, 'cell')} that a spreadsheet would run as a formula got an apostrophe in front.")
-
-
-# -- while it runs -----------------------------------------------------------------------------------------------------
-
-
-def prepare(problem: MarkovLagrangian, interruption: Interruption, *solvers: Solver | None) -> None:
-    """Compile or load the kernels that solvers need, so that the seconds of their runs do not include it; None stands for no solver."""
-    for solver in dict.fromkeys(solvers):
-        if solver is None:
-            continue
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            solve(paper_uniform(), problem, solver, starts=1, max_iter=1, rng=0)
-        # Within solve() Ctrl-C ends a run, which is then returned; here it ends the command.
-        interruption.check()

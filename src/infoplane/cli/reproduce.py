@@ -26,8 +26,8 @@ from infoplane_paper import (
 from ..problem import bottleneck
 from ..solvers.splitting.solver import DouglasRachford
 from ..sweep.progress import drawn
-from ..view.plot import require_matplotlib
-from . import output, printing
+from ..view.drawing import require_matplotlib
+from . import options, output
 from .exit_codes import Interruption, interruptible
 from .flags import PATH, made_directory, option, switch
 
@@ -70,34 +70,34 @@ def reproduce(context: click.Context, /, figures: tuple[str, ...], quick: bool, 
     if rendered:
         if not (out / "findings.json").is_file():
             raise click.UsageError(f"--render: {out} has no findings.json; run infoplane reproduce --out {out} first.")
-        printing.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
+        output.say(f"{count_words(render(chosen, out))}; wrote {out / 'report.md'} and {out / 'report.html'}.")
         return
     reproduction = Reproduction(chosen, QUICK if quick else FULL, out / "runs")
     began = time.perf_counter()
     jobs = reproduction.jobs()
     left = [job for job in jobs if not job.done]
     if len(left) < len(jobs):
-        printing.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
+        output.note(f"{len(jobs) - len(left)} of {len(jobs)} pieces are done already, in {out / 'runs'}.")
     with interruptible() as interruption:
         try:
             _work(reproduction, left, interruption, quick)
         except KeyboardInterrupt:
             done = sum(job.done for job in reproduction.jobs())
             again = shlex.join(["infoplane", "reproduce", *figures, *["--quick"] * quick, "--out", str(out)])
-            printing.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
+            output.note(f"Interrupted: {done} of {len(jobs)} pieces are kept in {out / 'runs'}. To go on: {again}")
             context.exit(interruption.code)
     figures_judged = [reproduction.judged(figure) for figure in chosen]
     for judged in figures_judged:
         write_figure(judged, out)
     write_report(figures_judged, reproduction.scale, out)
-    made = printing.TextTable(
+    made = output.TextTable(
         "The paper's claims", ("figure", "the paper says", "verdict"), left=("figure", "the paper says", "verdict")
     )
     for judged in figures_judged:
         for verdict in judged.verdicts:
             made.add_row(judged.figure.name, verdict.claim.text, outcome(verdict)[0].value)
-    printing.print_table(made)
-    printing.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
+    output.print_table(made)
+    output.say(f"wrote {out / 'report.html'} and {out / 'report.md'}; {time.perf_counter() - began:.0f} s in all.")
 
 
 def _work(reproduction: Reproduction, left: list[Job], interruption: Interruption, quick: bool) -> None:
@@ -105,7 +105,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
     if not left:
         return
     for step in ("gradient", "majorise"):
-        output.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
+        options.prepare(bottleneck(0.2), interruption, DouglasRachford("ib-1", step=step))
     if not quick:
         with _bar(len(left), "timing samples") as tell:
             seconds = 0.0
@@ -113,7 +113,7 @@ def _work(reproduction: Reproduction, left: list[Job], interruption: Interruptio
                 interruption.check()
                 seconds += job.piece.estimate()
                 tell(job)
-        printing.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
+        output.note(f"{len(left)} pieces to run: about {duration(seconds)}, estimated from timed samples.")
     with _bar(len(left), "reproduce") as tell:
         for job in reproduction.work(left, interruption.check):
             tell(job)

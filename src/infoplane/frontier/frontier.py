@@ -9,15 +9,15 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
-from .. import markup
 from ..checks import cap_in_nats, check_one_of
 from ..errors import InvalidOptionError, MissingExtraError
-from ..formatting import SHOWN_ROWS, counted, rounded
+from ..formatting import SHOWN_ROWS, counted, html_image, html_note, html_page, html_table, rounded
 from ..information import Array, bits
 from ..joint.joint import Joint
-from ..options import RunOptions
+from ..results import best_of
 from ..sampling.held_out import chance_of
-from ..solution import Solution, best_of
+from ..solution import Solution
+from ..solvers.job import RunOptions
 from .geometry import BestAnswer, Enclosure, best_answers, enclosure, hides_y, pareto_rows
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from ..solvers.base import Solver
-    from ..sweep.bands import Bands
+    from ..sweep.records import Bands
     from .knee import Suggestion
     from .transitions import Transition
 
@@ -214,17 +214,18 @@ class Frontier:
             )
             for run in shown
         ]
-        said = "".join(markup.note(f"Caution: {one}") for one in self.cautions)
+        said = "".join(html_note(f"Caution: {one}") for one in self.cautions)
         if len(shown) < len(best):
-            said += markup.note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
+            said += html_note(f"{len(shown)} of {counted(len(best), 'parameter')} shown; best() has all.")
         if not self.complete:
-            said += markup.note("Interrupted: only the parameters that were finished are here.")
+            said += html_note("Interrupted: only the parameters that were finished are here.")
         drawn = ""
         with suppress(MissingExtraError):  # no picture without matplotlib
-            from ..view.plot import picture, plot_plane
+            from ..view.drawing import picture
+            from ..view.plot import plot_plane
 
-            drawn = markup.image(picture(plot_plane(self)), "information plane") if self.runs else ""
-        return markup.page(repr(self), drawn, markup.table(header, rows, left=("status",)), said)
+            drawn = html_image(picture(plot_plane(self)), "information plane") if self.runs else ""
+        return html_page(repr(self), drawn, html_table(header, rows, left=("status",)), said)
 
     def at(
         self,
@@ -291,8 +292,8 @@ class Frontier:
     ) -> Bands:
         """Between which values the *population's* frontier lies, as the joint's records tell; `enclosure` is about their table.
 
-        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/bands.py`). For bottlenecks of joints made
-        of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
+        A jackknife: ten sweeps over the same gammas, each without a tenth of the records (`sweep/records.py`). For bottlenecks of joints
+        made of records, 12 or more per letter of X; fewer are refused. Pass what it returns to `plot`: ``f.plot(bands=f.bands())``.
 
         Parameters
         ----------
@@ -313,7 +314,7 @@ class Frontier:
         >>> bool((found.low_bits < found.high_bits).all()), list(found.to_frame())
         (True, ['ixz_bits', 'iyz_bits', 'iyz_centre_bits', 'iyz_low_bits', 'iyz_high_bits'])
         """
-        from ..sweep.bands import bands
+        from ..sweep.records import bands
 
         return bands(self, confidence=confidence, rng=rng, store=store, **options)
 
@@ -340,7 +341,7 @@ class Frontier:
         >>> f.place(["u", "v", "u"])[["ixz_bits", "epsilon_bits"]].round(4).values.tolist()
         [[0.9183, 0.001]]
         """
-        from ..solvers.proving import ProofOptions
+        from ..solvers.job import ProofOptions
         from ..systems.efficiency import known, place
         from ..systems.given import read_systems
 
@@ -363,7 +364,7 @@ class Frontier:
             With ``"beta"`` its sentences speak of beta = 1/gamma.
         by
             ``"held-out"``: five sweeps over the same parameters, each without a fifth of the records, on which its encoders are judged
-            (`sweep/choosing.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
+            (`sweep/records.py`); what it returns then has ``parameter``, ``row`` and the whole ``curve``. ``"knee"``: the point that lies
             furthest from the chord, for which nothing is solved (`frontier/knee.py`). By default ``"held-out"`` where the joint is made of
             records, 10 at least, and the problem is no funnel, or ``max_iyz`` is given. Neither suggests a knee where the records support
             no difference between letters.
@@ -382,7 +383,7 @@ class Frontier:
         (True, 3, False)
         """
         from ..sampling.held_out import has_parts
-        from ..sweep.choosing import chosen
+        from ..sweep.records import chosen
         from .knee import suggest
 
         check_one_of("by", by, ("held-out", "knee", None))
@@ -412,7 +413,7 @@ class Frontier:
         With ``traces``, the runs that kept a trace (of a sweep, the best of each parameter and solver) show how they converged. With
         ``notation="beta"`` bottlenecks are called by beta = 1/gamma.
         """
-        from ..view.report import write_report
+        from ..view.report.page import write_report
 
         write_report(self, path, title=title, traces=traces, notation=notation)
 

@@ -30,14 +30,12 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import NATS_PER_BIT, Array, entropy, mutual_information
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.common.numerics import UNIT
-from ..posterior.form import dobrushin
-from ..posterior.letters import Letters
+from ..posterior.form import Letters, dobrushin
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel, siblings
-from ..results import Result
-from ..solution import TIE, Solution
-from ..status import STATIONARY_TOL, Residuals, Status, judge
+from ..results import STATIONARY_TOL, TIE, Residuals, Result, Status, judge
+from ..solution import Solution
 
 if TYPE_CHECKING:
     import pandas as pd

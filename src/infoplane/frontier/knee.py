@@ -12,7 +12,7 @@ gamma (or of its multiple), and where that has a kink I(X;Z) jumps. A gap has on
 log gamma as in the gaps on both sides.
 
 A curve has the same shape whether it shows information or noise. Of a joint made of records, no knee is suggested if the records support no
-difference between letters; which parameter held-out records prefer is found in `sweep/choosing.py`.
+difference between letters; which parameter held-out records prefer is found in `sweep/records.py`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ import numpy as np
 from ..encoder.encoder import SAME_POSTERIOR, SMALLEST_MASS, distinct_clusters
 from ..formatting import counted
 from ..information import PlanePoint, bits
-from ..joint.tables import LARGEST_TABLE
-from ..problem import Notation, lagrangian, named_family
+from ..joint.tables import LARGEST_TABLE, dense
+from ..problem import Notation, lagrangian
 from ..sampling.denoising import CONSTANT, fit
 from .geometry import pareto_rows
 from .transitions import Transition
@@ -107,7 +107,7 @@ def suggest(
     joint: Joint, best: Sequence[BestAnswer], hides_y: bool, caution: str | None, notation: str = "gamma"
 ) -> Suggestion:
     """Look along the best answers of a frontier; see `Frontier.suggest`."""
-    written = (named_family(best[0].run.problem) if best else lagrangian).notation(notation)
+    written = (best[0].run.problem.record if best else lagrangian).notation(notation)
     knee, about_knee = _knee(best, hides_y, written)
     noise = not hides_y and _is_noise(joint)
     if noise:
@@ -133,7 +133,7 @@ def _is_noise(joint: Joint) -> bool:
         return joint.denoising.how == CONSTANT
     if joint.counts is None or math.prod(joint.shape) > LARGEST_TABLE:
         return False
-    return fit(joint.counts if isinstance(joint.counts, np.ndarray) else joint.counts.toarray()).how == CONSTANT
+    return fit(dense(joint.counts)).how == CONSTANT
 
 
 def _knee(best: Sequence[BestAnswer], hides_y: bool, written: Notation) -> tuple[Knee | None, str]:

@@ -23,16 +23,14 @@ from ..certificate.funnel.leakage import CappedFunnel, capped_curve, first_progr
 from ..certificate.funnel.privacy import MAX_BASES, private_encoder, private_release
 from ..checks import cap_in_nats, listed
 from ..information import Array
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
-from ..options import Seed
+from ..joint.joint import Joint, Support, check_joint
 from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import checked_confidence
-from ..solvers.job import Job
+from ..solvers.job import Job, Seed
 from ..solvers.shared.fallback import default_encoder
 from .confident import PATH, ConfidentFunnel, confident_funnel, halves, path_of
 

@@ -23,21 +23,20 @@ from ..certificate.funnel.allowed import Caps, lift_caps
 from ..certificate.funnel.constrained import ConstrainedFunnel
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.release import Terms, best_release, largest_terms_leakage, lifts, simple_upper_bound
-from ..certificate.tasks.edges import MOST_LETTERS
+from ..certificate.tasks.columns import MOST_LETTERS
 from ..checks import cap_in_nats, check_flag, listed, positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..information import Array, bits, plane_point
-from ..joint.joint import Joint, check_joint
-from ..joint.labels import aligned
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
+from ..joint.tables import aligned
 from ..joint.task_joint import TaskJoint
 from ..posterior.task_form import TaskForm
 from ..problem import MarkovLagrangian, funnel
+from ..results import Residuals, Run, proven
 from ..runtime.budget import Budget
 from ..runtime.threads import attended, one_blas_thread
-from ..solution import Run, finished
-from ..status import Residuals, proven
+from ..solution import finished
 from ..task_problem import TaskLagrangian
 from .confident import ConfidentFunnel
 from .leakage import MAX_SECONDS, funnel_at_leakage
@@ -147,7 +146,7 @@ class Release(ConstrainedFunnel):
 
         It holds the shares of the table: for a reviewer, not for publication.
         """
-        from ..storage.release_file import save_release
+        from ..storage.archive import save_release
 
         save_release(self, path)
 

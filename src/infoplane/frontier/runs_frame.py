@@ -13,7 +13,6 @@ from pandas.api.types import is_float_dtype
 
 from ..formatting import rounded
 from ..information import bits
-from ..problem import named_family
 from ..solution import Solution
 
 WANTED = ("parameter", "loss_nats", "isz_bits", "iuz_bits", "ixz_bits", "iyz_bits", "clusters", "status", "gap_nats")
@@ -60,11 +59,11 @@ class RunsFrame(pd.DataFrame):
 
 def runs_frame(numbered: Sequence[tuple[int, Solution]]) -> RunsFrame:
     """One row per run, each with its number: see `Frontier.to_frame`."""
-    in_gamma = any(named_family(run.problem).parameter == "gamma" for _, run in numbered)
+    in_gamma = any(run.problem.record.parameter == "gamma" for _, run in numbered)
     rows = [
         {
             "parameter": run.parameter,
-            **({"beta": named_family(run.problem).notation("beta").of(run.parameter)} if in_gamma else {}),
+            **({"beta": run.problem.record.notation("beta").of(run.parameter)} if in_gamma else {}),
             "start": run.start,
             "solver": run.solver,
             "loss_nats": run.loss,

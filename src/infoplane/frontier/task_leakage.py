@@ -18,29 +18,26 @@ import numpy as np
 
 from ..certificate.certificate import Limits
 from ..certificate.funnel.constrained import ConstrainedFunnel
-from ..certificate.tasks.challenge import TaskOutcome
-from ..certificate.tasks.columns import generate_columns
-from ..certificate.tasks.edges import MOST_LETTERS, generate, seeded
-from ..certificate.tasks.private import PrivateRelease
-from ..certificate.tasks.private_columns import private_columns, private_posteriors
+from ..certificate.tasks.columns import MOST_LETTERS, TaskOutcome, generate, generate_columns, seeded
+from ..certificate.tasks.private import PrivateRelease, private_columns, private_posteriors
 from ..checks import cap_in_nats, listed, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, bits
-from ..joint.joint import Joint
+from ..joint.joint import Joint, Support
 from ..joint.mixing import target_informations
-from ..joint.support import Support
-from ..joint.task_joint import TaskJoint, as_joint
+from ..joint.task_joint import TaskJoint
 from ..posterior.task_columns import TaskColumns
 from ..posterior.task_form import TaskForm
+from ..problem import as_joint
+from ..results import Residuals, Run, Status, proven
 from ..runtime.budget import Budget, Stopped
 from ..runtime.threads import attended, one_blas_thread
 from ..sampling.leakage import LeakageBound, leakage_bound
-from ..solution import Run, finished
+from ..solution import finished
 from ..solvers.job import Job
-from ..solvers.shared.capping import merged
+from ..solvers.shared.resizing import merged
 from ..solvers.shared.starts import make_starts, seed_sequence
 from ..solvers.tasks.task_portfolio import TaskPortfolio
-from ..status import Residuals, Status, proven
 from ..task_problem import TaskLagrangian
 
 

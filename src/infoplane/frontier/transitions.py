@@ -25,14 +25,12 @@ from ..checks import positive_number, whole_number
 from ..errors import InvalidOptionError
 from ..formatting import counted
 from ..information import Array, PlanePoint, divergence, plane_point
-from ..joint.joint import check_joint
-from ..joint.support import Support
+from ..joint.joint import Support, check_joint
 from ..posterior.mixture import Mixture, climb, cover, posterior
 from ..problem import bottleneck
-from ..solution import Run
+from ..results import Run, Status
 from ..solvers.envelope import Envelope
 from ..solvers.job import Job
-from ..status import Status
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint

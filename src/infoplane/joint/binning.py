@@ -20,7 +20,7 @@ import numpy as np
 
 from ..checks import whole_number
 from ..errors import InvalidOptionError
-from .labels import MISSING
+from .tables import MISSING
 
 if TYPE_CHECKING:
     import narwhals as nw

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from ..information import Array, IntArray
-from .support import Support
+from .joint import Support
 
 
 def grouped(support: Support, groups: int) -> IntArray:

@@ -4,30 +4,58 @@ P[x, y] = p(x, y),  T[y, x] = p(y|x),  K[x, y] = p(x|y)
 
 Every constructor copies its input and refuses what is not a joint distribution. Rows and columns of zero mass are allowed:
 see `Joint.support`.
+
+A joint as solvers use it: restricted to letters of positive mass, dense or sparse; and encoders back on the full alphabet.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import sparse
 
-from .. import markup
 from ..checks import SUM_TOLERANCE
 from ..errors import InvalidJointError, InvalidOptionError
-from ..formatting import counted, rounded
-from ..information import Array, IntArray, bits, entropy, mutual_information
+from ..formatting import counted, html_facts, html_note, html_page, rounded
+from ..information import (
+    BLOCK,
+    Array,
+    IntArray,
+    bits,
+    entropy,
+    expected_information,
+    largest_expected_information,
+    mutual_information,
+)
 from .binning import bins_of
-from .conditional import joint_table, reweighted, rows_for_x
-from .labels import checked_labels, checked_names, listed, sample_cells, table_labels, tabulated
 from .mixing import MIXED, Target, is_mixed, shares, stacked, targets_of
-from .sampling import expected_information, largest_expected_information
-from .tables import checked_table, conditional, margins, sealed, smoothed, total, whole_counts
+from .tables import (
+    LARGEST_TABLE,
+    SPARSE_CELLS,
+    SPARSE_SHARE,
+    checked_labels,
+    checked_names,
+    checked_table,
+    conditional,
+    dense,
+    joint_table,
+    listed,
+    margins,
+    reweighted,
+    rows_for_x,
+    sample_cells,
+    sealed,
+    smoothed,
+    table_labels,
+    tabulated,
+    total,
+    whole_counts,
+)
 
 if TYPE_CHECKING:
     from narwhals.typing import IntoFrame
@@ -35,9 +63,9 @@ if TYPE_CHECKING:
     from ..sampling.denoising import Denoising
     from .binning import BinRule
 
-    Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
-    Labels: TypeAlias = Iterable[Hashable] | None
-    Names: TypeAlias = str | Sequence[str] | None
+Matrix: TypeAlias = ArrayLike | sparse.sparray | sparse.spmatrix
+Labels: TypeAlias = Iterable[Hashable] | None
+Names: TypeAlias = str | Sequence[str] | None
 
 MOSTLY_SAMPLING = 0.5
 """Share of I(X;Y), if independence alone would show it at this sample size, from which every display of I(X;Y) says so: from one half
@@ -54,6 +82,8 @@ class Joint:
     ----------
     p_xy : array or csr_array
         P[x, y] = p(x, y), read-only; sparse if `is_sparse`.
+    p_x, p_y : array
+        p(x) = sum_y p(x, y) and p(y) = sum_x p(x, y), read-only.
     counts : array or csr_array of int64, or None
         N[x, y], how many records have this x and this y, read-only and without what ``smoothing`` added; None unless the joint was made
         from samples, rows or whole-number counts.
@@ -73,6 +103,8 @@ class Joint:
 
     # Typed Any, as the conditionals are: the stubs cannot say that W @ (array or csr_array) is an array.
     p_xy: Any
+    p_x: Array
+    p_y: Array
     counts: Any
     denoising: Denoising | None
     x_labels: tuple[Hashable, ...]
@@ -98,8 +130,8 @@ class Joint:
             kept = checked_names(name if names is None else names, f"{name}_names")
             self.__dict__[f"{name}_names"] = kept
             self.__dict__[f"{name}_labels"] = checked_labels(labels, table.shape[axis], kept, f"{name}_labels")
-        self.__dict__["p_xy"] = sealed(table)
-        self.__dict__["counts"], self.__dict__["denoising"] = None, None
+        marginals = {"p_x": sealed(table.sum(axis=1)), "p_y": sealed(table.sum(axis=0))}
+        self.__dict__.update(p_xy=sealed(table), counts=None, denoising=None, **marginals)
 
     # -- constructors --------------------------------------------------------------------------------------------------
 
@@ -343,18 +375,6 @@ class Joint:
         return not isinstance(self.p_xy, np.ndarray)
 
     @cached_property
-    def p_x(self) -> Array:
-        """p(x) = sum_y p(x, y)."""
-        p_x: Array = sealed(self.p_xy.sum(axis=1))
-        return p_x
-
-    @cached_property
-    def p_y(self) -> Array:
-        """p(y) = sum_x p(x, y)."""
-        p_y: Array = sealed(self.p_xy.sum(axis=0))
-        return p_y
-
-    @cached_property
     def p_y_given_x(self) -> Any:
         """T[y, x] = p(y|x) = p(x, y) / p(x); p(y) where p(x) = 0. Sparse if `is_sparse`."""
         return conditional(self.p_xy, self.p_x, self.p_y)
@@ -390,7 +410,7 @@ class Joint:
     def expected_information(self) -> float | None:
         """I(X;Y) in nats that independent x and y with the same counts would show on average; None without `records`.
 
-        See `infoplane.joint.sampling`. What was added by ``smoothing`` is not counted.
+        See `infoplane.information`. What was added by ``smoothing`` is not counted.
         """
         return None if self._margins is None else expected_information(*self._margins)
 
@@ -481,8 +501,8 @@ class Joint:
             *([] if self.records is None else [("records", f"{self.records:,}")]),
             *([] if self.denoising is None else [("denoised", str(self.denoising))]),
         ]
-        said = "" if self.caution is None else markup.note(f"Caution: {self.caution}.")
-        return markup.page(f"Joint, {self.shape[0]:,} x {self.shape[1]:,}", markup.facts(rows), said)
+        said = "" if self.caution is None else html_note(f"Caution: {self.caution}.")
+        return html_page(f"Joint, {self.shape[0]:,} x {self.shape[1]:,}", html_facts(rows), said)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Joint):
@@ -552,3 +572,90 @@ def unlabelled(joint: Joint) -> Joint:
         return Joint.from_matrix(joint.p_xy)
     names = [(one.name, int(place)) for one in joint.targets for place in one.columns]
     return Joint.from_matrix(joint.p_xy, y_labels=names, y_names=joint.y_names)
+
+
+class Rows(NamedTuple):
+    """P row by row (CSR): row x has its cells at indptr[x]:indptr[x+1], in columns ``indices`` with probabilities ``data``."""
+
+    indptr: IntArray
+    indices: IntArray
+    data: Array
+
+
+class Support:
+    """A joint on its letters of positive mass, as dense C-contiguous tables or as sparse rows; `lift` leads back to all letters."""
+
+    def __init__(self, joint: Joint) -> None:
+        self.joint = joint
+        self.x, self.y = joint.support()
+        self.p_x: Array = joint.p_x[self.x]
+        self.p_y: Array = joint.p_y[self.y]
+        self.cells = len(self.p_x) * len(self.p_y)
+        self.sparse = bool(
+            joint.is_sparse and self.cells >= SPARSE_CELLS and joint.p_xy.nnz <= SPARSE_SHARE * self.cells
+        )
+
+    @cached_property
+    def P(self) -> Array:
+        """p(x, y), dense; the joint's own table, read-only, if all letters have mass."""
+        if self.cells > LARGEST_TABLE:
+            raise InvalidJointError(
+                f"this solver works on a dense table; the joint has {len(self.p_x):,} x {len(self.p_y):,} letters of positive mass, more "
+                f"than {LARGEST_TABLE:,} cells. Use the default solver or 'accelerated', which work on sparse rows, or group rare letters."
+            )
+        p_xy = dense(self.joint.p_xy)
+        if self.x.all() and self.y.all():
+            return np.ascontiguousarray(p_xy)
+        return np.ascontiguousarray(p_xy[np.ix_(self.x, self.y)])
+
+    @cached_property
+    def rows(self) -> Any:
+        """p(x, y) as a scipy.sparse CSR array."""
+        rows = sparse.csr_array(self.joint.p_xy)[self.x][:, self.y]
+        rows.sort_indices()
+        return rows
+
+    @cached_property
+    def csr(self) -> Rows:
+        """p(x, y) as the arrays that compiled code takes."""
+        rows = self.rows
+        return Rows(rows.indptr.astype(np.int64), rows.indices.astype(np.int64), rows.data.astype(float))
+
+    @cached_property
+    def T(self) -> Array:
+        """p(y|x), one row per y."""
+        return np.ascontiguousarray((self.P / self.p_x[:, None]).T)
+
+    @cached_property
+    def h_y(self) -> float:
+        """H(Y)."""
+        return entropy(self.p_y)
+
+    @cached_property
+    def K(self) -> Array:
+        """p(x|y), one column per y."""
+        return self.P / self.p_y
+
+    def lift(self, W: Array) -> Array:
+        """An encoder of the full alphabet, columns summing to one; letters of zero mass get the column p(z)."""
+        W = np.maximum(W, 0.0)
+        W /= W.sum(axis=0)
+        if W.shape[1] == self.joint.shape[0]:
+            return W
+        full = np.empty((W.shape[0], self.joint.shape[0]))
+        full[:, self.x] = W
+        p_z = W @ self.p_x
+        full[:, ~self.x] = (p_z / p_z.sum())[:, None]
+        return full
+
+    def spread(self, values: Array) -> Array:
+        """A number for each letter of X, 0 for those of zero mass."""
+        full = np.zeros(self.joint.shape[0])
+        full[self.x] = values
+        return full
+
+    def lifted(self, encoders: Sequence[Array]) -> Iterator[list[Array]]:
+        """The encoders on the full alphabet, a few at a time to save memory."""
+        step = max(1, BLOCK // max(max((W.size for W in encoders), default=1), 1))
+        for first in range(0, len(encoders), step):
+            yield [self.lift(W) for W in encoders[first : first + step]]

@@ -15,9 +15,8 @@ import numpy as np
 
 from ..information import Array
 from ..kernels.common.rows import Integers
-from ..kernels.funnel_proof.descent import descend_all
-from ..kernels.funnel_proof.growth import grow_all
-from ..kernels.funnel_proof.slot_cells import KEPT
+from ..kernels.funnel_proof.descent import descend_all, grow_all
+from ..kernels.funnel_proof.slot_bound import KEPT
 from .form import dobrushin
 
 EPS = float(np.finfo(float).eps)

@@ -32,9 +32,9 @@ import numpy as np
 from ..checks import check_callable, check_one_of, number, whole_number
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
-from ..kernels import merging as kernel
+from ..joint.joint import Joint, Support, check_joint
+from ..joint.tables import dense
+from ..kernels import partitions as kernel
 from ..problem import MarkovLagrangian, funnel
 from ..results import Result
 
@@ -142,11 +142,11 @@ class MergePath(Result):
         return rows
 
     def plot(self, ax: Axes | None = None, *, leaves: int = 60) -> Axes:
-        """The dendrogram: letters by their labels, joined at the I(Y;Z) that is lost by then, in bits; see `infoplane.view.dendrogram`.
+        """The dendrogram: letters by their labels, joined at the I(Y;Z) that is lost by then, in bits; see `infoplane.view.pictures`.
 
         Above so many ``leaves`` the last clusters of the path are the leaves, each called by its most frequent letter.
         """
-        from ..view.dendrogram import plot_merges
+        from ..view.pictures import plot_merges
 
         return plot_merges(self, ax, leaves=leaves)
 
@@ -201,7 +201,7 @@ def merge_path(
     if callback is not None:
         check_callable("callback", callback)
     a, b = (
-        number(name, weight, lambda _: True, "a finite number")
+        number(name, weight, "a finite number")
         for name, weight in (("iyz_weight", iyz_weight), ("ixz_weight", ixz_weight))
     )
     if a == b == 0:
@@ -213,9 +213,7 @@ def merge_path(
     a, b = a / scale, b / scale
     letters = np.flatnonzero(joint.p_x > 0)
     n, total = len(letters), len(letters) - 1
-    rows = joint.p_xy[letters]
-    dense = rows if isinstance(rows, np.ndarray) else rows.toarray()
-    state = kernel.singletons(dense, remember=4 * n * (n - 1) <= memory_limit)
+    state = kernel.singletons(dense(joint.p_xy[letters]), remember=4 * n * (n - 1) <= memory_limit)
 
     for first in range(0, n, BLOCK):
         kernel.open_rows(state, a, b, first, min(first + BLOCK, n))
@@ -257,7 +255,7 @@ def agglomerative_bottleneck(
     >>> path.best(deterministic_bottleneck(gamma=0.5))
     2
     """
-    gamma = number("gamma", gamma, lambda value: value >= 0.0, "a finite number, 0 or positive")
+    gamma = number("gamma", gamma, "a finite number, 0 or positive", least=0.0)
     return merge_path(joint, iyz_weight=1.0, ixz_weight=-gamma, memory_limit=memory_limit, callback=callback)
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..information import Array, entr
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.bottleneck_proof import envelope as kernel
 from ..kernels.bottleneck_proof.cell_bound import Dual
 from ..kernels.common.numerics import TINY

@@ -3,7 +3,7 @@
     L = gamma H(X) - keep H(U) + hide H(S) + sum_z p(z) f(q_z),    f(q) = keep H(T_u q) - hide H(T_s q) - gamma H(q),
 
 so that its minimum is a constant plus the lower convex envelope of f at p_x. Letters with the same p(u|x) and p(s|x) are one letter, as
-to the bottleneck (`letters`).
+to the bottleneck (`Letters`).
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from functools import cached_property
 import numpy as np
 
 from ..information import Array, IntArray, entr
+from ..joint.joint import Support
 from ..joint.mixing import roles
-from ..joint.support import Support
 from ..kernels.task_proof.descents import descend
 from ..task_problem import TaskLagrangian
-from .form import dobrushin
-from .letters import Letters
+from .form import Letters, dobrushin
 
 TINY = 1e-300
 """The least probability whose logarithm is taken."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
@@ -21,12 +22,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from .compiling import clock
+from .compiling import compiled_for
 
 if TYPE_CHECKING:
     from .threads import Watch
 
-Result = TypeVar("Result")
+Outcome = TypeVar("Outcome")
 
 LOOK = 0.05
 """Seconds for which a thread sleeps that waits for another: then it looks at its budget, and the main thread hears of signals."""
@@ -36,6 +37,16 @@ FEWEST = 100
 
 ITERATIONS = 20_000
 """Iterations of a run, unless the caller says another number."""
+
+
+def clock() -> float:
+    """Seconds, as by `time.perf_counter`, less those of the compiler: by this clock a proof is not cut short by it."""
+    return time.perf_counter() - sum(list(compiled_for.values()))
+
+
+def own_clock() -> float:
+    """The same for work in this thread alone, less what it had compiled itself: by this clock no run pays for those that come after it."""
+    return time.perf_counter() - compiled_for.get(threading.get_ident(), 0.0)
 
 
 class Stopped(Exception):
@@ -109,12 +120,12 @@ class Budget:
         """Iterations of so many operations each: as many as are allowed, and as the work holds, but `FEWEST` of them at least."""
         return int(min(self.iterations, max(FEWEST, self.work / max(each, 1.0))))
 
-    def awaited(self, work: Callable[[], Result]) -> Result:
+    def awaited(self, work: Callable[[], Outcome]) -> Outcome:
         """The result of work that cannot be interrupted, done in a thread of its own; `Stopped` as soon as there is to be an end.
 
         The work itself then goes on to its end, and its result is thrown away; a process that ends does not wait for it.
         """
-        ended = Future[Result]()
+        ended = Future[Outcome]()
 
         def run() -> None:
             try:

@@ -11,6 +11,7 @@ main thread goes to sleep does not wake it: it never sleeps for long.
 from __future__ import annotations
 
 import functools
+import math
 import os
 import signal
 import sys
@@ -18,6 +19,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from queue import Empty, SimpleQueue
 from typing import Any, Generic, TypeVar
 
@@ -26,7 +28,58 @@ from threadpoolctl import ThreadpoolController
 
 from ..errors import InvalidOptionError
 from .budget import LOOK, Budget
-from .quota import quota
+
+Outcome = TypeVar("Outcome")
+
+FOLDERS = ("cpu", "cpu,cpuacct", "cpuacct,cpu")
+"""Where version 1 is mounted, below ``sys/fs/cgroup``: distributions differ."""
+
+
+@functools.cache
+def quota(root: Path = Path("/")) -> float:
+    """Cores' worth of time that this process has, ceil(quota / period) of its control group; infinity where nothing limits it.
+
+    A container with ``--cpus 2`` may run on all cores of its machine, but on all together no more than two cores' time in every period;
+    threads beyond that only wait for one another. Version 2 of control groups writes "quota period" into ``cpu.max``, version 1 two numbers
+    into two files. A group has no more than the groups around it, so all are read up to the root; a container sees its own group as the
+    root, whatever path its processes are told. They are read once: whoever changes a quota starts the process again.
+    """
+    shares = [share for folder in _groups(root) for share in (_of_version_2(folder), _of_version_1(folder))]
+    return max(1.0, float(math.ceil(least))) if math.isfinite(least := min(shares, default=math.inf)) else math.inf
+
+
+def _groups(root: Path) -> Iterator[Path]:
+    """The folders of the process's control groups, and of those around them; folders that are not there limit nothing."""
+    mounted = root / "sys" / "fs" / "cgroup"
+    said = ""
+    with suppress(OSError):
+        said = (root / "proc" / "self" / "cgroup").read_text(encoding="utf-8")
+    paths = {
+        (controllers, path)
+        for _, controllers, path in (line.split(":", 2) for line in said.split() if line.count(":") > 1)
+    }
+    for controllers, path in sorted(paths | {("", "/"), ("cpu", "/")}):
+        within = PurePosixPath(path.lstrip("/"))
+        tops = [mounted, mounted / "unified"] if not controllers else [mounted / name for name in FOLDERS]
+        if not controllers or "cpu" in controllers.split(","):
+            yield from (top / folder for top in tops for folder in (within, *within.parents))
+
+
+def _of_version_2(folder: Path) -> float:
+    with suppress(OSError, ValueError):
+        quota, period = (folder / "cpu.max").read_text(encoding="utf-8").split()
+        return int(quota) / int(period)  # "max" is no number: no limit
+    return math.inf
+
+
+def _of_version_1(folder: Path) -> float:
+    with suppress(OSError, ValueError):
+        quota, period = (
+            int((folder / name).read_text(encoding="utf-8")) for name in ("cpu.cfs_quota_us", "cpu.cfs_period_us")
+        )
+        return quota / period if quota > 0 and period > 0 else math.inf  # -1 is no limit
+    return math.inf
+
 
 _lock, _limited, _inside = threading.Lock(), ExitStack(), 0
 
@@ -103,8 +156,6 @@ def one_blas_thread() -> Iterator[None]:
 
 # -- Ctrl-C --------------------------------------------------------------------------------------------------------------
 
-Result = TypeVar("Result")
-
 _heard: list[int] = [signal.SIGINT]
 """Signals that end work as Ctrl-C does."""
 
@@ -157,7 +208,7 @@ def stopped_by_control_c(budget: Budget) -> Iterator[None]:
             before[number](number, None)
 
 
-def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Result]:
+def attended(works: Sequence[Callable[[], Outcome]], budget: Budget) -> list[Outcome]:
     """The results of pieces of work, side by side in threads, in their order; of those that have begun, if the budget is stopped.
 
     What the threads report is passed on to the watch from here, that is in the caller's own thread.
@@ -179,7 +230,7 @@ def attended(works: Sequence[Callable[[], Result]], budget: Budget) -> list[Resu
         return [result for future in futures for result in future.result()]
 
 
-def _begun(work: Callable[[], Result], budget: Budget) -> list[Result]:
+def _begun(work: Callable[[], Outcome], budget: Budget) -> list[Outcome]:
     """The result of a piece of work; nothing if its turn comes after the budget was stopped."""
     with usual_floats():
         return [] if budget.stopped else [work()]

@@ -1,7 +1,7 @@
 """What is left of a table's I(Y;Z) on other records: what chance shows at a point, and what held-out parts of the records show.
 
 **Chance.** Of a bottleneck I(Y;Z) is what was searched for: in a table whose y had been dealt out anew the same search would find, on
-average, at most E I(X;Y) of `joint.sampling`, as I(Y;Z) <= I(X;Y). Of a funnel it is what was hidden: the population is the table plus
+average, at most E I(X;Y) of `information`, as I(Y;Z) <= I(X;Y). Of a funnel it is what was hidden: the population is the table plus
 noise that the encoder was not made to hide, and leaks about I(Y;Z) + E0, E0 = df / 2n of this encoder (`intervals`).
 
 **Held out.** The curve from which a parameter is chosen,

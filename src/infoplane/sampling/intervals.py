@@ -23,8 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..information import Array, bits, mutual_information, rel_entr
-from ..joint.sampling import expected_information
+from ..information import Array, bits, expected_information, mutual_information, rel_entr
 
 
 class SampledInformation(NamedTuple):

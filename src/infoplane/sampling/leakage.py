@@ -156,7 +156,7 @@ def leakage_bound(encoder: Any, joint: Joint, *, confidence: float = CONFIDENCE)
 
 def checked_confidence(value: float) -> float:
     """A confidence, or an error that says what one is."""
-    return number("confidence", value, lambda share: 0.5 <= share < 1.0, "a number from 0.5 to below 1, such as 0.95")
+    return number("confidence", value, "a number from 0.5 to below 1, such as 0.95", least=0.5, below=1.0)
 
 
 def _columns(encoder: Any, joint: Joint) -> Array:
@@ -201,7 +201,7 @@ def bound_of(
 
 def _upper(found: SampledInformation, error: float) -> float:
     """For records that the encoder has not seen: the larger of the two bounds at the top of this module."""
-    from scipy.special import chndtr, chndtrinc  # as in `joint.sampling`
+    from scipy.special import chndtr, chndtrinc  # as in `information`
 
     n, statistic, degrees = _chi_square(found)
     skewed = float(chndtrinc(statistic, degrees, error)) if chndtr(statistic, degrees, 0.0) > error else 0.0

@@ -30,8 +30,7 @@ import numpy as np
 
 from ..information import Array, IntArray
 from ..joint.grouping import grouped
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 
 
 class DistinctRows(NamedTuple):

@@ -3,8 +3,8 @@
 At the smallest gamma W = 0.95 I + 0.05/|Z|; each larger gamma begins from the encoder of the one before, whose clusters it can only
 merge, move or drop. Going down instead, clusters must split at the right moment, which was measured to be inferior.
 
-Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`growth.from_letters`), and at
-every tenth gamma the dual is asked for clusters that are missing (`growth.grown`). Otherwise, where a start has fewer clusters than
+Where X has many letters and |Z| no cap, the path begins from the better of its start and a hard partition (`resizing.from_letters`), and at
+every tenth gamma the dual is asked for clusters that are missing (`resizing.grown`). Otherwise, where a start has fewer clusters than
 letters, the lowest gamma splits them (the split test of the accelerated solver), as many times as the cap on |Z| allows. So |Z| is found,
 whatever the path begins with.
 
@@ -25,13 +25,12 @@ from ..checks import PYTHON_ONLY, number, whole_number
 from ..information import Array, plane_points
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, is_bottleneck
-from ..runtime.budget import Stopped
-from ..runtime.compiling import own_clock
-from ..solution import Run
+from ..results import Run
+from ..runtime.budget import Stopped, own_clock
 from .base import PathSolver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
-from .shared.growth import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
+from .shared.resizing import DualClimbs, asks_the_dual, briefly, from_letters, grown, roughly, settled
 
 
 @dataclass(frozen=True)
@@ -65,7 +64,7 @@ class Annealing(PathSolver):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rungs", whole_number("rungs", self.rungs, least=0))
-        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
+        object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

@@ -16,19 +16,18 @@ from ..certificate.funnel.gap import forecast, proven_bound
 from ..certificate.funnel.generation import cut_short
 from ..certificate.funnel.privacy import private_encoder
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..posterior.form import funnel_refusal, imbalance, posteriors, scaled
 from ..posterior.merge_path import first_columns
 from ..posterior.programme import Programme, check_letters
 from ..problem import MarkovLagrangian
+from ..results import Residuals, Run, proven
 from ..runtime.budget import Stopped
-from ..solution import Run
-from ..status import Residuals, proven
 from .base import PathSolver
 from .job import Job
 from .portfolio import EFFORT
-from .shared.capping import fitted
 from .shared.fallback import LEAST, default_encoder
+from .shared.resizing import fitted
 from .shared.sparse_columns import GENERATION
 
 

@@ -15,27 +15,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..certificate.bottleneck.coarsening import prove
-from ..certificate.bottleneck.contraction import contraction_bound
-from ..certificate.bottleneck.proof import RULES, Proof, estimate_cells
+from ..certificate.bottleneck.proof import RULES, Proof, contraction_bound, estimate_cells
 from ..certificate.certificate import Limits
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..posterior.form import bottleneck_refusal
 from ..posterior.mixture import Mixture
 from ..problem import MarkovLagrangian, posterior_form_below
-from ..solution import Run
-from ..status import Status, proven
-from .base import PathSolver, Solver
-from .fixed_point.accelerated import Accelerated
+from ..results import Run, Status, proven
+from .base import PathSolver
 from .job import Job
-from .shared.capping import fitted, merged
 from .shared.fallback import LEAST, default_encoder
-
-POLISH: Solver = Accelerated()
-"""What makes the answer stationary."""
+from .shared.resizing import fitted, merged, settled
 
 POLISH_WORK = 5_000_000_000
-"""Operations for that where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330 letters."""
+"""Operations to make the answer stationary where a limit has ended the proof, some seconds: to the end it took half a minute on 330 x 330
+letters."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +115,7 @@ class Envelope(PathSolver, Limits):
         W = merged(support, below, proof.mixture.encoder(support, proof.gamma), 0.01 * self.tol)
         # Half a second for the polish, unless a tenth of the limit is more.
         hurry = {"work": POLISH_WORK, "seconds": max(0.5, LEAST * self.max_seconds)}
-        patient = job if proof.complete else job.within(**hurry)
-        run = POLISH.run(patient.but(starts=W[None], record=False))[0]
+        run = settled((job if proof.complete else job.within(**hurry)).but(record=False), W)
         if len(run.encoder) > job.most:
             run = fitted(job, [run.encoder, *job.starts])
         loss = job.loss(run.encoder)

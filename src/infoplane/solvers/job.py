@@ -1,4 +1,7 @@
-"""What a solver is asked for: one problem on one joint, from some starts, within a budget; and what is reported of its runs.
+"""What a solver is asked for, and what it works with.
+
+`RunOptions` and `ProofOptions` are what several functions take: checked once, and documented once, here (`takes`). A `Job` is what becomes
+of them: one problem on one joint, from some starts, within a budget. An `Iteration` is how most solvers answer it.
 
 Kernels work in floating point. An iterate that has left its range is no answer, and is said to have failed. Where a letter of X or Y weighs
 less than 1e-290, products of its mass with a small probability have few digits or none, and the residual of a kernel may look small
@@ -7,20 +10,132 @@ that is not: there it is taken again from its definition, `MarkovLagrangian.stat
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
-from ..information import Array
-from ..joint.support import Support
-from ..runtime.budget import Budget
-from ..solution import Run
-from ..status import STATIONARY_TOL, Residuals, Status, judge, proven
+from ..certificate.certificate import Limits
+from ..checks import number, whole_number
+from ..errors import InvalidOptionError
+from ..information import Array, IntArray
+from ..joint.joint import Support
+from ..results import STATIONARY_TOL, Residuals, Run, Status, judge, proven
+from ..runtime.budget import ITERATIONS, Budget
 
 if TYPE_CHECKING:
     from ..problem import MarkovLagrangian
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+Seed = int | np.random.Generator | np.random.SeedSequence | None
+
+
+@dataclass(frozen=True, eq=False)
+class RunOptions:
+    """Where runs begin, and when they have ended.
+
+    "Converged" means stationary: the primal residual |Ap - Bq|, the dual residual c |B(q - q_old)| (each row weighted by its mass) and the
+    problem's own stationarity (for the bottleneck |W - BA(W)|), each in its largest entry, are all at most ``tol``. A small primal
+    residual alone proves nothing.
+
+    Parameters
+    ----------
+    clusters
+        The most clusters that the answer may have. By default the default solver finds the number itself, up to |X| or to what fits
+        into 256 MB; other solvers begin with |X|, or 64 or more if X has more letters. Clusters may die on
+        the way: `Solution.died`. `Solution.at_cap` says whether the number was held back.
+    starts
+        How many starts, at most: the default solver makes fewer where they would cost more than its budget. The best result counts, a
+        converged one before any other of equal loss (to 1e-9).
+    rng
+        Seed or numpy Generator. The same seed gives the same bits, whatever the number of threads.
+    max_iter, tol
+        Iterations per start; residuals that count as stationary.
+    init
+        Where runs begin: ``"mixed"`` (one near-identity start, the others random), ``"random"`` (all random, as in the paper),
+        ``"identity"`` (the near-identity start alone), ``"spread"`` (random mixtures of the two), or an array of encoders,
+        (|Z|, |X|) or (starts, |Z|, |X|). None is ``"spread"`` where H(Z|Y) has a negative weight, as in the funnel, else ``"mixed"``.
+    """
+
+    clusters: int | None = None
+    starts: int = 16
+    rng: Seed = None
+    max_iter: int = ITERATIONS
+    tol: float = STATIONARY_TOL
+    init: str | Array | None = None
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tol", number("tol", self.tol, "in (0, 1)", above=0.0, below=1.0))
+        for name in ("max_iter", "starts", "clusters"):
+            if (value := getattr(self, name)) is not None or name != "clusters":
+                object.__setattr__(self, name, whole_number(name, value))
+
+
+@dataclass(frozen=True)
+class ProofOptions:
+    """Whether an answer is to be proven, how well, and within which limits.
+
+    Parameters
+    ----------
+    certify
+        True, or a gap in nats: prove the answer optimal to that gap. Without a solver the certifying one (`Envelope` or `Columns`) runs
+        alone, with no random start. A solver that proves itself is asked once: True keeps its own tolerance, a number replaces it. With
+        any other solver, its best run is where the proof begins, and a better encoder that the proof finds replaces it. True is 1e-6.
+    max_cells, max_seconds
+        With ``certify``: limits of the proof, for each parameter, in place of the defaults. The bound reached by then is valid. Where the
+        default solver runs before it, half of the seconds are the default's, two at least, and the proof has the rest.
+    """
+
+    certify: bool | float = False
+    max_cells: int | None = None
+    max_seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.certify, bool):
+            gap = number("certify", self.certify, "True, False or a positive gap in nats", above=0.0)
+            object.__setattr__(self, "certify", gap)
+        if self.certify is False and self.limits:
+            raise InvalidOptionError(
+                f"{' and '.join(self.limits)} set how long a proof may take, and none was asked for: add certify=True, or a gap in nats."
+            )
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """Those that were given."""
+        given = {"max_cells": self.max_cells, "max_seconds": self.max_seconds}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def gap(self) -> float:
+        """What counts as certified, in nats, unless a solver of its own tolerance proves."""
+        return Limits.tol if self.certify is True else float(self.certify)
+
+
+NO_PROOF = ProofOptions()
+"""The answer is to be good, not proven."""
+
+
+def parameters_of(record: type) -> str:
+    """What a class says of its parameters, from the section of its numpy docstring."""
+    return inspect.cleandoc(record.__doc__ or "").partition("Parameters\n----------\n")[2].split("\n\n")[0].rstrip("\n")
+
+
+def takes(*records: type) -> Callable[[F], F]:
+    """Write the parameters of records into a function's docstring, each in place of a line with its name in braces, ``{RunOptions}``."""
+
+    def decorate(function: F) -> F:
+        if function.__doc__ is not None:  # python -OO leaves docstrings out
+            text = inspect.cleandoc(function.__doc__)
+            for record in records:
+                text = text.replace(f"{{{record.__name__}}}", parameters_of(record))
+            function.__doc__ = text
+        return function
+
+    return decorate
 
 
 @dataclass(frozen=True)
@@ -30,7 +145,7 @@ class Job:
     Examples
     --------
     >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
+    >>> from infoplane.joint.joint import Support
     >>> support = Support(ip.datasets.paper_uniform())
     >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
     >>> round(job.loss(np.eye(3)), 6), job.most
@@ -79,7 +194,8 @@ class Job:
 
     def losses(self, encoders: Sequence[Array]) -> list[float]:
         """The Lagrangian at each encoder."""
-        return losses_of(self.support, self.problem, encoders)
+        joint, lifted = self.support.joint, self.support.lifted(encoders)
+        return [loss for some in lifted for loss in self.problem.values(joint, some)]
 
     def loss(self, W: Array) -> float:
         """The Lagrangian at one encoder."""
@@ -140,6 +256,55 @@ def work_of(support: Support, clusters: int) -> int:
     return int(len(support.p_x) * clusters * (20 + (outcomes if outcomes < 64 else outcomes / 6)))
 
 
-def losses_of(support: Support, problem: MarkovLagrangian, encoders: Sequence[Array]) -> list[float]:
-    """The Lagrangian at each encoder of the support."""
-    return [loss for some in support.lifted(encoders) for loss in problem.values(support.joint, some)]
+class IterationState(Protocol):
+    """What the driver reads of an algorithm's state: arrays with one row per run, which `Iteration.advance` updates in place."""
+
+    outcome: IntArray
+    """RUNNING, or how the run has ended (`kernels/common/rows.py`)."""
+    iterations: IntArray
+    """Steps done."""
+    residuals: Array
+    """Primal, dual, stationarity."""
+
+
+class Iteration(ABC):
+    """Runs of one algorithm side by side, one from each start of a job. The constructor is how they begin.
+
+    Examples
+    --------
+    >>> import infoplane as ip, numpy as np
+    >>> from infoplane.joint.joint import Support
+    >>> support = Support(ip.datasets.paper_uniform())
+    >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
+    >>> begun = ip.BlahutArimoto().begin(job)
+    >>> isinstance(begun, ip.Iteration), len(begun.encoders())
+    (True, 1)
+    """
+
+    state: Any
+    """An `IterationState`."""
+    found_by: str
+    """The name that solutions give as their solver."""
+    advice: str = ""
+    """What to change if a run does not converge, as in `Solution`."""
+
+    def __init__(self, job: Job) -> None:
+        self.job = job
+        self.limit = job.budget.affordable(job.work)
+        """Steps that a run may do."""
+        self.recorded: list[list[Array]] = [[] for _ in job.starts]
+        """Rows of the traces, block by block."""
+
+    @abstractmethod
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """Do steps[r] more steps of run r, fewer if it ends or the budget is stopped, and fill a row of trace[r] for each.
+
+        A trace without columns is not filled.
+        """
+
+    def resume(self) -> None:  # noqa: B027
+        """Called after every block: an algorithm that tests stationary points further may let their runs go on."""
+
+    @abstractmethod
+    def encoders(self) -> list[Array]:
+        """The encoder of every run as it stands, without dead clusters; the residuals of the state are brought up to date with them."""

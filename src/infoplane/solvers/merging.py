@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..checks import check_one_of
 from ..problem import MarkovLagrangian
-from ..solution import Run
+from ..results import Run
 from .base import Solver
 from .job import Job
 

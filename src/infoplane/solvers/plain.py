@@ -13,8 +13,7 @@ import numpy as np
 from ..information import Array, IntArray
 from ..kernels.common.numerics import TINY
 from ..kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
-from .driver import Iteration
-from .job import Job
+from .job import Iteration, Job
 
 STILL = 100
 """Iterations without movement after which a run counts as stalled."""
@@ -37,7 +36,7 @@ class PlainIteration(Iteration):
     Examples
     --------
     >>> import infoplane as ip, numpy as np
-    >>> from infoplane.joint.support import Support
+    >>> from infoplane.joint.joint import Support
     >>> support = Support(ip.datasets.paper_uniform())
     >>> job = ip.Job(support, ip.bottleneck(0.2), starts=np.eye(3)[None])
     >>> class Stay(ip.PlainIteration):

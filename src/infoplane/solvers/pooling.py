@@ -22,15 +22,14 @@ from ..checks import PYTHON_ONLY, whole_number
 from ..errors import InfoplaneError
 from ..information import Array, entr, entropy
 from ..posterior.form import gamma_of
-from ..posterior.linear import linear_programme
 from ..posterior.merge_path import first_columns
 from ..posterior.mixture import Mixture
-from ..posterior.programme import encoder_of
+from ..posterior.programme import encoder_of, linear_programme
 from ..problem import MarkovLagrangian, is_bottleneck, is_funnel
+from ..results import Run, Trace
 from ..runtime.budget import Stopped
-from ..solution import Run, Trace
 from .base import PathSolver, Solver
-from .fixed_point.accelerated import Accelerated
+from .fixed_point import Accelerated
 from .job import Job
 from .splitting.solver import DouglasRachford
 

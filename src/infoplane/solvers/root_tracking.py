@@ -25,15 +25,15 @@ from scipy.sparse.linalg import LinearOperator, gmres
 
 from ..checks import PYTHON_ONLY, number
 from ..information import Array
-from ..joint.support import Support
+from ..joint.joint import Support
 from ..kernels.common.numerics import TINY
 from ..posterior.form import gamma_of
 from ..problem import MarkovLagrangian, bottleneck, is_bottleneck
-from ..solution import Run
+from ..results import Run
 from .base import PathSolver
-from .fixed_point.blahut_arimoto import BlahutArimoto
+from .fixed_point import BlahutArimoto
 from .job import Job
-from .shared.growth import briefly
+from .shared.resizing import briefly
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ class RootTracking(PathSolver):
     depth: float = field(default=8.0, metadata=PYTHON_ONLY)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "stride", number("stride", self.stride, lambda stride: stride > 0.0, "positive"))
-        object.__setattr__(self, "depth", number("depth", self.depth, lambda depth: depth > 1.0, "above 1"))
+        object.__setattr__(self, "stride", number("stride", self.stride, "positive", above=0.0))
+        object.__setattr__(self, "depth", number("depth", self.depth, "above 1", above=1.0))
 
     def refusal(self, problem: MarkovLagrangian) -> str | None:
         """Why it cannot solve a problem, or None."""

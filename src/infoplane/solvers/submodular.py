@@ -26,7 +26,7 @@ from ..checks import PYTHON_ONLY, whole_number
 from ..information import Array, IntArray, entr
 from ..kernels.common.rows import Flags
 from ..problem import MarkovLagrangian
-from ..solution import Run
+from ..results import Run
 from .base import Solver
 from .job import Job
 from .shared.partitions import encoder_of

@@ -1,4 +1,10 @@
-"""A frontier as one .npz file: numbers as arrays, everything else as one JSON text; no pickle, nothing half-written."""
+"""A frontier as one .npz file: numbers as arrays, everything else as one JSON text; no pickle, nothing half-written.
+
+A release as a file that others can check: p(x, s), p(x, u) of a target that is kept, p(z|x), its caps, its bound and multipliers.
+
+From these `infoplane_verify` proves the bound again. It holds the table's shares and is for a reviewer, not for publication; a mechanism
+file (`mechanism`) is what goes with the release.
+"""
 
 from __future__ import annotations
 
@@ -6,26 +12,25 @@ import json
 import math
 import os
 from collections.abc import Mapping, Sequence
-from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import scipy.sparse
 
 from ..errors import InvalidOptionError
 from ..formatting import shown
 from ..frontier.frontier import Frontier
-from ..joint.binning import Bin
 from ..joint.joint import Joint
-from ..problem import MarkovLagrangian, named_family
-from ..sampling.denoising import CONSTANT, MIXTURE, SHRINKAGE, Candidate, Denoising
-from ..solution import Solution, Trace
-from ..status import Residuals, Status, proven
+from ..problem import MarkovLagrangian
+from ..results import Residuals, Status, Trace, proven
+from ..solution import Solution
 from ..task_problem import problem_of
-from .files import path_of, to_json, write_whole
-from .npz import Expected, read_npz
-from .record import LazySolution
+from .arrays import COUNTS, Expected, joint_arrays, joint_from, joint_meta, read_npz
+from .files import path_of, whole_file
+from .reader import LazySolution
+
+if TYPE_CHECKING:
+    from ..frontier.release import Release
 
 MEMBERS = {
     "meta": Expected("U", ()),
@@ -50,13 +55,11 @@ UNREADABLE = (OSError, ValueError, ArithmeticError, LookupError, TypeError, Attr
 FORMAT = 1
 """Of what a file holds; others are refused."""
 
-OPTIONAL = {"n_row", "n_column", "n_value"}
-"""What a file may be without: a joint that was not made of records has no counts."""
-
 
 def save(frontier: Frontier, path: str | os.PathLike[str]) -> None:
     """Write a frontier; see `Frontier.save`."""
-    write_whole(Path(path), lambda file: np.savez_compressed(file, **_to_arrays(frontier)))
+    with whole_file(Path(path)) as file:
+        np.savez_compressed(file, **_to_arrays(frontier))
 
 
 def load(path: str | os.PathLike[str]) -> Frontier:
@@ -71,87 +74,6 @@ def load(path: str | os.PathLike[str]) -> Frontier:
         raise InvalidOptionError(
             f"{shown(where)} is not a frontier that infoplane saved: {said.rstrip('.')}."
         ) from error
-
-
-def joint_meta(joint: Joint) -> dict[str, Any]:
-    """Shape and labels of a joint, as JSON values."""
-    return {
-        "shape": joint.shape,
-        "sparse": joint.is_sparse,
-        "x_labels": _label(joint.x_labels),
-        "y_labels": _label(joint.y_labels),
-        "x_names": list(joint.x_names),
-        "y_names": list(joint.y_names),
-        **({} if joint.denoising is None else {"denoising": _denoising_meta(joint.denoising)}),
-    }
-
-
-def joint_arrays(joint: Joint) -> dict[str, Any]:
-    """The cells of a joint that hold mass; and, if it was made of records, those in which any fell."""
-    tables = {"p": joint.p_xy} if joint.counts is None else {"p": joint.p_xy, "n": joint.counts}
-    arrays: dict[str, Any] = {}
-    for name, table in tables.items():
-        cells = scipy.sparse.coo_array(table)
-        places = {f"{name}_row": cells.row.astype(np.int64), f"{name}_column": cells.col.astype(np.int64)}
-        arrays |= {**places, f"{name}_value": cells.data}
-    return arrays
-
-
-def joint_from(meta: Mapping[str, Any], arrays: Mapping[str, Any]) -> Joint:
-    """The joint again, to the bit; ValueError or InvalidJointError if it is none."""
-    shape = tuple(meta["shape"])
-    if [len(meta["x_labels"]["tuple"]), len(meta["y_labels"]["tuple"])] != list(shape):
-        raise ValueError(f"its joint has shape {shape}, and other numbers of labels")
-    # Cells of a dense joint: beyond 2 GB a file of a few labels and cells would stand for more memory than there is.
-    if not meta["sparse"] and math.prod(shape) > 2**28:
-        raise ValueError(f"its joint of shape {shape} is too large for a dense table")
-    joint = Joint.from_matrix(
-        _table("p", arrays, shape, meta["sparse"]),
-        x_labels=_labels(meta["x_labels"]),
-        y_labels=_labels(meta["y_labels"]),
-        x_names=meta["x_names"],
-        y_names=meta["y_names"],
-    )
-    if not OPTIONAL & arrays.keys():
-        return joint
-    drawn = joint.with_counts(_table("n", arrays, shape, meta["sparse"]))
-    made = meta.get("denoising")
-    return drawn if made is None else drawn._drawn(drawn.p_xy, drawn.counts, _denoising(made, shape[1]))
-
-
-def _denoising_meta(made: Denoising) -> dict[str, Any]:
-    return {**to_json(vars(made)), "curve": [list(candidate) for candidate in made.curve]}
-
-
-def _denoising(meta: Mapping[str, Any], letters: int) -> Denoising:
-    """How a joint was denoised; ValueError unless its arrays fit each other and the joint's letters of Y."""
-    seen = np.array(meta["seen"], dtype=bool)
-    outcomes = int(seen.sum())
-    arrays = {name: np.array(meta[name], dtype=float) for name in ("prior", "weights", "concentration")}
-    centres = np.array(meta["centres"], dtype=float).reshape(-1, outcomes)
-    curve = tuple(Candidate(int(groups), *map(float, rest)) for groups, *rest in meta["curve"])
-    fits = seen.shape == (letters,) and len(centres) == len(arrays["weights"])
-    fits &= arrays["prior"].shape == arrays["concentration"].shape == (outcomes,)
-    finite = all(np.isfinite(one).all() and (one > 0.0).all() for one in (*arrays.values(), centres))
-    if not (fits and finite and meta["how"] in (MIXTURE, SHRINKAGE, CONSTANT) and math.isfinite(meta["gain"])):
-        raise ValueError("its denoising does not fit its joint")
-    return Denoising(
-        how=meta["how"],
-        groups=int(meta["groups"]),
-        gain=float(meta["gain"]),
-        chosen=meta["chosen"] is True,
-        centres=centres,
-        seen=seen,
-        curve=curve,
-        **arrays,
-    )
-
-
-def _table(name: str, arrays: Mapping[str, Any], shape: tuple[int, ...], is_sparse: bool) -> Any:
-    cells = scipy.sparse.coo_array(
-        (arrays[f"{name}_value"], (arrays[f"{name}_row"], arrays[f"{name}_column"])), shape=shape
-    )
-    return cells.tocsr() if is_sparse else cells.toarray()
 
 
 def _meta(frontier: Frontier) -> dict[str, Any]:
@@ -215,7 +137,7 @@ def _from_arrays(arrays: dict[str, Any]) -> Frontier:
     meta = json.loads(str(arrays["meta"]))
     if type(meta["format"]) is not int or meta["format"] != FORMAT:  # True and 1.0 are equal to 1
         raise ValueError(f"its format is {meta['format']!r}, and this version of infoplane reads {FORMAT}")
-    if missing := MEMBERS.keys() - arrays.keys() - OPTIONAL:
+    if missing := MEMBERS.keys() - arrays.keys() - COUNTS:
         raise ValueError(f"it has no {sorted(missing)[0]}")
     joint = joint_from(meta, arrays)
     counts, kept, traces, lengths = (arrays[name] for name in ("counts", "kept", "traces", "trace_lengths"))
@@ -293,7 +215,7 @@ def _check_runs(meta: Mapping[str, Any], arrays: Mapping[str, Any], kept: Any, j
 
 def check_claim(problem: MarkovLagrangian) -> MarkovLagrangian:
     """The problem of a run; ValueError unless its coefficients are those of the family and the parameter that it is named after."""
-    if not named_family(problem).has(problem):
+    if not problem.record.has(problem):
         raise ValueError(f"it calls rho = {problem.rho} a {problem.family} with parameter {problem.parameter}")
     return problem
 
@@ -308,24 +230,40 @@ def _check_certified(runs: Sequence[Solution], tol: float | None) -> None:
             raise ValueError(f"it calls a run certified that has a gap of {run.gap} nats")
 
 
-def _label(label: Any) -> Any:
-    """A label as JSON; tuples become {"tuple": [...]} and bins {"bin": [...]}, so that they come back as such, and NaN stays NaN."""
-    if isinstance(label, tuple):
-        return {"tuple": [_label(member) for member in label]}
-    if isinstance(label, Bin):
-        return {"bin": [str(label), *(_edge(one) for one in (label.low, label.high)), label.rule]}
-    return to_json(label, nonfinite=float)
+RELEASE_FORMAT = 1
+"""Of the file."""
 
 
-def _labels(plain: Any) -> Any:
-    if not isinstance(plain, dict):
-        return plain
-    if "bin" not in plain:
-        return tuple(_labels(one) for one in plain["tuple"])
-    text, low, high, rule = plain["bin"]
-    low, high = (datetime.fromisoformat(edge) if isinstance(edge, str) else edge for edge in (low, high))
-    return Bin(text, low, high, rule)
-
-
-def _edge(edge: Any) -> Any:
-    return edge.isoformat() if isinstance(edge, datetime) else to_json(edge, nonfinite=float)
+def save_release(release: Release, path: str | os.PathLike[str]) -> None:
+    """Write a release; see `Release.save`."""
+    joint = release.joint
+    table = joint if release.task is None else release.task.joint
+    arrays = {name: array for name, array in joint_arrays(table).items() if name.startswith("p_")}
+    caps = {
+        "max_leakage": release.max_leakage,
+        "max_lift": release.max_lift,
+        "two_sided": release.two_sided,
+        "min_group": release.min_group,
+        "records": joint.records,
+        "capped": [label in set(release.secrets) for label in joint.y_labels],
+    }
+    meta = {
+        "format": RELEASE_FORMAT,
+        "kind": "release",
+        "shape": list(table.shape),
+        "kept": None if release.task is None else release.task.keep.shape[1],
+        "caps": caps,
+        "certified": release.certified,
+    }
+    numbers = np.array(
+        [release.beta if release.max_leakage is not None else 0.0, release.utility, release.iyz, release.upper_bound]
+    )
+    arrays |= {
+        "encoder": release.encoder,
+        # None if the bound needed none.
+        "multipliers": np.zeros(joint.shape[0]) if release.multipliers is None else release.multipliers,
+        "numbers": numbers,
+        "meta": np.array(json.dumps(meta)),
+    }
+    with whole_file(path_of("the file of a release", path)) as file:
+        np.savez_compressed(file, **arrays)

@@ -13,7 +13,7 @@ import sqlite3
 import struct
 import time
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any, TypeVar
@@ -59,6 +59,9 @@ CREATE = {
     for table, columns in TABLES.items()
 }
 """How tables are made, and what SQLite says of them ever after."""
+
+Rows = dict[str, list[tuple[Any, ...]]]
+"""Of some tables, by name; each row was found to have its checksum."""
 
 T = TypeVar("T")
 
@@ -135,11 +138,29 @@ def rows_of(connection: sqlite3.Connection, table: str, key: Sequence[Any] | Non
         yield tuple(row)
 
 
+def contents(connection: sqlite3.Connection, tables: Iterable[str], keys: Iterable[str] = ()) -> Rows:
+    """All rows of some tables, in the order of their keys; of others the ``keys`` alone, without what is large."""
+    found = {table: list(rows_of(connection, table)) for table in tables}
+    return found | {
+        table: connection.execute(f"SELECT {', '.join(KEYS[table])} FROM {table}").fetchall() for table in keys
+    }
+
+
 # -- readers -----------------------------------------------------------------------------------------------------------
 
 
-def read(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
-    """What ``look`` finds, as of one moment. A store that nobody writes to is not touched, nor is anything beside it."""
+def read(path: Path, tables: Iterable[str], keys: Iterable[str] = ()) -> Rows:
+    """The `contents` of a store as of one moment. One that nobody writes to is not touched, nor is anything beside it."""
+    return _looked(path, lambda connection: contents(connection, tables, keys))
+
+
+def read_row(path: Path, table: str, key: Sequence[Any]) -> tuple[Any, ...] | None:
+    """The row of that key, if there is one."""
+    return _looked(path, lambda connection: next(rows_of(connection, table, key), None))
+
+
+def _looked(path: Path, look: Callable[[sqlite3.Connection], T]) -> T:
+    """What ``look`` finds."""
     while True:
         _check_header(path)
         before = _stamp(path)
@@ -206,17 +227,17 @@ def connect(path: Path, how: str) -> sqlite3.Connection:
 
 
 @contextmanager
-def open_for_writing(path: Path, fill: Callable[[sqlite3.Connection], None]) -> Iterator[sqlite3.Connection]:
-    """The connection of the only writer; a file that is not there is made and filled, and appears only once it is whole."""
+def open_for_writing(path: Path, first: Mapping[str, Iterable[Sequence[Any]]]) -> Iterator[sqlite3.Connection]:
+    """The connection of the only writer; a file that is not there is made with its ``first`` rows, and appears only once it is whole."""
     with ExitStack() as stack:
         stack.enter_context(_exclusive_lock(path))
         if path.exists():
             # Looked at read-only first: a damaged file is not even repaired.
-            sound = read(path, lambda connection: connection.execute("PRAGMA quick_check(1)").fetchone())
+            sound = _looked(path, lambda connection: connection.execute("PRAGMA quick_check(1)").fetchone())
             if sound != ("ok",):
                 raise StoreError(f"{path} is damaged ({sound[0]}); it was left as it is.")
         else:
-            _create(path, fill)
+            _create(path, first)
         connection = stack.enter_context(closing(connect(path, "mode=rw")))
         with write_errors(path):
             connection.execute("PRAGMA journal_mode = WAL")
@@ -253,7 +274,7 @@ def write_errors(path: Path, *, resumable: bool = False) -> Iterator[None]:
         raise StoreWriteError(f"{path} cannot be written: {said}.{kept}", resumable=resumable) from error
 
 
-def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
+def _create(path: Path, first: Mapping[str, Iterable[Sequence[Any]]]) -> None:
     new = _beside(path, "-new")
     with write_errors(path):
         # What a call that was killed here has left.
@@ -266,7 +287,8 @@ def _create(path: Path, fill: Callable[[sqlite3.Connection], None]) -> None:
                 with transaction(connection):
                     for table in CREATE.values():
                         connection.execute(table)
-                    fill(connection)
+                    for name, rows in first.items():
+                        insert(connection, name, rows)
             os.replace(new, os.path.realpath(path))
         except BaseException:
             new.unlink(missing_ok=True)

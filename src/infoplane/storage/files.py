@@ -8,10 +8,10 @@ import math
 import os
 import stat
 import tempfile
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -71,8 +71,9 @@ def to_json(
     return convert(value)
 
 
-def write_whole(path: Path, write: Callable[[Any], object]) -> None:
-    """Write to a file beside ``path`` and move it there once whole, so that no reader ever sees a part of it.
+@contextmanager
+def whole_file(path: Path) -> Iterator[BinaryIO]:
+    """A file beside ``path`` to write to, which is moved there once whole, so that no reader ever sees a part of it.
 
     The part is locked while it is written. One that nobody has locked was left by a process that was killed, and is removed.
     """
@@ -80,7 +81,7 @@ def write_whole(path: Path, write: Callable[[Any], object]) -> None:
     handle, temporary = _locked_part(path)
     try:
         with os.fdopen(handle, "wb") as file:
-            write(file)
+            yield file
             file.flush()
         umask = os.umask(0)
         os.umask(umask)

@@ -27,7 +27,7 @@ from ..information import IntArray
 from ..joint.tables import LARGEST_TABLE
 from ..table.letters import CategoryLetters, IntervalLetters, Letters, ProductLetters
 from ..table.mechanism import Mechanism, MechanismFeature
-from .files import check_regular, path_of, to_json, write_whole
+from .files import check_regular, path_of, to_json, whole_file
 
 FORMAT, VERSION = "infoplane mechanism", 1
 """How a file begins; the version rises with every change that an older reader would take for something else."""
@@ -66,7 +66,8 @@ def write_mechanism(mechanism: Mechanism, path: str | os.PathLike[str]) -> None:
         "features": features,
     }
     text = json.dumps(to_json(record), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-    write_whole(path_of("a mechanism", path), lambda file: file.write(text.encode("utf-8", "backslashreplace") + b"\n"))
+    with whole_file(path_of("a mechanism", path)) as file:
+        file.write(text.encode("utf-8", "backslashreplace") + b"\n")
 
 
 def _letters_record(part: CategoryLetters | IntervalLetters) -> dict[str, Any]:

@@ -16,12 +16,11 @@ from ..errors import InvalidOptionError
 from ..frontier.frontier import Frontier
 from ..information import Array, bits
 from ..joint.joint import Joint, check_joint
-from ..options import RunOptions, Seed, takes
 from ..problem import MarkovLagrangian, ProblemFamily, check_family
-from ..solution import TIE
+from ..results import TIE
 from ..solvers.base import Solver
-from ..solvers.proving import ProofOptions, runner_and_prover
-from ..solvers.registry import SOLVERS, resolve
+from ..solvers.job import ProofOptions, RunOptions, Seed, takes
+from ..solvers.registry import SOLVERS, resolve, runner_and_prover
 from .grid import natural_range
 from .ledger import best_bounded
 from .progress import ProgressCallback

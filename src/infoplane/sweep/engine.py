@@ -30,8 +30,7 @@ from ..checks import extra
 from ..errors import InfoplaneError, InvalidOptionError, NoWorkerWarning
 from ..runtime.budget import LOOK, Budget
 from ..runtime.threads import all_cores, cores
-from .plan import Chunk, Plan, Problems, Unit
-from .worker import BUDGETS, ChunkResult, identity, run_chunk
+from .plan import BUDGETS, Chunk, ChunkResult, Plan, Problems, Unit, identity, run_chunk
 
 CHUNK_SECONDS = 1.0
 """Of work in one chunk, about: what a killed sweep may lose per worker, and far more than it costs to send and to write down."""

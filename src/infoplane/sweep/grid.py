@@ -34,14 +34,13 @@ import numpy as np
 from ..frontier.geometry import Line
 from ..frontier.transitions import local_onset
 from ..information import Array, plane_points
-from ..joint.joint import Joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support
 from ..problem import MarkovLagrangian, ProblemFamily, record_for_grid
 from ..runtime.budget import Budget
 from ..runtime.threads import Watch, attended, one_blas_thread
 from ..solvers.annealing import Annealing
-from ..solvers.driver import Callback, together
-from ..solvers.fixed_point.accelerated import Accelerated
+from ..solvers.base import Callback, together
+from ..solvers.fixed_point import Accelerated
 from ..solvers.job import Job
 from ..solvers.shared.starts import default_init, make_starts, seed_sequence
 

@@ -9,13 +9,12 @@ from dataclasses import replace
 
 from ..frontier.frontier import Frontier
 from ..information import Array
-from ..solution import Solution, Trace, finished
-from ..storage.record import Key, RunRecord, contending
-from ..storage.rows import Manifest, readable
-from ..storage.store import Store
+from ..results import Trace
+from ..solution import Solution, finished
+from ..storage.reader import Key, Manifest, readable
+from ..storage.store import RunRecord, Store, contending
 from ..version import __version__
-from .plan import ParameterGrid, Plan, Unit
-from .worker import ChunkResult
+from .plan import ChunkResult, ParameterGrid, Plan, Unit
 
 
 class Tally:
@@ -162,7 +161,9 @@ class StoreLedger(Ledger):
     def record(self, number: int, result: ChunkResult) -> None:
         """The chunk's runs; once this returns, they are on the disk."""
         self.count(result.records)
-        self.store.record(number, result.seconds, result.records, self.tally.kept)
+        indices = {one.index for one in result.records}
+        kept = set().union(*(self.tally.kept(index) for index in indices))
+        self.store.record(number, result.seconds, result.records, kept)
 
     def frontier(self, complete: bool) -> Frontier:
         """All runs of the parameters that are finished, by the disk: Ctrl-C may have undone a chunk that the tally knows."""

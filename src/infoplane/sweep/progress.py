@@ -17,7 +17,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Protocol
 
 from ..formatting import counted, shown
-from ..solvers.driver import Progress as SolveProgress
+from ..solvers.base import Progress as SolveProgress
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -1,13 +1,16 @@
-"""`sweep`: a whole frontier in one call, on all cores or on a cluster, that can be killed and resumed."""
+"""`sweep`: a whole frontier in one call, on all cores or on a cluster, that can be killed; `resume` goes on with the sweep of a store."""
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from contextlib import ExitStack, closing, contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -16,24 +19,36 @@ from ..errors import InvalidOptionError, PenaltyWarning
 from ..frontier.frontier import Frontier
 from ..information import Array
 from ..joint.joint import Joint
-from ..joint.task_joint import TaskJoint, as_joint, has_roles
-from ..options import RunOptions, Seed, takes
-from ..problem import ProblemFamily, bottleneck, check_family, check_problem, named_family, record_for_grid, record_of
+from ..joint.task_joint import TaskJoint
+from ..problem import (
+    FAMILIES,
+    MarkovLagrangian,
+    ProblemFamily,
+    as_joint,
+    bottleneck,
+    check_family,
+    check_problem,
+    has_roles,
+    is_task,
+    record_for_grid,
+    record_of,
+    siblings,
+)
 from ..runtime.threads import one_blas_thread
 from ..sampling.denoising import sampled
 from ..solvers.base import Solver
-from ..solvers.proving import ProofOptions, runner_and_prover
-from ..solvers.shared.starts import default_init, make_starts, most_clusters, seed_sequence
+from ..solvers.job import ProofOptions, RunOptions, Seed, takes
+from ..solvers.registry import SOLVERS, runner_and_prover
+from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clusters, seed_sequence
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
-from ..task_problem import TASK_GRID, family_on, is_task
+from ..task_problem import TASK_GRID, TASKS, family_on, problem_of
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .grid import default_grid
 from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
-from .plan import ParameterGrid, Plan, RootSeed
+from .plan import ChunkResult, ParameterGrid, Plan, RootSeed
 from .progress import BETWEEN, Bar, ProgressCallback, SweepProgress, bar, working
-from .worker import ChunkResult
 
 __all__ = ["SweepProgress", "sweep"]
 
@@ -186,7 +201,7 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     found = record_of(family)
     if found is None:
         check_problem(first := family(bottleneck.notation(notation).read(float(values[0]))))
-        found = named_family(first)
+        found = first.record
     written = found.notation(notation)
     return np.array([written.read(value) for value in values.tolist()])
 
@@ -277,3 +292,106 @@ def _callback(progress: bool | ProgressCallback, total: int) -> Iterator[Progres
     else:
         check_callable("progress", progress)
         yield progress
+
+
+def resume(
+    store: str | os.PathLike[str],
+    *,
+    executor: Executor | None = None,
+    engine: str | None = None,
+    progress: bool | ProgressCallback = False,
+) -> Frontier:
+    """Go on with the sweep that a store was begun with, whatever ended it; a complete one is read.
+
+    Joint, problems, grid, solver, options and seed are those of the call that made the store. It must have been made with a registered
+    solver and with starts that `init` names; else repeat that call.
+
+    Parameters
+    ----------
+    store
+        The file.
+    executor, engine, progress
+        As in `sweep`; they may differ from those of the first call.
+
+    Examples
+    --------
+    >>> import tempfile, infoplane as ip
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = ip.sweep(ip.datasets.paper_uniform(), ip.bottleneck, [0.2, 0.4], store=f"{folder}/runs.db", rng=0)
+    ...     ip.resume(f"{folder}/runs.db")
+    Frontier(2 parameters, 2 runs, 2 converged)
+    """
+    manifest, joint = read_manifest(store)
+    if manifest["init"] not in KINDS:
+        raise InvalidOptionError(
+            f"{os.fspath(store)} was begun from encoders of its own, of which it keeps no copy: repeat the call that made it."
+        )
+    return sweep(
+        joint,
+        family_of_manifest(manifest),
+        np.array(manifest["grid"]),
+        _solver(manifest),
+        clusters=manifest["asked"]["clusters"],
+        starts=manifest["starts"],
+        max_iter=manifest["max_iter"],
+        tol=manifest["tol"],
+        init=manifest["init"],
+        points=manifest["points"],
+        store=store,
+        executor=executor,
+        engine=engine,
+        progress=progress,
+        **_proof(manifest),
+    )
+
+
+def family_of_manifest(manifest: Mapping[str, Any]) -> ProblemFamily:
+    """From a parameter to a problem: those of the grid as recorded, those that refinement inserts as members of the same family."""
+    name, grid = manifest["family"], manifest["grid"]
+    families = FAMILIES | TASKS
+    named = name in families and families[name].parameter is not None
+    problems = {
+        value: problem_of((z, zx, zy), name, value if named else None)
+        for value, (z, zx, zy) in zip(grid, manifest["rho"], strict=True)
+    }
+    make = siblings(problems[grid[0]]).make
+    if named and not all(families[name].has(problem) for problem in problems.values()):
+        # The sweep varied something else, such as 1/gamma; the parameter is what the coefficients say.
+        make, problems = None, {value: _reread(problem) for value, problem in problems.items()}
+
+    def family(parameter: float) -> MarkovLagrangian:
+        if parameter not in problems and make is None:
+            raise InvalidOptionError("the family of this store has no name: repeat the call that made it.")
+        return problems[parameter] if make is None or parameter in problems else make(parameter)
+
+    return family
+
+
+def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
+    """The problem with its own parameter: gamma is -rho_zx or rho_z + 1, beta is -rho_zy."""
+    candidates = (replace(problem, parameter=p) for p in (-problem.rho_zx, -problem.rho_zy, problem.rho_z + 1.0))
+    return next((one for one in candidates if FAMILIES[problem.family].has(one)), problem)
+
+
+def _solver(manifest: Mapping[str, Any]) -> Solver:
+    return _configured(manifest["solver"], manifest["options"])
+
+
+def _configured(name: str, options: Mapping[str, Any]) -> Solver:
+    """A registered solver with the options that were recorded; infinity was written as text."""
+    if name not in SOLVERS:
+        raise InvalidOptionError(
+            f"there is no solver {name!r}: register it first (--plugin), or repeat the call that made the store."
+        )
+    values = {key: math.inf if value == "inf" else value for key, value in options.items()}
+    return replace(SOLVERS[name], **values) if values else SOLVERS[name]  # type: ignore[type-var]
+
+
+def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """``certify`` and its limits; a solver that proves itself has them among its own options."""
+    if manifest["certify_nats"] is None:
+        return {}
+    if "certifier" not in manifest:
+        return {"certify": True}
+    limits = {key: math.inf if value == "inf" else value for key, value in manifest["certifier"]["options"].items()}
+    return {"certify": manifest["certify_nats"], "max_cells": limits["max_cells"], "max_seconds": limits["max_seconds"]}

@@ -36,18 +36,15 @@ import numpy as np
 from ..errors import FarSideWarning
 from ..frontier.geometry import FrontierPoint, Line, corners, judged, known_lines, supporting_line
 from ..information import Array, PlanePoint
-from ..joint.joint import Joint
-from ..joint.support import Support
-from ..options import RunOptions
-from ..posterior.letters import Letters
+from ..joint.joint import Joint, Support
+from ..posterior.form import Letters
 from ..problem import Family, MarkovLagrangian
 from ..runtime.budget import Budget
 from ..runtime.threads import one_blas_thread
 from ..solution import Solution, finished
 from ..solve import solve
 from ..solvers.annealing import Annealing
-from ..solvers.job import Job
-from ..solvers.proving import ProofOptions
+from ..solvers.job import Job, ProofOptions, RunOptions
 from ..solvers.shared.starts import make_starts, seed_sequence
 from .given import System
 from .measures import gnid

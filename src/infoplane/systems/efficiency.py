@@ -29,9 +29,8 @@ from ..frontier.frontier import Frontier
 from ..frontier.target import vertices
 from ..information import bits, plane_points
 from ..joint.joint import Joint, check_joint
-from ..options import Seed, takes
 from ..problem import Family, ProblemFamily, bottleneck, check_family, family_of, record_of, siblings
-from ..solvers.proving import NO_PROOF, ProofOptions
+from ..solvers.job import NO_PROOF, ProofOptions, Seed, takes
 from .curve import KnownCurve, Placement, Search
 from .given import System, read_systems
 from .trials import ACCURACY, FEW, checked_trials, columns_of, inverse, noise_of

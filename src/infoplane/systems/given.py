@@ -19,7 +19,7 @@ from ..checks import SUM_TOLERANCE, check_flag, check_one_of
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array
 from ..joint.joint import Joint
-from ..joint.labels import aligned, checked_names, listed, own_labels
+from ..joint.tables import aligned, checked_names, listed, own_labels
 from ..results import Result
 
 Labels = tuple[Hashable, ...]

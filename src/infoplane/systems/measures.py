@@ -28,7 +28,7 @@ from ..checks import listed, positive_number, whole_number
 from ..errors import InvalidEncoderError, InvalidJointError
 from ..information import Array, bits, entr, mutual_information
 from ..joint.joint import Joint, check_joint
-from ..joint.labels import aligned
+from ..joint.tables import aligned
 from ..results import Result
 from .given import read_system
 

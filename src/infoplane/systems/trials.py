@@ -29,7 +29,7 @@ import numpy as np
 from ..errors import InvalidOptionError
 from ..information import Array, bits, plane_point
 from ..joint.joint import Joint
-from ..solvers.proving import NO_PROOF
+from ..solvers.job import NO_PROOF
 from .curve import Placement, Search, TrialNoise
 from .given import System
 

@@ -14,17 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..checks import check_one_of, number, real_array
-from ..encoder.clusters import cluster_names
-from ..encoder.encoder import check_encoder
+from ..encoder.encoder import check_encoder, cluster_names
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import Release, rare_values, release_mechanism
 from ..information import NATS_PER_BIT, Array, bits, plane_point, rel_entr
 from ..joint.joint import Joint, check_joint
-from ..joint.labels import by_column
+from ..joint.tables import by_column, dense
 from ..joint.task_joint import TaskJoint
 from ..sampling.leakage import leakage_bound
-from . import measures
+from ..table import measures
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -102,7 +101,7 @@ def audit(
     """
     check_joint(joint)
     check_one_of("by", by, ["measure", "value", "secret", "record", "attribute"])
-    seconds = number("max_seconds", max_seconds, lambda value: value >= 0.0, "a number of seconds, 0 or more")
+    seconds = number("max_seconds", max_seconds, "a number of seconds, 0 or more", least=0.0)
     W = check_encoder(joint, getattr(encoder, "encoder", encoder))
     seen = joint.p_y > 0.0
     J = np.asarray(W @ joint.p_xy)[:, seen]
@@ -294,7 +293,7 @@ class Told(NamedTuple):
     @classmethod
     def of(cls, joint: Joint, W: Array, J: Array, seen: NDArray[np.bool_]) -> Told:
         """Of the released values with mass."""
-        P = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+        P = dense(joint.p_xy)
         lifts = measures.lifts(J)
         finite = np.where(np.isfinite(lifts), lifts, 0.0)  # a z that rules s out is never that of a record with s
         may = W > 0.0

@@ -192,7 +192,7 @@ class BottleneckEncoder(FrameTransformer):
 
         After `fit_transform` with the 95% interval of its I(Y;Z) in the population, from the cross-fitted rows.
         """
-        from ..view.encoder_plot import plot_feature
+        from ..view.pictures import plot_feature
 
         check_is_fitted(self)
         names = [one.name for one in self.features_]

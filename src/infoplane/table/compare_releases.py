@@ -34,10 +34,10 @@ from ..frontier.release import Release, kept_and_hidden, release_mechanism
 from ..information import Array, bits, plane_point
 from ..joint.binning import Bin, quantile_edges
 from ..joint.joint import Joint, check_joint
-from ..joint.labels import MISSING, by_column
+from ..joint.tables import MISSING, by_column
 from ..joint.task_joint import TaskJoint
 from ..posterior.merge_path import merge_two
-from . import measures
+from ..table import measures
 from .audit import utility
 
 if TYPE_CHECKING:
@@ -155,7 +155,7 @@ class ReleaseComparison:
 
     def plot(self) -> Figure:
         """Utility against leakage and against the worst lift, side by side; dominated releases are hollow. Needs the extra [plot]."""
-        from ..view.release_plot import plot_comparison
+        from ..view.pictures import plot_comparison
 
         return plot_comparison(self)
 
@@ -346,7 +346,7 @@ class ReleaseFrontier:
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Utility against the cap on the lift, a line for each average cap; dashed is what it reaches without. Needs the extra [plot]."""
-        from ..view.release_plot import plot_releases
+        from ..view.pictures import plot_releases
 
         return plot_releases(self, ax)
 

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..checks import number, positive_number, whole_number
-from ..encoder.clusters import by_mass, predicted, typical
+from ..encoder.encoder import by_mass, predicted, typical
 from ..errors import InvalidJointError, InvalidOptionError
 from ..formatting import label_text
 from ..information import NATS_PER_BIT, Array, IntArray, plane_point
@@ -44,7 +44,7 @@ from ..problem import bottleneck
 from ..sampling.denoising import CONSTANT, MIXTURE, Denoising, fit
 from ..sampling.mixture import HALF, DistinctRows
 from ..solve import solve
-from ..solvers.shared.intervals import line_cuts, prebins
+from ..solvers.shared.few_clusters import line_cuts, prebins
 from ..solvers.shared.partitions import encoder_of
 from .letters import IntervalLetters, Letters, looked_up
 from .partition import FINEST, map_plane, partition, partition_curve
@@ -71,11 +71,11 @@ class OperatingPoint:
         if self.n_clusters is not None:
             whole_number("n_clusters", self.n_clusters)
         if self.gamma is not None:
-            number("gamma", self.gamma, lambda gamma: 0.0 < gamma <= 1.0, "a number above 0 and at most 1")
+            number("gamma", self.gamma, "a number above 0 and at most 1", above=0.0, most=1.0)
         if self.max_bits is not None:
             positive_number("max_bits", self.max_bits)
         if self.min_relevance is not None:
-            number("min_relevance", self.min_relevance, lambda share: 0.0 <= share <= 1.0, "a number from 0 to 1")
+            number("min_relevance", self.min_relevance, "a number from 0 to 1", least=0.0, most=1.0)
 
     def most(self, automatic: int) -> int:
         """The most clusters to look at, if ``automatic`` is what the records support."""

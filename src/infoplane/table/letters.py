@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from ..encoder.applying import UNSEEN
 from ..information import IntArray
 from ..joint.binning import Cut
-from ..joint.labels import MISSING
-from ..joint.lookup import UNSEEN
+from ..joint.tables import MISSING
 
 
 @dataclass(frozen=True, eq=False)

@@ -188,7 +188,7 @@ def held_out_attack(
     import pandas as pd
 
     ensemble = extra("sklearn.ensemble", "an attack needs scikit-learn 1.6", "sklearn")
-    sure = number("confidence", confidence, lambda share: 0.0 < share < 1.0, "a share between 0 and 1")
+    sure = number("confidence", confidence, "a share between 0 and 1", above=0.0, below=1.0)
     frame = released.to_frame() if isinstance(released, pd.Series) else pd.DataFrame(released)
     hidden, _ = pd.factorize(pd.Series([*secret], dtype=object), use_na_sentinel=False)
     if len(hidden) != len(frame) or len(frame) < FEWEST:

@@ -38,8 +38,7 @@ from ..formatting import counted, rounded
 from ..frontier.geometry import concave_hull
 from ..information import Array, IntArray, bits, entr
 from ..joint.binning import Bin, shortest_edge
-from ..joint.joint import Joint, check_joint
-from ..joint.support import Support
+from ..joint.joint import Joint, Support, check_joint
 from ..joint.tables import sealed
 from ..problem import bottleneck
 from ..results import Result
@@ -47,14 +46,23 @@ from ..runtime.threads import one_blas_thread
 from ..sampling.held_out import HOW, HeldOut, curve_of, gain_of, without_each_part
 from ..solution import EncoderView
 from ..solve import solve
-from ..solvers.shared.few_clusters import best_map, maps_of_all_sizes, tree
-from ..solvers.shared.intervals import Cuts, line_cuts, lost_in, prebins, rising_cuts, sorted_cuts
+from ..solvers.shared.few_clusters import (
+    Cuts,
+    best_map,
+    line_cuts,
+    lost_in,
+    maps_of_all_sizes,
+    prebins,
+    rising_cuts,
+    sorted_cuts,
+    tree,
+)
 from ..solvers.shared.partitions import cluster_table, encoder_of, numbered
 
 if TYPE_CHECKING:
     import pandas as pd
 
-    from ..options import Seed
+    from ..solvers.job import Seed
 
 Order = Literal["free", "given"]
 Trend = Literal["rising", "falling", "either"] | None
@@ -207,7 +215,7 @@ def least_mass(joint: Joint, min_share: float | None, min_count: int | None) -> 
     """The least mass of a cluster, from a share or a number of records."""
     least = 0.0
     if min_share is not None:
-        least = number("min_share", min_share, lambda share: 0.0 <= share <= 1.0, "a number from 0 to 1")
+        least = number("min_share", min_share, "a number from 0 to 1", least=0.0, most=1.0)
     if min_count is not None:
         count = whole_number("min_count", min_count, least=0)
         if joint.records is None:

@@ -19,7 +19,7 @@ from ..datasets.colour_chips import chips, cielab, srgb
 from ..errors import InvalidOptionError
 from ..information import Array, IntArray
 from ..systems.given import read_systems
-from .plot import INK, TITLE, new_axes, new_figure, save_figure
+from .drawing import INK, TITLE, new_axes, new_figure, save_figure
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

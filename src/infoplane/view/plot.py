@@ -5,17 +5,14 @@ Figures are made without pyplot, so that nothing global is touched: they work wi
 
 from __future__ import annotations
 
-import io
 import math
 import os
 from collections.abc import Mapping, Sequence
-from functools import cache
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from ..checks import extra, positive_number
+from ..checks import positive_number
 from ..errors import InvalidOptionError
 from ..formatting import counted, label_text
 from ..frontier.frontier import Frontier
@@ -23,30 +20,34 @@ from ..frontier.geometry import is_enclosed
 from ..frontier.knee import transitions_on_the_grid
 from ..information import NATS_PER_BIT, Array, bits
 from ..joint.task_joint import TaskJoint
-from ..problem import bottleneck, named_family
+from ..problem import bottleneck
 from ..sampling.held_out import chance_of
 from ..solution import Solution
-from ..storage.files import write_whole
-from .names import groups, name_points
+from .drawing import (
+    COLOURS,
+    GREY,
+    INK,
+    MARKERS,
+    SIZES,
+    TITLE,
+    groups,
+    name_points,
+    new_axes,
+    new_figure,
+    save_figure,
+    tidy,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
     from ..frontier.transitions import Transition
-    from ..sweep.bands import Bands
-
-# Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-GREY = "#8a8a8a"
-INK = "#333333"
+    from ..sweep.records import Bands
 
 GIVEN_COLOUR = COLOURS[1]
 """Of systems from elsewhere: no solver has it on a plane with systems."""
 
-SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
-"""Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
 
 MARKED = 12
 """Phase transitions up to which each has its letters: more texts than that would hide the curve."""
@@ -249,14 +250,6 @@ def _draw_runs(
         _legend_entry(ax, "hollow: not converged", color=colour, marker=marker, markersize=6, markerfacecolor="none")
 
 
-def picture(drawn: Figure | Axes) -> bytes:
-    """A figure, or that of an Axes, as PNG, on white whatever page shows it."""
-    held = io.BytesIO()
-    figure: Any = drawn.get_figure(root=True)
-    figure.savefig(held, format="png", dpi=110, facecolor="white")
-    return held.getvalue()
-
-
 def _inches(size: str | tuple[float, float]) -> tuple[float, float]:
     if isinstance(size, str):
         if size not in SIZES:
@@ -333,7 +326,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     ax.set_yscale("log")
     ax.set_xlabel("iteration")
     ax.set_ylabel("distance to the end  [loss in nats]")
-    ax.set_title(f"{named_family(solution.problem).said(solution.problem.parameter)}, {solution.solver}", **TITLE)
+    ax.set_title(f"{solution.problem.said}, {solution.solver}", **TITLE)
     tidy(ax)
     ax.grid(axis="y", color="#ececec", linewidth=0.8)
     ax.set_axisbelow(True)
@@ -342,55 +335,7 @@ def plot_trace(solution: Solution, ax: Axes | None = None) -> Axes:
     return ax
 
 
-def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
-    """Write a figure in the format of the path's extension; the file appears only once it is whole."""
-    target = Path(path)
-    kind = target.suffix.lstrip(".").lower()
-    known = figure.canvas.get_supported_filetypes()
-    if kind not in known:
-        raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
-    write_whole(target, lambda file: figure.savefig(file, format=kind, dpi=160))
-
-
-def require_matplotlib() -> None:
-    """Raise `MissingExtraError` unless matplotlib can be imported."""
-    extra("matplotlib.figure", "plots need matplotlib", "plot")
-
-
 # -- drawing -----------------------------------------------------------------------------------------------------------
-
-TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
-
-
-def new_figure(width: float, height: float) -> Figure:
-    """An empty figure of so many inches, which a notebook shows as its picture."""
-    require_matplotlib()
-    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
-    return made
-
-
-def new_axes(width: float, height: float) -> Axes:
-    """The axes of a new figure of so many inches."""
-    figure = new_figure(width, height)
-    made: Axes = figure.add_subplot(axes_class=_classes()[1])
-    return made
-
-
-@cache
-def _classes() -> tuple[Any, Any]:
-    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
-    class ShownFigure(Figure):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    class ShownAxes(Axes):
-        def _repr_png_(self) -> bytes:
-            return picture(self)
-
-    return ShownFigure, ShownAxes
 
 
 def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
@@ -420,7 +365,7 @@ def _frame(ax: Axes, frontier: Frontier, x: Array) -> None:
     ax.set_ylim(-0.03 * top, top)
     ax.set_xlabel(names[0])
     ax.set_ylabel(names[1])
-    families = dict.fromkeys(named_family(run.problem).title for run in frontier.runs)
+    families = dict.fromkeys(run.problem.record.title for run in frontier.runs)
     ax.set_title(f"Information plane: {', '.join(families)}", **TITLE)
     tidy(ax)
 
@@ -457,11 +402,6 @@ def _chance(ax: Axes, frontier: Frontier) -> None:
     added = [run.iyz + (chance_of(frontier.joint, run.encoder) or 0.0) for run in best]
     label = f"about what leaks in the population, {records}"
     ax.plot([bits(run.ixz) for run in best], [bits(one) for one in added], linewidth=1.2, label=label, **style)
-
-
-def tidy(ax: Axes) -> None:
-    """Axes without a frame."""
-    ax.spines[["top", "right"]].set_visible(False)
 
 
 def _scatter(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+from ..drawing import draw_multiples
 from ..methods import WAYS
-from ..multiples import draw_multiples
 from ..plane_figures import Plane, explores_more, plane_table
 from ..verdict import Claim, Figure, Finding
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from ..drawing import draw_multiples
 from ..methods import BASELINE, WAYS
-from ..multiples import draw_multiples
-from ..piece import Piece
+from ..pieces import Piece
 from ..plane_figures import (
     Plane,
     best_of_all,
@@ -20,7 +20,7 @@ from ..plane_figures import (
 )
 from ..planes import trapped
 from ..runs import Runs
-from ..scale import Scale
+from ..settings import Scale
 from ..verdict import Claim, Figure, Finding
 
 SOLVERS = {"ib-1": (16.0, 1.618), "ib-2": (64.0, 1.0), "ib-1v": (64.0, 1.0)}

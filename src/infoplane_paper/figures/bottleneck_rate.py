@@ -7,17 +7,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..drawing import COLOUR, Drawing
+from ..drawing import COLOUR, Drawing, Row
 from ..methods import BASELINE, KINDS, WAYS, Method
-from ..piece import Piece
+from ..pieces import Certified, Descent, Piece, Sweep
 from ..points import optimum
-from ..rate_figures import draw_descents, linear, lowest_met, minimum, rate_table
+from ..rates import draw_descents, linear, lowest_met, minimum, rate_table
 from ..runs import Runs
-from ..scale import Scale
-from ..settings import BOTTLENECK_PENALTIES
-from ..sweeps import Certified, Sweep
-from ..traces import Descent
-from ..verdict import Claim, Figure, Finding, Row
+from ..settings import BOTTLENECK_PENALTIES, Scale
+from ..verdict import Claim, Figure, Finding
 
 JOINT, GAMMA, CLUSTERS = "paper_uniform", 0.2, 4
 SOLVERS = {"ib-1": 16.0, "ib-2": 64.0}

@@ -5,17 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..convergence import wider_range
+from ..drawing import Row, draw_share_rows
 from ..methods import StepKind
-from ..multiples import draw_share_rows
-from ..piece import Piece
-from ..runs import Runs
-from ..scale import Scale
-from ..sensitivity import with_other_settings
-from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT
-from ..share_figures import WAYS, Curve, compare, share_table
-from ..sweeps import Certified, Sweep
-from ..verdict import Claim, Figure, Finding, Row
+from ..pieces import Certified, Piece, Sweep
+from ..runs import Runs, with_other_settings
+from ..settings import BOTTLENECK_PENALTIES, FEW_TRIALS, LONG_LIMIT, Scale
+from ..shares import WAYS, Curve, compare, share_table, wider_range
+from ..verdict import Claim, Figure, Finding
 
 JOINT, GAMMA, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 0.2, 4, 100, 0.9
 LESS_TRIALS = 4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from ..multiples import draw_multiples
+from ..drawing import draw_multiples
 from ..plane_figures import Plane, against_merging, compared, moved, plane_table
 from ..runs import Runs
 from ..settings import HEART_BETAS, VISIBLE

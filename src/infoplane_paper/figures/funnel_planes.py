@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from ..multiples import draw_multiples
-from ..piece import Piece
+from ..drawing import draw_multiples
+from ..pieces import Piece
 from ..plane_figures import (
     Plane,
     against_merging,
@@ -16,8 +16,7 @@ from ..plane_figures import (
     plane_table,
     stuck_on,
 )
-from ..scale import Scale
-from ..settings import FUNNEL_PENALTY
+from ..settings import FUNNEL_PENALTY, Scale
 from ..verdict import Claim, Figure
 
 SOLVERS = {"pf-2": (FUNNEL_PENALTY, 1.618), "pf-2v": (FUNNEL_PENALTY, 1.0)}

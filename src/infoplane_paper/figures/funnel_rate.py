@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..drawing import COLOURS, Drawing
+from ..drawing import COLOURS, Drawing, Row
 from ..methods import KINDS, WAYS, Method
-from ..piece import Piece
+from ..pieces import Certified, Descent, Piece
 from ..points import optimum
-from ..rate_figures import draw_descents, linear, lowest_met, minimum, rate_table
+from ..rates import draw_descents, linear, lowest_met, minimum, rate_table
 from ..runs import Runs
-from ..scale import Scale
-from ..sweeps import Certified
-from ..traces import Descent
-from ..verdict import Claim, Figure, Finding, Row
+from ..settings import Scale
+from ..verdict import Claim, Figure, Finding
 
 JOINT, BETA, CLUSTERS, PENALTY = "heart", 3.5, 17, 7000.0
 ALPHAS = {1.618: COLOURS[0], 2.0: COLOURS[1]}

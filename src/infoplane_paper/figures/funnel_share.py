@@ -6,16 +6,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
+from ..drawing import Row, draw_share_rows
 from ..methods import StepKind
-from ..multiples import draw_share_rows
-from ..piece import Piece
-from ..runs import Runs
-from ..scale import Scale
-from ..sensitivity import with_other_settings
-from ..settings import FUNNEL_FINE_PENALTIES, FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT
-from ..share_figures import WAYS, Curve, compare, share_table
-from ..sweeps import Certified
-from ..verdict import Claim, Figure, Finding, Row
+from ..pieces import Certified, Piece
+from ..runs import Runs, with_other_settings
+from ..settings import FUNNEL_FINE_PENALTIES, FUNNEL_SHARE_PENALTIES, LOW_PENALTIES, SHARE_LIMIT, Scale
+from ..shares import WAYS, Curve, compare, share_table
+from ..verdict import Claim, Figure, Finding
 
 JOINT, BETA, CLUSTERS, ENOUGH = "heart", 3.5, 17, 0.8
 TRIALS = 2_000

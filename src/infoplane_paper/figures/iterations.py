@@ -7,13 +7,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..convergence import fewest_iterations, median_iterations
-from ..drawing import COLOUR, LINE, Drawing, dress, legend, logarithmic, panels, plain_numbers
+from ..drawing import COLOUR, LINE, Drawing, Row, dress, legend, logarithmic, panels, plain_numbers
 from ..methods import BASELINE, KINDS
-from ..piece import Piece
+from ..pieces import Piece
 from ..runs import Runs
-from ..scale import Scale
-from ..verdict import Claim, Figure, Finding, Row
+from ..settings import Scale
+from ..shares import fewest_iterations, median_iterations
+from ..verdict import Claim, Figure, Finding
 from . import bottleneck_planes
 
 TITLE, SOLVERS = "uniform", ("ib-1", "ib-2", "ib-1v")

@@ -13,14 +13,14 @@ import numpy as np
 
 import infoplane as ip
 
-from ..drawing import COLOUR, GREY, Drawing, dress, legend, logarithmic, panels
+from ..drawing import COLOUR, GREY, Drawing, Row, dress, legend, logarithmic, panels
 from ..methods import Method
-from ..piece import Array, Piece
+from ..pieces import Piece, Trajectory
+from ..points import Array
 from ..rates import STRAIGHT, straightness, worst_ratio
 from ..runs import Runs
-from ..scale import Scale
-from ..traces import Trajectory
-from ..verdict import Claim, Figure, Finding, Row, all_of
+from ..settings import Scale
+from ..verdict import Claim, Figure, Finding, all_of
 
 JOINT, CLUSTERS = "paper_uniform", 4
 SOLVERS = {

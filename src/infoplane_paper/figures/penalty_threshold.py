@@ -10,15 +10,14 @@ import numpy as np
 
 import infoplane as ip
 
-from ..convergence import smallest_penalty
-from ..drawing import COLOUR, Drawing, dress, legend, logarithmic, panels, plain_numbers
+from ..drawing import COLOUR, Drawing, Row, dress, legend, logarithmic, panels, plain_numbers
 from ..methods import Method, load, no_penalty_warnings
-from ..piece import Arrays, Instant, Piece
+from ..pieces import Instant, Piece, Sweep, random_starts
+from ..points import Arrays
 from ..runs import Runs
-from ..scale import Scale
-from ..settings import LONG_LIMIT, SEED
-from ..sweeps import Sweep, random_starts
-from ..verdict import Claim, Figure, Finding, Row
+from ..settings import LONG_LIMIT, SEED, Scale
+from ..shares import smallest_penalty
+from ..verdict import Claim, Figure, Finding
 
 JOINT, CLUSTERS, TRIALS, ENOUGH = "paper_uniform", 4, 10, 0.9
 PENALTIES = tuple(2.0**k for k in range(9))

@@ -10,15 +10,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ..convergence import interval, share
-from ..drawing import BLACK, COLOUR, Drawing, dress, legend, panels
+from ..drawing import BLACK, COLOUR, Drawing, Row, dress, legend, panels
 from ..methods import WAYS, Method
-from ..piece import Array, Piece
+from ..pieces import Piece, Sweep
+from ..points import Array
 from ..runs import Runs
-from ..scale import Scale
-from ..settings import SHORT_LIMIT
-from ..sweeps import Sweep
-from ..verdict import Claim, Figure, Finding, Row
+from ..settings import SHORT_LIMIT, Scale
+from ..shares import interval, share
+from ..verdict import Claim, Figure, Finding
 
 JOINT, GAMMA, TRIALS, CHUNKS = "paper_uniform", 0.2, 100, 4
 SEEDS = 20

@@ -9,11 +9,10 @@ import infoplane as ip
 import verify
 from infoplane.certificate.bottleneck import coarsening
 from infoplane.certificate.bottleneck.coarsening import coarsened_bound, groups_of, prove
-from infoplane.certificate.bottleneck.contraction import contraction_bound
-from infoplane.certificate.bottleneck.proof import Proof
+from infoplane.certificate.bottleneck.proof import Proof, contraction_bound
 from infoplane.certificate.certificate import Limits
 from infoplane.information import mutual_information
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.mixture import Mixture
 from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints

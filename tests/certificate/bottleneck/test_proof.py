@@ -12,13 +12,15 @@ import exact_boxes as exact
 import infoplane as ip
 import verify
 from box_search import values
-from infoplane.certificate.bottleneck.gap import certify_bottleneck
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.certificate.bottleneck.proof import Proof, assured
+from infoplane.certificate.bottleneck.proof import Assured, Partition, Proof, contraction_bound
 from infoplane.certificate.certificate import Limits
-from infoplane.joint.support import Support
+from infoplane.frontier.transitions import critical_gamma
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
+from infoplane.posterior import form
+from infoplane.posterior.form import dobrushin
 from infoplane.posterior.mixture import Mixture, dual_of
+from infoplane.solvers.envelope import Envelope
 from strategies import chains, joints
 
 
@@ -51,8 +53,8 @@ def test_the_final_sum_is_rounded_down(joint):
         gamma = -mpmath.mpf(problem.rho_zx) / mpmath.mpf(problem.rho_zy)
         whole = gamma * exact.entropy(p_x) - exact.entropy(p_y) + least
         whole += mpmath.fsum(mpmath.mpf(a) * b for a, b in zip(lam, p_x, strict=True))
-        assert assured(support, problem, lam, least) <= whole
-        assert whole - assured(support, problem, lam, least) <= 1e-12
+        assert Assured(support, problem, lam).bound(least) <= whole
+        assert whole - Assured(support, problem, lam).bound(least) <= 1e-12
 
 
 # -- no false certificate --------------------------------------------------------------------------------------------------
@@ -68,7 +70,7 @@ def test_any_lambda_gives_a_bound_that_holds(chain, gamma, seed, size):
     lam = Mixture.of(support, W[:, support.x]).multipliers(support, gamma)
     lam += 10.0**size * rng.normal(size=lam.size)
     _, partition = weighed(joint, gamma, lam, int(rng.integers(0, 60)), target=np.inf)
-    bound = assured(support, problem, lam, partition.least)
+    bound = Assured(support, problem, lam).bound(partition.least)
     assert bound <= verify.lagrangian(dense(joint), W, problem.rho) + 1e-12
     n_x = joint.shape[0]
     for encoder in (np.eye(n_x), np.ones((1, n_x)), rng.dirichlet(np.ones(3), size=n_x).T):
@@ -87,7 +89,7 @@ def partitions(n):
 def test_a_certificate_is_below_every_encoder(joint, gamma, data):
     problem = ip.bottleneck(gamma)
     W = data.draw(chains_encoder(joint))
-    found = certify_bottleneck(joint, problem, W, Limits(tol=1e-7, max_cells=100_000))
+    found = ip.certify(joint, problem, W, tol=1e-7, max_cells=100_000)
     assert found.loss == pytest.approx(verify.lagrangian(dense(joint), W, problem.rho), abs=1e-12)
     assert found.lower_bound <= found.loss + 1e-12
     losses = [verify.lagrangian(dense(joint), V, problem.rho) for V in partitions(joint.shape[0])]
@@ -99,7 +101,7 @@ def test_a_certificate_is_below_every_encoder(joint, gamma, data):
     attained = certified(joint, problem, 1e-7)
     loss = verify.lagrangian(dense(joint), attained.encoder, problem.rho)
     assert loss - 1.1e-7 <= found.lower_bound <= loss + 1e-12
-    again = certify_bottleneck(joint, problem, attained.encoder, Limits(tol=3e-7, max_cells=100_000))
+    again = ip.certify(joint, problem, attained.encoder, tol=3e-7, max_cells=100_000)
     assert again.certified
     assert again.posterior is None
     assert min(losses) >= again.loss - 3e-7 - 1e-12
@@ -116,7 +118,7 @@ def test_an_encoder_stopped_early_is_not_certified_and_its_gap_is_true():
     optimum = certified(joint, problem, 1e-9)
     for iterations in (1, 3, 10, 30, 100):
         early = ip.solve(joint, problem, "blahut-arimoto", starts=1, init="identity", max_iter=iterations)
-        found = certify_bottleneck(joint, problem, early.encoder, Limits(tol=1e-8))
+        found = ip.certify(joint, problem, early.encoder, tol=1e-8)
         assert optimum.lower_bound - 1e-9 <= early.loss
         assert abs(found.lower_bound - optimum.lower_bound) <= 1e-8
         assert found.gap >= early.loss - optimum.loss - 1e-12
@@ -137,7 +139,7 @@ def test_at_a_transition_the_trivial_encoder_is_judged_rightly(make, shift):
     p = dense(joint) / np.sqrt(np.outer(joint.p_x, joint.p_y))
     critical = float(np.linalg.svd(p)[1][1] ** 2)
     problem = ip.bottleneck(critical * (1.0 + shift))
-    found = certify_bottleneck(joint, problem, np.ones((1, 3)), Limits(tol=1e-8, max_cells=200_000))
+    found = ip.certify(joint, problem, np.ones((1, 3)), tol=1e-8, max_cells=200_000)
     assert found.left == 0
     assert found.lower_bound <= 0.0
     best = certified(joint, problem, 1e-10)
@@ -153,7 +155,7 @@ def test_a_local_optimum_of_the_paper_is_refuted():
     joint, problem = ip.datasets.paper_nonuniform(), ip.bottleneck(float(np.geomspace(0.1, 1, 16)[4]))
     local = ip.solve(joint, problem, "blahut-arimoto", starts=16, rng=0, init="random", tol=1e-10)
     assert local.loss == pytest.approx(-0.206005, abs=1e-6)
-    found = certify_bottleneck(joint, problem, local.encoder, Limits())
+    found = ip.certify(joint, problem, local.encoder)
     assert not found.certified
     assert found.lower_bound == pytest.approx(-0.208488, abs=2e-6)
     # The posterior it hands over lowers the loss: split it off the others, p(x) = t q(x) + (1 - t) rest.
@@ -166,7 +168,7 @@ def test_a_local_optimum_of_the_paper_is_refuted():
         losses.append(verify.lagrangian(dense(joint), W, problem.rho))
     assert min(losses) < local.loss - 1e-6
     again = ip.solve(joint, problem, "blahut-arimoto", init=W, tol=1e-10)
-    assert certify_bottleneck(joint, problem, again.encoder, Limits()).certified
+    assert ip.certify(joint, problem, again.encoder).certified
 
 
 @pytest.mark.parametrize("gamma", [0.05, 0.2, 0.5])
@@ -217,10 +219,7 @@ def test_the_bound_only_rises_and_always_holds():
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
     support = Support(joint)
     proof = Proof(support, problem, Mixture.of(support, np.full((1, 16), 1.0)), 1e-7, Limits().budget())
-    bounds = [proof.lower_bound]
-    proof.beside = lambda: bounds.append(proof.lower_bound)
-    proof.search()
-    bounds.append(proof.lower_bound)
+    bounds = [proof.lower_bound, *(proof.lower_bound for _ in proof.pieces()), proof.lower_bound]
     assert proof.complete
     assert proof.partition.left == 0
     assert (np.diff(bounds) >= 0.0).all()
@@ -228,18 +227,18 @@ def test_the_bound_only_rises_and_always_holds():
     assert bounds[-1] <= loss <= bounds[-1] + 1e-7
 
 
-@pytest.mark.parametrize("limits", [Limits(max_cells=1), Limits(max_cells=20), Limits(max_seconds=1e-9)])
+@pytest.mark.parametrize("limits", [{"max_cells": 1}, {"max_cells": 20}, {"max_seconds": 1e-9}])
 def test_limits_end_the_search_with_a_bound_that_holds(limits):
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.05)
     optimum = certified(joint, problem, 1e-8)
-    found = certify_bottleneck(joint, problem, optimum.encoder, limits)
+    found = ip.certify(joint, problem, optimum.encoder, **limits)
     assert found.lower_bound <= optimum.loss
-    assert found.cells <= limits.max_cells
+    assert found.cells <= limits.get("max_cells", Limits.max_cells)
     assert not found.certified
     assert found.left > 0
     assert "left open" in str(found)
-    name = "max_seconds" if limits.max_seconds < 1.0 else "max_cells"
-    assert found.limit == f"{name} = {getattr(limits, name):g}"
+    (name,) = limits
+    assert found.limit == f"{name} = {limits[name]:g}"
     assert str(found).endswith(f"; ended by {found.limit}")
     assert found.limit in found._repr_html_()
 
@@ -287,9 +286,9 @@ def test_an_encoder_below_its_bound_refutes_it():
 def test_a_proof_with_a_disputed_cell_is_not_certified_and_says_so(monkeypatch):
     joint, problem = ip.datasets.heart(), ip.bottleneck(0.1)
     best = certified(joint, problem, 1e-7)
-    assert certify_bottleneck(joint, problem, best.encoder, Limits()).certified
+    assert ip.certify(joint, problem, best.encoder).certified
     monkeypatch.setattr(Partition, "disputed", 2)
-    found = certify_bottleneck(joint, problem, best.encoder, Limits())
+    found = ip.certify(joint, problem, best.encoder)
     assert not found.certified
     assert found.limit == "2 claims of the search that a second computation did not confirm"
     assert found.limit in str(found)
@@ -297,3 +296,56 @@ def test_a_proof_with_a_disputed_cell_is_not_certified_and_says_so(monkeypatch):
     assert found.lower_bound <= best.loss
     again = certified(joint, problem, 1e-6)
     assert again.status is not ip.Status.CERTIFIED
+
+
+GAMMA = st.floats(0.02, 1.0)
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains())
+def test_contraction_of_every_encoder(chain):
+    """I(Y;Z) <= eta I(X;Z), with eta by brute force over pairs of letters."""
+    joint, W = chain
+    T = Support(joint).T
+    eta = max(0.5 * np.abs(a - b).sum() for a in T.T for b in T.T)
+    assert dobrushin(T) == pytest.approx(eta, abs=1e-12)
+    ixz, iyz = verify.mutual_informations(dense(joint), W)
+    assert iyz <= eta * ixz + 1e-12
+
+
+def test_the_three_ways_to_dobrushins_coefficient(monkeypatch):
+    T = np.random.default_rng(0).dirichlet(np.full(4, 0.5), size=30).T
+    by_subsets = dobrushin(T)
+    monkeypatch.setattr(form, "MOST_SUBSETS", 0)
+    by_pairs = dobrushin(T)
+    monkeypatch.setattr(form, "MOST_PAIRS", 0)
+    doeblin = dobrushin(T)
+    assert by_subsets == pytest.approx(by_pairs, abs=1e-12)
+    assert by_pairs < doeblin <= 1.0
+
+
+@settings(max_examples=60, deadline=None)
+@given(chains(), GAMMA)
+def test_the_contraction_bound_is_below_every_encoder(chain, gamma):
+    joint, W = chain
+    problem, P = ip.bottleneck(gamma), dense(joint)
+    bound = contraction_bound(Support(joint), problem)
+    for encoder in (W, np.eye(joint.shape[0]), np.ones((1, joint.shape[0]))):
+        assert bound <= verify.lagrangian(P, encoder, problem.rho) + 1e-12
+
+
+def test_maximal_correlation_would_be_wrong():
+    """On heart an encoder keeps more of I(X;Z) than the squared maximal correlation: that constant is no bound, eta is."""
+    joint = ip.datasets.heart()
+    found = ip.solve(joint, ip.bottleneck(0.29), Envelope())
+    ixz, iyz = verify.mutual_informations(dense(joint), found.encoder)
+    assert critical_gamma(joint) * 1.2 < iyz / ixz <= dobrushin(Support(joint).T)
+
+
+def test_where_contraction_settles_it_no_cell_is_opened():
+    joint = ip.Joint.from_matrix(np.outer([0.6, 0.4], [0.5, 0.3, 0.2]))
+    found = ip.certify(joint, ip.bottleneck(0.5), np.ones((1, 2)))
+    assert (found.cells, found.lower_bound, found.certified) == (0, 0.0, True)
+    worse = ip.certify(joint, ip.bottleneck(0.5), np.eye(2))
+    assert not worse.certified
+    assert worse.gap == pytest.approx(worse.loss, abs=1e-12)

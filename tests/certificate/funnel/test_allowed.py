@@ -4,7 +4,7 @@ import numpy as np
 
 import infoplane as ip
 from infoplane.certificate.funnel.allowed import AllowedPosteriors, Caps, lift_caps
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
 from infoplane.runtime.budget import Budget
 

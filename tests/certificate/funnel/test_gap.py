@@ -7,24 +7,24 @@ from hypothesis import strategies as st
 
 import infoplane as ip
 import verify
-from infoplane.certificate.certificate import Limits
 from infoplane.certificate.funnel import gap
-from infoplane.certificate.funnel.gap import certify_funnel, coarser, simple_bound
-from infoplane.joint.support import Support
+from infoplane.certificate.funnel.gap import coarser, simple_bound
+from infoplane.joint.joint import Support
+from infoplane.posterior.form import scaled
 from strategies import joints
 
 
 def test_an_optimal_encoder_is_certified_and_a_spoilt_one_is_not():
     joint, problem = ip.datasets.paper_uniform(), ip.funnel(2.5)
-    certificate = certify_funnel(joint, problem, np.eye(3), Limits())
+    certificate = ip.certify(joint, problem, np.eye(3))
     assert not certificate.certified
     assert certificate.posterior is not None
-    better = certify_funnel(joint, problem, np.eye(3), Limits(tol=1e-8))
+    better = ip.certify(joint, problem, np.eye(3), tol=1e-8)
     assert better.lower_bound <= certificate.loss
     best = better.lower_bound
     rng = np.random.default_rng(0)
     for W in (np.ones((1, 3)), np.eye(3), rng.dirichlet(np.ones(3), 3).T):
-        one = certify_funnel(joint, problem, W, Limits(tol=1e-7))
+        one = ip.certify(joint, problem, W, tol=1e-7)
         assert one.gap == one.loss - one.lower_bound
         assert one.loss == pytest.approx(verify.lagrangian(joint.p_xy, W, problem.rho), abs=1e-12)
         assert abs(one.lower_bound - best) <= 1e-7
@@ -43,7 +43,7 @@ def test_the_reported_posterior_lowers_the_loss(start):
         "identity": lambda: np.eye(16),
         "random": lambda: np.random.default_rng(0).dirichlet(np.ones(5), 16).T,
     }[start]()
-    certificate = certify_funnel(joint, problem, W, Limits(tol=1e-5))
+    certificate = ip.certify(joint, problem, W, tol=1e-5)
     assert not certificate.certified
     moved = 1e-4 * certificate.posterior / joint.p_x
     spoilt = np.vstack([W * (1.0 - moved), moved])
@@ -55,22 +55,22 @@ def test_any_positive_multiple_is_the_same_problem(scale):
     joint = ip.datasets.paper_nonuniform()
     rho = tuple(scale * r for r in ip.funnel(3.0).rho)
     W = ip.solve(joint, ip.funnel(3.0), "merging").encoder
-    one = certify_funnel(joint, ip.funnel(3.0), W, Limits(tol=1e-7))
-    many = certify_funnel(joint, ip.MarkovLagrangian(*rho), W, Limits(tol=1e-7 * scale))
+    one = ip.certify(joint, ip.funnel(3.0), W, tol=1e-7)
+    many = ip.certify(joint, ip.MarkovLagrangian(*rho), W, tol=1e-7 * scale)
     assert many.lower_bound == pytest.approx(scale * one.lower_bound, abs=2e-7 * scale)
 
 
 def test_other_problems_are_refused():
     for problem in (ip.bottleneck(0.3), ip.deterministic_bottleneck(0.3), ip.MarkovLagrangian(1.0, 1.0, -1.0)):
         with pytest.raises(ip.UnsupportedProblemError, match="rho"):
-            certify_funnel(ip.datasets.paper_uniform(), problem, np.eye(3), Limits())
+            scaled(problem)
 
 
 def test_limits_are_honoured_and_the_bound_still_holds():
     joint, problem = ip.datasets.heart(), ip.funnel(10.0)
-    full = certify_funnel(joint, problem, np.eye(16), Limits(tol=1e-7))
+    full = ip.certify(joint, problem, np.eye(16), tol=1e-7)
     for max_cells in (1, 30, 1000):
-        short = certify_funnel(joint, problem, np.eye(16), Limits(max_cells=max_cells))
+        short = ip.certify(joint, problem, np.eye(16), max_cells=max_cells)
         assert short.cells <= max_cells
         assert short.lower_bound <= full.lower_bound + 1e-7
         assert np.isfinite(short.lower_bound)
@@ -101,13 +101,13 @@ def test_a_coarser_y_bounds_a_problem_that_is_too_large(monkeypatch):
     problem = ip.funnel(3.0)
     coarse = []
     monkeypatch.setattr(gap, "coarser", lambda *arguments: coarse.append(arguments) or coarser(*arguments))
-    certificate = certify_funnel(joint, problem, np.eye(14), Limits(max_cells=12))
+    certificate = ip.certify(joint, problem, np.eye(14), max_cells=12)
     assert len(coarse) == 1
     assert certificate.left > 0
     assert certificate.cells <= 12
     assert simple_bound(Support(joint), 3.0) <= certificate.lower_bound <= ip.solve(joint, problem, "merging").loss
     # It is certified when there is room.
-    full = certify_funnel(joint, problem, ip.solve(joint, problem, "columns").encoder, Limits())
+    full = ip.certify(joint, problem, ip.solve(joint, problem, "columns").encoder)
     assert full.certified
     assert len(coarse) == 1
 

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.certificate.funnel.free import FreePosteriors, without_traces
+from infoplane.certificate.funnel.free import FreePosteriors, Pricing, without_traces
 from infoplane.certificate.funnel.generation import cut_short, generate
-from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.programme import Programme
+from infoplane.results import Status
 from infoplane.runtime.budget import Budget
-from infoplane.status import Status
 
 
 def test_traces_of_letters_are_left_out():

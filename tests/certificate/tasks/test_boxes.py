@@ -5,9 +5,9 @@ import pytest
 
 import infoplane as ip
 from infoplane.certificate.tasks.boxes import Asked, search_boxes
-from infoplane.certificate.tasks.private_columns import Silent
+from infoplane.certificate.tasks.private import Silent
 from infoplane.information import entr
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.posterior.task_form import TaskForm
 from infoplane.runtime.budget import Budget
 from made_tasks import made_tasks, told

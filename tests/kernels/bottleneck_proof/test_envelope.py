@@ -9,8 +9,8 @@ import pytest
 import exact_boxes as exact
 from box_search import posteriors, values, watched
 from exact_boxes import joints
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 from infoplane.posterior.mixture import Mixture, dual_of
 
@@ -18,8 +18,8 @@ SEARCHED = """
 import numpy as np
 from infoplane import Joint
 from infoplane.posterior.mixture import Mixture, dual_of
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.envelope import search
 found = []
 for n_x, n_y in ((60, 4), (100, 3), (300, 3)):
@@ -91,3 +91,16 @@ def test_the_process_that_compiles_and_one_that_loads_agree_to_the_bit():
     )
     there = [float(number) for number in done.stdout.split()]
     assert there == here["found"]
+
+
+def test_places_of_closed_boxes_are_used_again():
+    joint = exact.JOINTS["heart"]()
+    support, gamma = Support(joint), 0.1
+    lam = Mixture(np.ones(1), support.p_y[None]).multipliers(support, gamma)
+    partition = Partition(support.T)
+    partition.grow(2_001)
+    search(dual_of(support, gamma, lam), partition.boxes, -0.13, 2_000)
+    places, left, spare, cuts, _ = partition.boxes.counts
+    assert places == left + spare
+    assert left < cuts
+    assert places < 2 * cuts

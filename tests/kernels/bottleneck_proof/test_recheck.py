@@ -6,12 +6,11 @@ import pytest
 
 import exact_boxes as exact
 from exact_boxes import case, joints
-from infoplane.certificate.bottleneck.partition import Partition
-from infoplane.joint.support import Support
+from infoplane.certificate.bottleneck.proof import Partition
+from infoplane.joint.joint import Support
 from infoplane.kernels.bottleneck_proof.ascent import locate
-from infoplane.kernels.bottleneck_proof.cell_bound import bound_with
+from infoplane.kernels.bottleneck_proof.cell_bound import bound_with, propagate, reduce
 from infoplane.kernels.bottleneck_proof.envelope import search
-from infoplane.kernels.bottleneck_proof.ranges import propagate, reduce
 from infoplane.kernels.bottleneck_proof.recheck import (
     bound_agrees,
     chosen,

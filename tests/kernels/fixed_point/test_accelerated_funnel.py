@@ -4,7 +4,7 @@ import pytest
 import infoplane as ip
 import verify
 from batches import Stepped, run, starts_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 
 HEART = ip.datasets.heart()
 

@@ -3,7 +3,7 @@ import pytest
 
 import infoplane as ip
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.starts import make_starts, seed_sequence
 
 

@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
+import infoplane as ip
+from infoplane.joint.joint import Support
+from infoplane.solvers.fixed_point import blocks_of, channel_of
 from interpreted import interpreted
 
 extrapolation = interpreted("fixed_point.extrapolation")
+
+
 anderson, squarem = extrapolation.anderson, extrapolation.squarem
 
 
@@ -27,3 +32,46 @@ def test_anderson_solves_a_linear_map_once_it_has_seen_every_direction():
     out = np.empty(4)
     anderson(points[5], f[5], q, D_F, D_G, 5, out)
     np.testing.assert_allclose(out, fixed, atol=1e-6)  # the ridge
+
+
+newton = interpreted("fixed_point.extrapolation").newton
+
+
+def log_map(support, u, problem):
+    """T(u) = log(W P) for W = softmax of the scores, and W."""
+    n_y = len(support.p_y)
+    log_z = np.log(np.exp(u[:, :n_y]).sum(1))[:, None]
+    score = (problem.rho_z * log_z + problem.rho_zy * u[:, :n_y]) @ support.T / problem.width
+    W = np.exp(score - score.max(0))
+    W /= W.sum(0)
+    out = u.copy()
+    out[:, :n_y] = np.log(W @ support.P)
+    return out, W
+
+
+@pytest.mark.parametrize("problem", [ip.bottleneck(0.1), ip.generalised_bottleneck(0.3, 0.6)], ids=["ib", "gib"])
+@pytest.mark.parametrize("name", ["paper_nonuniform", "heart"])
+def test_newton_solves_the_linearised_equation(name, problem):
+    """(I - T') d = T(u) - u, with T' by central differences of the slow map."""
+    support = Support(ip.datasets.load(name))
+    channel, n_y = channel_of(support), len(support.p_y)
+    W = np.random.default_rng(0).dirichlet(np.ones(3), size=len(support.p_x)).T
+    u = np.full((3, len(channel.p_y)), -690.0)
+    u[:, :n_y] = np.log(W @ support.P)
+    for _ in range(6):  # near enough for a step of ordinary length
+        u = log_map(support, u, problem)[0]
+    mapped, W = log_map(support, u, problem)
+    slope = np.empty((3 * n_y, 3 * n_y))
+    for k, index in enumerate(np.ndindex(3, n_y)):
+        ahead, back = u.copy(), u.copy()
+        ahead[index] += 1e-5
+        back[index] -= 1e-5
+        slope[:, k] = (
+            (log_map(support, ahead, problem)[0] - log_map(support, back, problem)[0])[:, :n_y] / 2e-5
+        ).ravel()
+    f, out = mapped - u, np.empty_like(u)
+    blocks = blocks_of(W, channel.p_x.shape[1])
+    q, q_new, rho = np.exp(u), np.exp(mapped), np.array(problem.rho)
+    assert newton(channel, rho, problem.width, blocks, u.ravel(), f.ravel(), q, q_new, out.ravel())
+    step = (out - u)[:, :n_y].ravel()
+    np.testing.assert_allclose(step - slope @ step, f[:, :n_y].ravel(), atol=1e-7)

@@ -12,10 +12,10 @@ from scipy.sparse import csr_array
 import infoplane as ip
 import verify
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.common.rows import STATIONARITY
 from infoplane.kernels.fixed_point.selfmap import BLAS_CLUSTERS, COMPARE, KEEP
-from infoplane.solvers.fixed_point.maps import blocks_of, channel_of, logs_of, needs_encoder
+from infoplane.solvers.fixed_point import blocks_of, channel_of, logs_of, needs_encoder
 from interpreted import interpreted
 from strategies import chains, positive_encoders
 

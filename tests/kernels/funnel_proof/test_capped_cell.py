@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog
 
-from infoplane.kernels.funnel_proof.bounded_simplex import EMPTY, SOLVED, minimise, tableau
 from infoplane.kernels.funnel_proof.capped_cell import (
     Prices,
     cell_bound,
@@ -14,7 +13,7 @@ from infoplane.kernels.funnel_proof.capped_cell import (
     target_least,
     target_multiplier,
 )
-from infoplane.kernels.funnel_proof.capped_relaxation import completed, relaxed
+from infoplane.kernels.funnel_proof.capped_relaxation import EMPTY, SOLVED, completed, minimise, relaxed, tableau
 
 
 def entropies(p):

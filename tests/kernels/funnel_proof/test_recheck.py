@@ -6,10 +6,16 @@ import pytest
 
 import funnel_twin as twin
 from funnel_twin import mp
-from infoplane.certificate.funnel.pricing import Pricing
-from infoplane.kernels.funnel_proof import recheck, recheck_slots
-from infoplane.kernels.funnel_proof.recheck import BoxTrail, followed, plain_bound, plain_sums
-from infoplane.kernels.funnel_proof.recheck_slots import SlotTrail, followed_slots
+from infoplane.certificate.funnel.free import Pricing
+from infoplane.kernels.funnel_proof import recheck
+from infoplane.kernels.funnel_proof.recheck import (
+    BoxTrail,
+    SlotTrail,
+    followed,
+    followed_slots,
+    plain_bound,
+    plain_sums,
+)
 from infoplane.kernels.funnel_proof.search import LEAST
 from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
@@ -151,9 +157,6 @@ def test_a_search_makes_no_false_claim(seed, slots, monkeypatch):
 
 def test_nothing_is_shared_with_the_search():
     """But T, lambda, and the places of its numbers."""
-    allowed = {recheck.__name__, recheck_slots.__name__}
-    folder = recheck.__name__.rpartition(".")[0]
-    for module in (recheck, recheck_slots):
-        used = {getattr(one, "py_func", one).__module__ for one in vars(module).values() if callable(one)}
-        assert module.__name__ in used
-        assert {name for name in used if name.startswith(folder)} <= allowed
+    used = {getattr(one, "py_func", one).__module__ for one in vars(recheck).values() if callable(one)}
+    assert recheck.__name__ in used
+    assert {name for name in used if name.startswith(recheck.__name__.rpartition(".")[0])} == {recheck.__name__}

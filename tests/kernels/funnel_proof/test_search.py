@@ -5,7 +5,7 @@ import pytest
 
 import funnel_twin as twin
 from compiled import compiled
-from infoplane.certificate.funnel.pricing import Pricing
+from infoplane.certificate.funnel.free import Pricing
 from infoplane.kernels.funnel_proof.search import BUDGET, FOUND, LOWEST, SPENT, UNPAID, in_use, paid
 from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel

@@ -7,9 +7,9 @@ import pytest
 import funnel_twin as twin
 from compiled import compiled
 from funnel_twin import mp
-from infoplane.certificate.funnel.pricing import Pricing
+from infoplane.certificate.funnel.free import Pricing
 from infoplane.kernels.funnel_proof.search import ERROR, LOST, WAITING
-from infoplane.kernels.funnel_proof.slot_cells import decoded
+from infoplane.kernels.funnel_proof.slot_bound import decoded
 from infoplane.posterior import channel as channels
 from infoplane.posterior.channel import Channel
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.kernels.task_proof.pairs import price_edges
 from infoplane.posterior.task_form import TaskForm
 from made_tasks import made_tasks

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from infoplane_paper.figures import funnel_share
-from infoplane_paper.scale import FULL
+from infoplane_paper.settings import FULL
 from tiny import claim, made_runs, made_shares
 
 

@@ -8,9 +8,9 @@ import pytest
 import infoplane as ip
 import verify
 from batches import job_of
-from infoplane.solvers import driver
+from infoplane.solvers import base
+from infoplane.solvers.base import advanced
 from infoplane.solvers.columns import Columns
-from infoplane.solvers.driver import advanced
 from infoplane.solvers.envelope import Envelope
 from infoplane.solvers.shared.fallback import default_encoder
 
@@ -50,7 +50,7 @@ def test_interrupted_it_has_an_encoder_all_the_same(blocks, monkeypatch):
             job.budget.stop()
         return advanced(iteration, steps)
 
-    monkeypatch.setattr(driver, "advanced", stopping)
+    monkeypatch.setattr(base, "advanced", stopping)
     W = default_encoder(job, 60.0)
     assert len(seen) == blocks + 1
     np.testing.assert_allclose(W.sum(axis=0), np.ones(40))

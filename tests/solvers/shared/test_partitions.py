@@ -7,7 +7,7 @@ import infoplane as ip
 import strategies
 import verify
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared import partitions as partitions_module
 from infoplane.solvers.shared.partitions import encoder_of, labels_of, moved, numbered, partition_loss, partitions
 

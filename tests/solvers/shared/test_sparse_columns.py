@@ -6,7 +6,7 @@ from scipy import sparse
 
 import infoplane as ip
 from batches import job_of
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared import sparse_columns as generation
 from infoplane.solvers.shared.sparse_columns import Pool, alike, generated
 

@@ -7,7 +7,7 @@ import infoplane as ip
 import twins
 from batches import Stepped
 from battery import JOINTS
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.starts import random_encoder
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.iterates import iterates, watched

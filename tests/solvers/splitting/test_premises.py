@@ -5,7 +5,7 @@ import pytest
 
 import infoplane as ip
 import twins
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.splitting.formulations import FORMULATIONS
 from infoplane.solvers.splitting.thresholds import theorem_2
 

@@ -8,7 +8,7 @@ import infoplane as ip
 import twins
 import verify
 from batches import Stepped
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.solvers.shared.starts import make_starts, random_encoder, seed_sequence
 from infoplane.solvers.splitting.block import minimise
 from infoplane.solvers.splitting.formulations import FORMULATIONS

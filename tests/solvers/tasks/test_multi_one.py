@@ -5,9 +5,9 @@ import pytest
 from scipy.optimize import minimize
 
 import infoplane as ip
-from infoplane.joint.support import Support
+from infoplane.joint.joint import Support
 from infoplane.runtime.budget import Budget
-from infoplane.solvers.driver import drive
+from infoplane.solvers.base import drive
 from infoplane.solvers.job import Job
 from infoplane.solvers.tasks.multi_one import SplitTasks, entropy_prox
 from made_tasks import made_tasks

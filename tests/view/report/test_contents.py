@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 
 import infoplane as ip
+from infoplane.formatting import label_text
 from infoplane.systems.curve import KnownCurve
 from infoplane.systems.efficiency import place
 from infoplane.systems.given import read_systems
-from infoplane.view.report.contents import Allowance, contents, label_text
+from infoplane.view.report.contents import Allowance, contents
 from made_up import runs_of
 
 

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import infoplane as ip
-from infoplane.view.report.encoders import encoder_columns, largest
+from infoplane.view.report.contents import encoder_columns, largest
 from made_up import runs_of
 
 

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array, entr, mutual_information
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
 from ...posterior.form import imbalance
 from ...posterior.mixture import Mixture
@@ -71,8 +70,8 @@ def prove(proof: Proof) -> None:
             proof.lower_bound = max(proof.lower_bound, bound)
             budget.cells_spent += rest.cells_spent
 
-    proof.beside = beside
-    proof.search()
+    for _ in proof.pieces():
+        beside()
     if not proof.complete:  # all of what is left, if the direct search has given up
         beside(0.95)
 
@@ -125,26 +124,17 @@ class _Part:
         support = Support(Joint.from_counts(table))
         return cls(float(table.sum()), support, Mixture(np.ones(1), support.p_y[None]))
 
-    def value(self, gamma: float, budget: Budget) -> float:
-        """An estimate of L*(gamma), from above, within a budget."""
-        if gamma <= 0.0:
-            return -mutual_information(self.support.P)
-        if gamma >= 1.0:
-            return 0.0
-        proof = Proof(self.support, bottleneck(gamma), self.known, EFFORT.rough, budget)
+    def value(self, gamma: float, budget: Budget, tol: float | None = None) -> float:
+        """L*(gamma), within a budget: an estimate from above; with a tolerance, a lower bound of it."""
+        if gamma <= 0.0 or gamma >= 1.0:
+            return -mutual_information(self.support.P) if gamma <= 0.0 else 0.0
+        proof = Proof(self.support, bottleneck(gamma), self.known, tol or EFFORT.rough, budget)
+        if tol is not None:
+            proof.search()
+            return proof.lower_bound
         proof.estimate()
         self.known = proof.mixture
         return min(proof.value(), 0.0)
-
-    def proven(self, gamma: float, tol: float, budget: Budget) -> float:
-        """A lower bound of L*(gamma)."""
-        if gamma <= 0.0:
-            return -mutual_information(self.support.P)
-        if gamma >= 1.0:
-            return 0.0
-        proof = Proof(self.support, bottleneck(gamma), self.known, tol, budget)
-        proof.search()
-        return proof.lower_bound
 
 
 def coarsened_bound(
@@ -185,7 +175,7 @@ def coarsened_bound(
 
     def proven(part: _Part, gamma: float, cells: float, seconds: float) -> float:
         share = budget.part(cells=cells, seconds=seconds)
-        bound = part.proven(gamma, tol, share)
+        bound = part.value(gamma, share, tol)
         budget.cells_spent += share.cells_spent
         return bound
 

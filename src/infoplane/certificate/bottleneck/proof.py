@@ -7,28 +7,108 @@ sum_z p(z) q_z = p_x. So if lambda.q + m <= f(q) for all q, every encoder has
 
 lambda comes in closed form from a mixture of decoders (`mixture`), m from branch and bound over boxes of the Y-simplex (compiled, see
 `kernels/bottleneck_proof`); where a box shows f(q) < lambda.q, that q becomes a new cluster and lambda is found again.
+
+What always holds, whatever |Y| is, is contraction, and both ends of the curve:
+
+    I(Y;Z) <= eta I(X;Z),   I(Y;Z) <= I(X;Y)   =>   gamma I(X;Z) - I(Y;Z) >= -max(0, 1 - gamma/eta) I(X;Y)
+
+eta is Dobrushin's coefficient max_{x,x'} TV(p(y|x), p(y|x')), which bounds the strong data-processing constant of Kullback-Leibler
+divergence from above (proof: docs/explanation/certificates.md). The squared maximal correlation bounds it from below: no use here.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 import numpy as np
 
 from ...formatting import counted
-from ...information import Array, entropy
-from ...joint.support import Support
-from ...kernels.bottleneck_proof.envelope import search
+from ...information import Array, entropy, mutual_information
+from ...joint.joint import Support
+from ...kernels.bottleneck_proof import envelope as kernel
+from ...kernels.bottleneck_proof.cell_bound import THIN
 from ...kernels.common.numerics import UNIT
-from ...posterior.form import gamma_of, imbalance
-from ...posterior.letters import Letters
+from ...posterior.form import Letters, dobrushin, gamma_of, imbalance
 from ...posterior.mixture import Mixture, balance, climb, cover, dual_of, lowest_posterior, peaks_above, posterior
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget
-from .contraction import contraction_bound
-from .partition import Partition, bytes_of
+
+
+def contraction_bound(support: Support, problem: MarkovLagrangian) -> float:
+    """-rho_zy max(0, 1 - gamma/eta) I(X;Y), rounded down: a lower bound of every encoder's loss, in nats."""
+    gamma = -problem.rho_zx / problem.rho_zy
+    n_x, n_y = support.P.shape
+    off = imbalance(support, problem)
+    if gamma >= 1.0:
+        return -off
+    eta = min(dobrushin(support.T) + 4.0 * (n_y + 4.0) * UNIT, 1.0)
+    if gamma >= eta:
+        return -off
+    information = mutual_information(support.P)
+    rounding = 4.0 * (n_x + n_y + 32.0) * UNIT * (information + 1.0)
+    return -problem.rho_zy * (1.0 - gamma / eta) * (information + rounding) - off
+
+
+class Partition:
+    """Boxes that hold every Tq whose value may lie below a target, for one lambda; arrays grow as boxes are cut."""
+
+    def __init__(self, T: Array) -> None:
+        n_y = T.shape[0]
+        # Entries of T are quotients, right to |Y| units; letters with equal columns were merged.
+        off = 4.0 * (n_y + 24.0) * UNIT
+        self.boxes = kernel.Boxes(
+            low=(T.min(axis=1) * (1.0 - off))[None].copy(),
+            high=np.clip(T.max(axis=1) * (1.0 + off), THIN, 1.0)[None].copy(),
+            multipliers=np.zeros((1, 2 * n_y), dtype=np.float32),
+            bounds=np.full(1, -np.inf),
+            letters=np.zeros(1, dtype=np.int16),
+            points=np.zeros(1),
+            heap=np.zeros(1, dtype=np.int64),
+            spare=np.zeros(1, dtype=np.int64),
+            counts=np.zeros(5, dtype=np.int64),
+            levels=np.full(2, np.inf),
+            lowest=np.full(n_y, 1.0 / n_y),
+        )
+
+    @property
+    def left(self) -> int:
+        """Boxes that are still open."""
+        return int(self.boxes.counts[kernel.OPEN])
+
+    @property
+    def cuts(self) -> int:
+        """Boxes that were ever cut in two."""
+        return int(self.boxes.counts[kernel.CUTS])
+
+    @property
+    def disputed(self) -> int:
+        """Claims of the search that a second computation did not confirm."""
+        return int(self.boxes.counts[kernel.DISPUTED])
+
+    @property
+    def least(self) -> float:
+        """Proven lower bound of f(q) - lambda.q over all q, once the first box has been weighed."""
+        lowest = float(self.boxes.levels[kernel.CLOSED])
+        return min(lowest, float(self.boxes.bounds[self.boxes.heap[0]])) if self.left else lowest
+
+    @property
+    def met(self) -> float:
+        """The lowest value of f(q) - lambda.q met."""
+        return float(self.boxes.levels[kernel.LOWEST])
+
+    def grow(self, cuts: int) -> None:
+        """Room for so many cuts more."""
+        rows = max(int(self.boxes.counts[kernel.PLACES]), 1)
+        if len(self.boxes.bounds) - self.boxes.counts[kernel.PLACES] >= cuts:
+            return
+        longer = {}
+        for name in ("low", "high", "multipliers", "bounds", "letters", "points", "heap", "spare"):
+            used = getattr(self.boxes, name)[:rows]
+            longer[name] = np.concatenate([used, np.empty((rows // 2 + cuts, *used.shape[1:]), used.dtype)])
+        self.boxes = self.boxes._replace(**longer)
 
 
 class ProofRules(NamedTuple):
@@ -78,11 +158,6 @@ class Assured:
         return self.scale * (math.fsum([*self.terms, least]) - error) - self.off
 
 
-def assured(support: Support, problem: MarkovLagrangian, lam: Array, least: float) -> float:
-    """The bound of every encoder's loss that a lambda and a proven least f(q) - lambda.q give."""
-    return Assured(support, problem, lam).bound(least)
-
-
 def few_terms(terms: list[float]) -> list[float]:
     """A few numbers with exactly the same sum: it rounded, what that leaves rounded, and so on; all of them if they are no numbers."""
     if not math.isfinite(sum(map(abs, terms))):
@@ -114,8 +189,6 @@ class Proof:
         self.gamma = gamma_of(problem)
         self.tol = max(tol / problem.rho_zy, RULES.finest)
         self.partition = Partition(support.T)
-        self.beside: Callable[[], None] = lambda: None
-        """What is done between two pieces of the search: a bound from another side (`coarsening`)."""
         self.lower_bound = contraction_bound(support, problem)
         self.multipliers: Array | None = None
         """What branch and bound has proven its best bound with, in the problem's scale."""
@@ -139,7 +212,8 @@ class Proof:
     @property
     def most_cells(self) -> int:
         """The limit on cells, or what fits into memory."""
-        return int(min(self.budget.cells, RULES.memory // bytes_of(self.support.p_y.size)))
+        of_one = 24 * self.support.p_y.size + 42
+        return int(min(self.budget.cells, RULES.memory // of_one))
 
     @property
     def limit(self) -> str:
@@ -167,27 +241,31 @@ class Proof:
 
     def estimate(self) -> None:
         """The mixture without proof: climbs from a cover of the simplex, no branch and bound."""
-        self._improve(cover(self.support))
+        deque(self._improve(cover(self.support)), maxlen=0)
 
     def search(self) -> None:
         """Mixture and branch and bound in turn, until the bound is proven or the budget is spent."""
+        deque(self.pieces(), maxlen=0)
+
+    def pieces(self) -> Iterator[None]:
+        """The search, piece by piece: between two of them whoever asks may do something else (`coarsening`)."""
         if self.lower_bound >= -self.asked:  # a constant Z has L = 0
             self.mixture = Mixture(np.ones(1), self.whole.p_y[None])
             self.complete = True
             return
         new = cover(self.support)
         for _ in range(RULES.escapes):
-            lam, height = self._improve(new)
+            lam, height = yield from self._improve(new)
             if self.support.p_y.size > RULES.most_letters or self.budget.stopped:
                 return
-            escape = self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
+            escape = yield from self._branch(lam, min(-self.tol / 2.0, -2.0 * height))
             if escape is None:
                 return
             if self.violation is None:
                 self.violation = posterior(self.whole, self.gamma, self.letters.spread(lam, self.gamma), escape)
             new = escape[None]
 
-    def _improve(self, starts: Array) -> tuple[Array, float]:
+    def _improve(self, starts: Array) -> Generator[None, None, tuple[Array, float]]:
         """Balance the mixture, add the peaks that its multipliers leave, and again; the multipliers, and the height of what is left."""
         support, gamma, tol = self.support, self.gamma, self.tol / 8.0
         new = starts[:0]
@@ -198,12 +276,12 @@ class Proof:
             starts = starts[:0]
             self.rounds += 1
             self.budget.tell()
-            self.beside()
+            yield
             if height <= tol or self.spent:
                 break
         return lam, height
 
-    def _branch(self, lam: Array, target: float) -> Array | None:
+    def _branch(self, lam: Array, target: float) -> Generator[None, None, Array | None]:
         """Branch and bound for one lambda; ends with a decoder that violates it, or with None once proven or at a limit."""
         partition = self.partition = Partition(self.support.T)
         dual = dual_of(self.support, self.gamma, lam)
@@ -214,7 +292,7 @@ class Proof:
         while True:
             partition.grow(cuts + 1)
             before = partition.cuts
-            search(dual, partition.boxes, target, cuts)
+            kernel.search(dual, partition.boxes, target, cuts)
             self.budget.cells_spent += partition.cuts - before
             if partition.disputed:
                 self._retract(
@@ -232,7 +310,7 @@ class Proof:
                 if heights[0] > -target / 4.0:
                     return np.asarray(peaks[0])
             self.budget.tell()
-            self.beside()
+            yield
             if not partition.left:
                 break
             if self.spent:

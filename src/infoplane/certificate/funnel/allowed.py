@@ -2,24 +2,22 @@
 
 A cap on the lift, |log p(s|z)/p(s)| <= eps, is L = e^-eps p_s, U = e^eps p_s; on its upper side alone L = 0. A smallest group of N expected
 records among n leaves q_x <= p_x n / N, since p(z) q_x <= p_x. Local searches go by successive linear programmes
-(`kernels/funnel_proof/capped_descent.py`), the proof by branch and bound (`kernels/funnel_proof/capped_boxes.py`).
+(`kernels/funnel_proof/capped_boxes.py`), the proof by branch and bound (`kernels/funnel_proof/capped_boxes.py`).
 """
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...information import Array, entr
-from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped
-from ...kernels.funnel_proof.capped_descent import descend_within
-from ...kernels.funnel_proof.search import CELLS, FLOOR, FOUND, LEAST, LOST, RANK, WAITING
+from ...kernels.funnel_proof.capped_boxes import CappedBoxes, advance_capped, descend_within
 from ...posterior.channel import EPS, LIMITS, MEMORY, Channel
 from ...posterior.programme import Point, Programme
 from ...runtime.budget import Budget
+from .free import CellSearch
 from .generation import GIVEN
 
 SMOOTH = 0.8
@@ -180,30 +178,27 @@ class _Apart(Channel):
         self.rank, self.apart = channel.letters, 0.0
 
 
-class CappedPricing:
-    """One search for posteriors within caps with g(q) < floor, or a proof that there are none."""
+class CappedPricing(CellSearch):
+    """One search for posteriors within caps with g(q) < floor, or a proof that there are none.
+
+    It makes no mistakes: what closes a cell is computed once, by the plain formulas (`kernels/funnel_proof/capped_cell.py`).
+    """
 
     def __init__(self, allowed: AllowedPosteriors, aim: Point, floor: float) -> None:
         channel = allowed.channel
-        self.channel, self.lam = channel, aim.lam
-        gathered, self.letter = channel.gather(aim.lam)
+        super().__init__(channel, aim.lam, aim.beta, floor, -GIVEN * floor, allowed.rank)
         n, m = channel.T.shape
-        lowest = -2.0 * (1.0 + float(np.abs(aim.lam).max()))
-        absolute, relative = channel.error(np.append(aim.lam, lowest), aim.beta)
-        number = np.array([aim.beta, floor, absolute, relative, lowest, -GIVEN * floor, 0.0, math.inf])
-        tally = np.zeros(8, np.int64)
-        tally[RANK] = allowed.rank
         cells = max(min(MEMORY // (17 * n + 9 * m + 64), LIMITS.most_cells), 2)
         # np.empty: pages that no cell ever reaches are never touched.
-        self.boxes = CappedBoxes(
+        boxes = CappedBoxes(
             channel.T,
-            gathered,
+            self.gathered,
             np.bincount(channel.group, allowed.programme.p_x).astype(float),
             allowed.L,
             allowed.U,
             allowed.most,
-            number,
-            tally,
+            self.number,
+            self.tally,
             np.arange(cells),
             np.empty(cells),
             np.empty((cells, n)),
@@ -215,42 +210,7 @@ class CappedPricing:
             np.empty((LIMITS.most_found, n)),
             np.zeros(2**14, np.int64),
         )
-        self.advance(0)
-
-    def advance(self, cells: int) -> bool:
-        """Bound at most so many cells, in pairs; False once none waits, or enough violations have been met."""
-        return bool(advance_capped(self.boxes, cells))
-
-    @property
-    def cells(self) -> int:
-        """Cells bounded."""
-        return int(self.boxes.tally[CELLS])
-
-    @property
-    def left(self) -> int:
-        """Cells that wait, or were given up."""
-        return int(self.boxes.tally[WAITING] + self.boxes.tally[LOST])
-
-    mistakes = 0  # what closes a cell is computed once, by the plain formulas (`kernels/funnel_proof/capped_cell.py`)
-
-    def least(self) -> float:
-        """Proven: g(q) >= this for every q within the caps, wherever the search stands."""
-        low = min(float(self.boxes.number[LEAST]), float(self.boxes.number[FLOOR]))
-        if self.boxes.tally[WAITING]:
-            low = min(low, float(self.boxes.key[self.boxes.heap[0]]))
-        return low
-
-    @property
-    def prices(self) -> Array:
-        """The lambda that `least` is about: lower than it was where that was paid for."""
-        return np.minimum(self.lam, self.boxes.lam[self.channel.group])
-
-    def violating(self) -> Array:
-        """Posteriors (|X|, k) well on the way to the floor."""
-        count = int(self.boxes.tally[FOUND])
-        Q = np.zeros((self.channel.letters, count))
-        Q[self.letter] = self.boxes.found[:count].T
-        return Q
+        self.begin(boxes, advance_capped)
 
 
 def peeled(T: Array, p_x: Array, caps: Caps, rng: np.random.Generator, noise: float) -> Array:

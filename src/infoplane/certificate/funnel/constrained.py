@@ -11,9 +11,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ...information import Array
+from ...results import Residuals, Status
 from ...sampling.leakage import LeakageBound, leakage_bound
 from ...solution import EncoderView, Solution
-from ...status import Residuals, Status
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

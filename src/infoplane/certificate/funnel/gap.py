@@ -13,17 +13,16 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...encoder.encoder import check_encoder
-from ...information import Array, entr
-from ...joint.joint import Joint
-from ...joint.support import Support
+from ...information import entr
+from ...joint.joint import Joint, Support
+from ...joint.tables import dense
 from ...posterior.channel import EPS, Channel
-from ...posterior.form import constant, imbalance, own_multipliers, posteriors, scaled
+from ...posterior.form import constant, scaled
 from ...posterior.merge_path import agglomerative_bottleneck
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian
 from ...runtime.budget import Budget
-from ..certificate import Certificate, Limits
+from ..certificate import Limits
 from .free import FreePosteriors
 from .generation import Outcome, generate
 
@@ -63,7 +62,7 @@ def coarser(joint: Joint, letters: int) -> Joint:
     Y' is a function of Y, so that I(Y';Z) <= I(Y;Z) for every encoder, and a lower bound of beta I(Y';Z) - I(X;Z) is one of
     beta I(Y;Z) - I(X;Z).
     """
-    P = joint.p_xy.toarray() if joint.is_sparse else np.asarray(joint.p_xy)
+    P = dense(joint.p_xy)
     labels = agglomerative_bottleneck(Joint.from_counts(P.T)).labels_at(letters)
     merged = np.zeros((P.shape[0], letters))
     for y, label in enumerate(labels):
@@ -110,40 +109,4 @@ def forecast(support: Support, problem: MarkovLagrangian, limits: Limits) -> str
         f"the exact funnel searches posteriors on up to {channel.rank} of {len(channel.T)} letters: within max_cells = "
         f"{limits.max_cells:,} and max_seconds = {limits.max_seconds:g} it may end with a proven bound and a gap above {limits.tol:.0e} "
         "nats, without a certificate."
-    )
-
-
-def certify_funnel(
-    joint: Joint, problem: MarkovLagrangian, encoder: Array, limits: Limits, budget: Budget | None = None
-) -> Certificate:
-    """Prove how far an encoder is from the optimum of a funnel (any positive multiple, nats).
-
-    The encoder's own posteriors begin the linear programme. If it can be improved by more than tol, the posterior reported is the one,
-    among those of the best release found, that lowers the loss fastest: f(q) - lambda.q < 0 for the encoder's own lambda.
-    """
-    scale, beta = scaled(problem)
-    W, budget = check_encoder(joint, encoder), budget or limits.budget()
-    support = Support(joint)
-    programme = Programme(support, budget)
-    programme.add(posteriors(support, W[:, support.x]))
-    outcome, bound = proven_bound(support, beta, programme, limits.tol / scale, budget)
-    bound = scale * bound - imbalance(support, problem)
-    loss = problem.value(joint, W)
-    posterior = None
-    if loss - bound > limits.tol:
-        used = outcome.point.used
-        fall = programme.costs(used, beta) - own_multipliers(support, W[:, support.x], beta) @ used
-        if fall.min() < 0.0:
-            posterior = support.spread(used[:, fall.argmin()])
-    return Certificate(
-        problem=problem,
-        loss=loss,
-        lower_bound=bound,
-        tol=limits.tol,
-        cells=budget.cells_spent,
-        left=outcome.left,
-        seconds=budget.seconds_spent,
-        posterior=posterior,
-        multipliers=support.spread(scale * outcome.proof.lam),
-        limit=outcome.contradiction,
     )

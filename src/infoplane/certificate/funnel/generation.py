@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import math
 import time
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
-from ...errors import ContradictionWarning
 from ...formatting import counted
 from ...information import Array
 from ...kernels.funnel_proof.search import WORTH
 from ...posterior.programme import Point, Programme
+from ...results import Status
 from ...runtime.budget import Budget
-from ...status import Status
+from ..challenge import disproven
 
 PIECE = 0.1
 """Seconds, about, between two looks at the clock and at the caller."""
@@ -28,12 +27,6 @@ PIECE = 0.1
 
 GIVEN = 3.0
 """What a search may spend on lower prices, in units of the floor: with what else is lost, a proof to tol/4 stays within 5/8 of tol."""
-
-
-NO_PROOF = (
-    "the proof contradicts itself, and nothing of it counts. The encoder is as good as it says, but not certified. This is a defect of "
-    "infoplane: please report it with the joint and the problem."
-)
 
 
 class Priced(NamedTuple):
@@ -187,8 +180,7 @@ def generate(
         following = master()
         point = following if following.solved else point
     if said:
-        warnings.warn(f"{said}: {NO_PROOF}", ContradictionWarning, stacklevel=2)
-        return Outcome(point, proof, -math.inf, max(left, 1), math.inf, said)
+        return Outcome(point, proof, -math.inf, max(left, 1), math.inf, disproven(said))
     return Outcome(point, proof, lower, left, done)
 
 

@@ -19,14 +19,14 @@ import numpy as np
 
 from ...formatting import counted
 from ...information import Array, bits, entr, plane_point
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...posterior.form import constant, posteriors
 from ...posterior.merge_path import first_columns
 from ...posterior.programme import Programme
 from ...problem import MarkovLagrangian, funnel
+from ...results import STATIONARY_TOL, TIE, Residuals, Run, Status, judge, proven
 from ...runtime.budget import Budget, Stopped
-from ...solution import TIE, Run, finished
-from ...status import STATIONARY_TOL, Residuals, Status, judge, proven
+from ...solution import finished
 from ..certificate import Limits
 from .constrained import ConstrainedFunnel
 from .free import FreePosteriors

@@ -24,15 +24,13 @@ from ...checks import whole_number
 from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted
 from ...information import Array, IntArray, bits, entr
-from ...joint.joint import check_joint
-from ...joint.support import Support
+from ...joint.joint import Support, check_joint
 from ...posterior.channel import EQUAL
-from ...posterior.linear import linear_programme, repaired
-from ...posterior.programme import encoder_of
+from ...posterior.programme import encoder_of, linear_programme, repaired
 from ...problem import MarkovLagrangian
+from ...results import Residuals, Run, Status
 from ...runtime.budget import Budget, Stopped
-from ...solution import Run, finished
-from ...status import Residuals, Status
+from ...solution import finished
 from .constrained import ConstrainedFunnel
 from .gap import simple_rounding
 

@@ -1,9 +1,10 @@
-"""Any secret at gamma = 0: columns found by descents, and a proof by boxes of u = T_u q.
+"""One target kept, another hidden, at gamma = 0: columns are met and priced until a bound is proven.
 
     L  >=  -keep H(U) + hide H(S) + lambda.p_x + min_q (f(q) - lambda.q)     for every encoder and every lambda,
 
-with lambda of a linear programme over posteriors, and hide given, or the price of a cap on I(S;Z) (`posterior/task_columns`). A posterior
-that violates the bound becomes a column.
+with lambda of a linear programme over posteriors, and hide given, or the price of a cap r on I(S;Z), which makes a bound of I(U;Z) under
+it: keep I(U;Z) <= hide r - (that bound of L). Of binary secrets columns have two letters, and are priced and proven on the edges of the
+simplex (`generate`); of any other they are found by descents, and the proof is by boxes of u = T_u q (`generate_columns`).
 """
 
 from __future__ import annotations
@@ -14,14 +15,150 @@ from typing import NamedTuple
 import numpy as np
 
 from ...errors import InfoplaneError
-from ...information import Array, entr
+from ...information import Array, IntArray, entr
+from ...kernels.common.numerics import UNIT
 from ...kernels.task_proof.pairs import price_edges
-from ...posterior.task_columns import TaskColumns, missing
+from ...posterior.task_columns import EdgeColumns, EdgePoint, TaskColumns, missing
 from ...posterior.task_form import TaskForm
 from ...runtime.budget import Budget, Stopped
+from ..challenge import upheld
 from .boxes import Asked, box_bound, search_boxes
-from .challenge import TaskOutcome, upheld
-from .edges import ROOM, chosen
+
+MOST_LETTERS = 4_000
+"""Classes of letters whose pairs are gone through: eight million, some ten seconds."""
+
+
+class TaskOutcome(NamedTuple):
+    """Where a proof has ended, after the challenge."""
+
+    encoder: Array
+    """Of the classes."""
+    lower: float
+    """The best bound of L at ``hide``, proven with ``lam``; minus infinity if it was contradicted."""
+    hide: float
+    lam: Array
+    rounds: int
+    contradiction: str = ""
+    """What has contradicted the proof."""
+
+
+class EdgeEffort(NamedTuple):
+    """How hard edges are looked for."""
+
+    rounds: int = 80
+    """Programmes for one parameter or cap; Adult takes ten to twenty."""
+    per_round: int = 4_000
+    per_letter: int = 8
+    """New columns of a round, at most, and those that a letter is part of before it counts no more: the best partners of every letter."""
+    kept: float = 0.002
+    """Nats of reduced cost beyond which an unused column is forgotten."""
+    many: int = 16
+    """Columns for every letter up to which none is forgotten: among few the prices may swing, and bring back what was forgotten for
+    ever."""
+    seeds: int = 6_000
+    seeds_a_letter: int = 13
+    """Random edges to begin with: fewer rounds on Adult (benchmarks/tasks.py)."""
+
+
+EDGE_EFFORT = EdgeEffort()
+
+
+ROOM = 200_000
+"""Violated edges that a round looks at."""
+
+
+def lagrangian_bound(form: TaskForm, hide: float, lam: Array, least: float) -> float:
+    """-keep H(U) + hide H(S) + lambda.p_x + least, rounded down."""
+    h_u, h_s = (math.fsum(entr(T @ form.p_x).tolist()) for T in (form.T_u, form.T_s))
+    n = len(form.whole.p_x) + len(form.T_u) + len(form.T_s)
+    size = form.keep * (h_u + 1.0) + hide * (h_s + 1.0) + float(np.abs(lam) @ form.p_x) + abs(least)
+    bound = -form.keep * h_u + hide * h_s + math.fsum((lam * form.p_x).tolist()) + least
+    return bound - 8.0 * (n + 64.0) * UNIT * size
+
+
+def seeded(
+    form: TaskForm, private: tuple[IntArray, IntArray, Array] | None = None, posteriors: Array | None = None
+) -> EdgeColumns:
+    """Single letters, edges (x, y, t) that tell nothing of S, random edges, and those of some posteriors that have two letters."""
+    columns, rng, n = EdgeColumns(form), np.random.default_rng(0), len(form.p_x)
+    if private is not None:
+        columns.add(*private)
+        columns.first = len(columns.x)
+    many = min(EDGE_EFFORT.seeds, EDGE_EFFORT.seeds_a_letter * n)
+    x, y = rng.integers(0, n, many), rng.integers(0, n, many)
+    apart = x != y
+    columns.add(x[apart], y[apart], rng.random(int(apart.sum())))
+    if posteriors is not None:
+        columns.add_posteriors(posteriors)
+    return columns
+
+
+def generate(form: TaskForm, columns: EdgeColumns, tol: float, budget: Budget, cap: float | None = None) -> TaskOutcome:
+    """Columns until the programme's value is within ``tol`` of the bound, or the budget is spent; under a cap if one is given.
+
+    Values and bounds are of keep (I(U;Z) - ...) up to the same constant: with a cap r, L's bound at its price less hide r.
+    """
+    finest, floor, rounds = tol / 4.0, 1e-3, 0
+    best: tuple[float, EdgePoint, float] | None = None
+    found: EdgePoint | None = None
+    pairs, met = np.empty((ROOM, 2), dtype=np.int64), np.empty((ROOM, 2))
+    T_u, T_s = np.ascontiguousarray(form.T_u), np.ascontiguousarray(form.T_s)
+    top = -math.inf
+    encoder: Array = np.ones((1, len(form.p_x)))
+    h_u = math.fsum(entr(T_u @ form.p_x).tolist())
+    for _ in range(EDGE_EFFORT.rounds):
+        try:
+            found = columns.solve(cap)
+        except InfoplaneError:
+            if found is None:
+                raise
+            break
+        rounds += 1
+        budget.rounds_spent += 1
+        value = -form.keep * h_u + float(found.weights @ (form.keep * entr(columns.at(T_u)).sum(axis=0)))
+        if cap is None:
+            s = columns.at(T_s)
+            value += found.hide * float(found.weights @ (-entr(s).sum(axis=0) - columns.log_s @ s))
+        encoder = columns.encoder(found.weights)
+        if math.isfinite(top):
+            floor = min(floor, max((value - top) / 50.0, finest))
+        least, count, some = price_edges(T_u, T_s, form.keep, found.hide, found.lam, floor, -0.25 * floor, pairs, met)
+        budget.cells_spent += some
+        least = min(least, 0.0) if count == 0 and least > 0.0 else least
+        bound = lagrangian_bound(form, found.hide, found.lam, least)
+        at_cap = bound - found.hide * (cap or 0.0)
+        if at_cap > top:
+            top, best = at_cap, (bound, found, least)
+        if value - top <= tol or budget.over:
+            break
+        if count == 0:
+            if floor <= finest:
+                break
+            floor = max(floor / 30.0, finest)
+            continue
+        if len(columns.x) > columns.first + EDGE_EFFORT.many * len(form.p_x) + 500:
+            columns.trim(found, EDGE_EFFORT.kept)
+        columns.add(*chosen(pairs[:count], met[:count], len(form.p_x)))
+    assert found is not None
+    assert best is not None
+    lower, proof, claim = best
+    said = upheld(Asked(form.at(proof.hide), proof.lam), claim, columns.posteriors(found.weights))
+    return TaskOutcome(encoder, -math.inf if said else lower, proof.hide, proof.lam, rounds, said)
+
+
+def chosen(pairs: IntArray, met: Array, letters: int) -> tuple[IntArray, IntArray, Array]:
+    """The most violated edges, of each letter a few."""
+    seen = np.zeros(letters, dtype=np.int64)
+    picked: list[int] = []
+    for k in np.argsort(met[:, 0], kind="stable")[: 4 * EDGE_EFFORT.per_round].tolist():
+        x, y = pairs[k]
+        if seen[x] < EDGE_EFFORT.per_letter or seen[y] < EDGE_EFFORT.per_letter:
+            picked.append(k)
+            seen[x] += 1
+            seen[y] += 1
+            if len(picked) == EDGE_EFFORT.per_round:
+                break
+    return pairs[picked, 0], pairs[picked, 1], met[picked, 1]
 
 
 class TaskColumnEffort(NamedTuple):
@@ -100,6 +237,13 @@ def generate_columns(
     lower, asked, claim = best
     said = upheld(asked, claim, columns.Q)
     return TaskOutcome(found.encoder, -math.inf if said else lower, asked.form.hide, asked.lam, rounds, said)
+
+
+def generate_any(form: TaskForm, Q: Array, tol: float, budget: Budget) -> TaskOutcome:
+    """From the columns of Q: on edges if the secret is binary and pairs of letters are not too many, else by boxes."""
+    if len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
+        return generate(form, seeded(form, posteriors=Q), tol, budget)
+    return generate_columns(form, TaskColumns(form, np.column_stack([Q, np.eye(len(form.p_x))])), tol, budget)
 
 
 def _edges(form: TaskForm, lam: Array, floor: float) -> Array:

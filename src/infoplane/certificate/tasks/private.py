@@ -1,10 +1,15 @@
-"""Nothing of a binary secret: the largest I(U;Z) with I(S;Z) = 0, by transport between letters on the two sides of p(s).
+"""Nothing of a secret: the largest I(U;Z) with I(S;Z) = 0, over posteriors with T_s q = p_s.
 
-Every posterior has T_s q = p_s, and H(T_u q) - lambda.q is concave, so that vertices of {q >= 0, sum q = 1, T_s q = p_s} suffice:
-letters with p(s|x) = p(s), and pairs of letters on either side of it, q = (d_y e_x + d_x e_y) / (d_x + d_y), d = |p(s|x) - p(s)|. In
-units of p(x) d the programme over them is a transport problem, with cost (1/d_x + 1/d_y) H(T_u q). Any lambda proves
+    minimise  sum_k p_k H(T_u q_k)    subject to  sum_k p_k q_k = p_x,  p >= 0,    q_k in {q >= 0, T_s q = p_s}
+
+H(T_u q) - lambda.q is concave, so that vertices of that polytope suffice, and any lambda proves
 
     keep I(U;Z) <= keep H(U) - lambda.p_x - min over vertices of (keep H(T_u q) - lambda.q).
+
+Of a binary secret they are letters with p(s|x) = p(s), and pairs of letters on either side of it, q = (d_y e_x + d_x e_y) / (d_x + d_y),
+d = |p(s|x) - p(s)|: in units of p(x) d the programme is a transport problem, with cost (1/d_x + 1/d_y) H(T_u q). Of any other secret
+all vertices are gone through if they are few (`certificate/funnel/privacy`), else those that linear programmes lead to, since the tangent
+of H at T_u q lies above it, and the bound is proven by boxes of u whose multipliers a hold T_s q at p_s (`boxes`).
 """
 
 from __future__ import annotations
@@ -14,11 +19,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...errors import InfoplaneError
 from ...information import Array, IntArray, entr
+from ...joint.joint import Joint, Support
 from ...kernels.common.numerics import UNIT
-from ...posterior.edge_columns import EdgeColumns
+from ...posterior.programme import encoder_of, linear_programme, repaired
+from ...posterior.task_columns import EdgeColumns, lowest_apart
 from ...posterior.task_form import TaskForm
-from ...runtime.budget import Budget
+from ...runtime.budget import Budget, Stopped
+from ..challenge import disproven
+from ..funnel.privacy import Polytope
+from .boxes import Asked, box_bound, search_boxes
 
 
 class TransportEffort(NamedTuple):
@@ -32,7 +43,7 @@ class TransportEffort(NamedTuple):
     """Columns that a round adds, at most."""
 
 
-EFFORT = TransportEffort()
+TRANSPORT = TransportEffort()
 
 
 class PrivateRelease(NamedTuple):
@@ -86,7 +97,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
     known = np.zeros(costs.shape, dtype=bool)
     weights: Array = np.zeros(0)
     rounds = 0
-    for _ in range(EFFORT.rounds):
+    for _ in range(TRANSPORT.rounds):
         rows, others = np.nonzero(chosen & ~known)
         columns.add(x[rows], y[others], t[rows, others])
         known |= chosen
@@ -108,7 +119,7 @@ def private_release(form: TaskForm, tol: float, budget: Budget) -> PrivateReleas
         if best[0] - value <= tol or budget.over:
             break
         violated = np.where(usable & ~known, reduced, math.inf)
-        count = min(EFFORT.new, int((violated < 0.0).sum()))
+        count = min(TRANSPORT.new, int((violated < 0.0).sum()))
         if not count:
             break
         chosen = violated <= np.partition(violated.ravel(), count - 1)[count - 1]
@@ -138,7 +149,7 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
     if not costs.size:
         return chosen
     order = np.where(usable, costs, math.inf)
-    few = min(EFFORT.partners, *costs.shape)
+    few = min(TRANSPORT.partners, *costs.shape)
     chosen[np.argsort(order, axis=0)[:few], np.arange(costs.shape[1])] = True
     chosen[np.arange(costs.shape[0])[:, None], np.argsort(order, axis=1)[:, :few]] = True
     x, y = (side[np.argsort(form.T_u[0, side], kind="stable")] for side in (sides.above, sides.below))
@@ -158,3 +169,181 @@ def _first(costs: Array, usable: Array, form: TaskForm, sides: Sides) -> Array:
         else:
             j += 1
     return np.asarray(chosen & usable)
+
+
+class PrivateEffort(NamedTuple):
+    """How hard releases that tell nothing are looked for."""
+
+    most_pairs: int = 16_000_000
+    """Pairs of letters whose costs are in memory, for a binary secret: 128 MB a table."""
+    late: float = 0.5
+    """Share of the time after which every round proves what it can, though posteriors are missing still."""
+    rounds: int = 200
+    """Programmes over the present columns."""
+    first_floor: float = 1e-2
+    """Nats to which the first search proves; later ones prove more."""
+    beginnings: int = 60
+    """Posteriors from which programmes look for lower ones in a round: a few milliseconds each."""
+    taken_apart: int = 2
+    """Times that p_x is taken apart, vertex by vertex, to begin with."""
+    new: int = 200
+    """Columns that a round adds, at most."""
+    tangents: int = 6
+    """Programmes from one beginning, each with the tangent at the answer of the last."""
+
+
+EFFORT = PrivateEffort()
+
+
+MOST_BASES = 50_000
+"""Candidate bases up to which all vertices are gone through: some seconds."""
+
+
+class Silent:
+    """Posteriors that tell nothing of S, and the lowest of them."""
+
+    def __init__(self, form: TaskForm, budget: Budget) -> None:
+        self.form, self.T = form, form.T_u
+        polytope = Polytope(Support(Joint.from_counts((form.T_s * form.p_x).T)))
+        basis = polytope.left[:, : polytope.rank].T
+        # In units of what each letter can have at most, as there.
+        self.unit = polytope.p_x / polytope.unit
+        self.A, self.b = basis @ polytope.N, basis @ np.ones(len(polytope.N))
+        self.vertices: Array | None = None
+        if polytope.bases <= MOST_BASES:
+            found = polytope.found(budget)
+            self.vertices = found.columns(np.arange(len(found.letters)), len(form.p_x))
+        self.rng = np.random.default_rng(0)
+
+    def vertex(self, slope: Array) -> Array | None:
+        """A vertex with the least slope.q."""
+        from scipy.optimize import linprog
+
+        found = linprog(
+            slope * self.unit, A_eq=self.A, b_eq=self.b, method="highs-ds",
+            options={"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10},
+        ).x  # fmt: skip
+        if found is None:
+            return None
+        on = np.flatnonzero(found > 1e-10)
+        masses = np.linalg.lstsq(self.A[:, on], self.b, rcond=None)[0]  # HiGHS is right to ten digits, this to all
+        if not masses.min() >= 0.0 or np.abs(self.A[:, on] @ masses - self.b).max() > 1e-13:
+            return None
+        q = np.zeros(len(slope))
+        q[on] = masses * self.unit[on]
+        return np.asarray(q / q.sum())
+
+    def lowered(self, lam: Array, u: Array) -> Array | None:
+        """A vertex with low H(T_u q) - lambda.q, from the tangent at u on; None if no programme is solved, or all vertices are known."""
+        best, q = math.inf, None
+        for _ in range(EFFORT.tangents if self.vertices is None else 0):
+            one = self.vertex(-self.form.keep * (np.log(np.maximum(u, 1e-9)) @ self.T) - lam)
+            if one is None:
+                break
+            u = self.T @ one
+            value = self.form.keep * float(entr(u).sum()) - float(lam @ one)
+            if value >= best - 1e-12:
+                break
+            best, q = value, one
+        return q
+
+    def first(self) -> Array:
+        """p_x, and vertices that it is made of: taken off one by one, each of which uses a letter up."""
+        p_x = self.form.p_x / self.form.p_x.sum()
+        found = [p_x]
+        for _ in range(EFFORT.taken_apart if self.vertices is None else 0):
+            rest = p_x.copy()
+            while (rest > 0.0).any():
+                x = self.rng.choice(np.flatnonzero(rest > 0.0))
+                slope = -np.log(np.maximum(self.T[:, x], 1e-3)) @ self.T
+                slope = np.where(rest > 0.0, slope - slope.min(), 1e6)
+                slope[x] -= 20.0
+                q = self.vertex(slope)
+                if q is None or (q[rest == 0.0] > 0.0).any():
+                    break
+                on = q > 0.0
+                found.append(q)
+                rest[on] -= (rest[on] / q[on]).min() * q[on]
+                rest[rest < 1e-13] = 0.0
+        return np.column_stack(found)
+
+    def missing(self, lam: Array, Q: Array, below: float) -> Array:
+        """Vertices with keep H(T_u q) - lambda.q below, lowest first; from the columns of Q, and anywhere, unless all are known."""
+        if self.vertices is not None:
+            V = self.vertices
+            return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
+        chosen = self.rng.permutation(Q.shape[1])[: EFFORT.beginnings]
+        begun = [*(self.T @ Q[:, chosen]).T, *self.rng.dirichlet(np.ones(len(self.T)), EFFORT.beginnings // 4)]
+        ends = [q for u in begun if (q := self.lowered(lam, u)) is not None]
+        V = np.column_stack([np.empty((len(lam), 0)), *ends])
+        return lowest_apart(V, self.form.keep * entr(self.T @ V).sum(axis=0) - lam @ V, EFFORT.new, below)
+
+
+def private_columns(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease:
+    """The release, and its bound, as far as the budget goes; a constant Z has both at worst."""
+    hidden = form.at(0.0)
+    silent = Silent(hidden, budget)
+    Q = silent.first()
+    h_u = math.fsum(entr(form.T_u @ form.p_x).tolist())
+    centred = Asked(hidden, np.zeros(len(form.p_x)), private=True).secret[0]
+    floor, upper = EFFORT.first_floor if silent.vertices is None else 0.4 * tol, math.inf
+    weights: Array = np.ones(1)
+    best: Array = np.zeros(len(form.p_x))
+    for rounds in range(1, EFFORT.rounds + 1):  # noqa: B007
+        costs = form.keep * entr(form.T_u @ Q).sum(axis=0)
+        try:
+            found = linear_programme(Q, costs, form.p_x, budget=budget)
+        except (InfoplaneError, Stopped):
+            break
+        weights = found.weights
+        # lambda is free up to a.(T_s - p_s): the flattest is easiest to prove.
+        root = np.sqrt(form.p_x)
+        lam = found.lam - np.linalg.lstsq((centred * root).T, found.lam * root, rcond=None)[0] @ centred
+        lam = repaired(lam, Q, costs, form.p_x)
+        value = form.keep * h_u - float(weights @ costs)
+        new = silent.missing(lam, Q[:, weights > 0.0], -0.25 * floor)
+        late = budget.seconds_spent > EFFORT.late * budget.seconds
+        if not new.shape[1] or late:
+            # Lowered until nothing that was met lies below.
+            low = lam + float((form.keep * entr(form.T_u @ new).sum(axis=0) - lam @ new).min(initial=0.0))
+            searched = search_boxes(
+                Asked(hidden, low, private=True),
+                floor,
+                budget,
+                lambda q: silent.lowered(lam, form.T_u @ q),  # noqa: B023
+                late,
+            )
+            bound = -box_bound(hidden, low, searched.least)
+            if bound < upper:
+                upper, best = bound, low
+            new = np.column_stack([new, *searched.violating])
+            if upper - value <= tol or budget.over or (not new.shape[1] and (searched.left or floor <= 0.4 * tol)):
+                break
+            floor = max(min(floor / (1.0 if new.shape[1] else 30.0), (upper - value) / 50.0), 0.4 * tol)
+        Q, weights = np.column_stack([Q, new]), np.append(weights, np.zeros(new.shape[1]))
+    return upheld_release(silent, PrivateRelease(encoder_of(Q, weights), upper / form.keep, best, None, Q, rounds))
+
+
+def upheld_release(silent: Silent, release: PrivateRelease) -> PrivateRelease:
+    """The release; without a bound if a posterior that tells nothing contradicts it."""
+    form, lam = silent.form, release.lam
+    Q = form.posteriors(release.encoder) if release.posteriors is None else release.posteriors
+    claim = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - release.upper) - float(lam @ form.p_x)
+    if (
+        not math.isfinite(claim)
+        or not silent.missing(lam, Q, claim - 1e-12 * (1.0 + float(np.abs(lam).max()))).shape[1]
+    ):
+        return release
+    disproven(f"keep H(T_u q) - lambda.q >= {claim:.3e} was claimed, and a posterior below it tells nothing")
+    return release._replace(upper=math.inf)
+
+
+def private_posteriors(form: TaskForm, tol: float, budget: Budget) -> PrivateRelease | None:
+    """The release of a binary secret, by transport, if there are not too many pairs; else None."""
+    sides = Sides(form)
+    if len(form.T_s) > 2 or len(sides.above) * len(sides.below) > EFFORT.most_pairs:
+        return None
+    try:
+        return upheld_release(Silent(form.at(0.0), budget.part(seconds=math.inf)), private_release(form, tol, budget))
+    except (InfoplaneError, Stopped):
+        return None

@@ -6,7 +6,7 @@ With the multipliers v = (mu, t), the slopes of the secants and theta that the s
     an end u_y <= e holds    if  target + sum_y max(mu_y l_y, mu_y b_y) + gamma log sum_x exp(E_x / gamma + theta (T_yx - e)) <= 0,
     a box is empty           if  sum_y l_y > 1 or sum_y b_y < 1,
 
-u_y >= e likewise with theta (e - T_yx): Donsker and Varadhan's inequality (`ranges`), in which w and B have cancelled. What the search
+u_y >= e likewise with theta (e - T_yx): Donsker and Varadhan's inequality (`cell_bound`), in which w and B have cancelled. What the search
 claims lies inside by twice a bound of its rounding (`cell_bound.slack`, docs/explanation/certificates.md): half of that is for the rounding
 here, so that no tolerance is needed. A NaN confirms nothing.
 """

@@ -8,7 +8,7 @@
 
 So g >= B, and where g < floor, phi_x(q_x) - M_x <= floor - B for every x. The linear programme (`capped_relaxation`) proposes a; here every
 number that closes or shrinks a cell is computed from T, lambda, a and the cell by these formulas alone, rounded outward: there is no faster
-version of them that could differ. (a = beta log v, tau with v as the minimiser, Psi = 0 is the bound without caps, `box_bound`.)
+version of them that could differ. (a = beta log v, tau with v as the minimiser, Psi = 0 is the bound without caps, `boxes`.)
 """
 
 import math
@@ -19,7 +19,7 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import part
 from ..common.numerics import EPS
-from .ranges import entropy, excluded, phi
+from .relaxation import entropy, excluded, phi
 
 
 class Prices(NamedTuple):

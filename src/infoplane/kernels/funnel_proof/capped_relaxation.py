@@ -2,20 +2,266 @@
 
     minimise  c.q - beta H(u)   subject to  l <= q <= b,  L <= u <= U,  Tq = u,  sum q = 1
 
-For beta = 0 it is one linear programme. Else -beta H(u) >= beta u.log v for any v (Gibbs): each programme at the best v so far adds its
-vertex to a small hull, on which the function is minimised by moves between two vertices. The multipliers of a programme, with beta log v,
-are the prices a of `capped_cell`. Of rows that stand behind those of the secret (the kept target's, `kept_boxes`) only the
-ranges count: u is then the first ones.
+For beta = 0 it is one linear programme, by the simplex method with bounded variables. It has few rows, |S| + 1, and many columns: the
+inverse of the basis is kept whole, and the basis of a parent cell is where its children begin. Else -beta H(u) >= beta u.log v for any v
+(Gibbs): each programme at the best v so far adds its vertex to a small hull, on which the function is minimised by moves between two
+vertices. The multipliers of a programme, with beta log v, are the prices a of `capped_cell`, which says what they prove. Of rows that stand
+behind those of the secret (the kept target's, `kept_boxes`) only the ranges count: u is then the first ones.
 """
+
+from typing import NamedTuple
 
 import numpy as np
 
 from ...information import Array
 from ...runtime.compiling import part
-from .bounded_simplex import SOLVED, Tableau, minimise
+from ..common.rows import Integers
 from .capped_cell import Prices, filling_multiplier, target_multiplier
-from .ranges import entropy
-from .relaxation import smoothed_logs, step_length
+from .relaxation import entropy, smoothed_logs, step_length
+
+SOLVED, EMPTY, UNFINISHED = 0, 1, 2
+"""How a programme ends: at an optimum; with multipliers that say that it has no point; or after too many steps."""
+
+FEASIBLE = 1e-10
+"""What a variable may be outside of its range by."""
+
+REFRESH = 40
+"""Steps after which the inverse is computed anew: each adds a few roundings."""
+
+
+class Tableau(NamedTuple):
+    """Variables q (n) and u (m), rows Tq - u = 0 and sum q = 1; arrays, updated in place."""
+
+    T: Array  # (n, m)
+    lower: Array  # (n + m,)
+    upper: Array  # (n + m,)
+    basis: Integers  # (m + 1,)     variables in the basis,
+    at_upper: Integers  # (n + m,)  and at which end of their ranges the others stand
+    inverse: Array  # (m + 1, m + 1)
+    point: Array  # (n + m,)
+    basic: Integers  # (n + m,)     1 for a variable in the basis
+    y: Array  # (m + 1,)            multipliers of the rows
+
+
+@part
+def tableau(T: Array) -> Tableau:
+    """Room for programmes over a table T, with a basis to begin with: u and the first letter."""
+    n, m = T.shape
+    whole = np.int64
+    made = Tableau(
+        T,
+        np.zeros(n + m),
+        np.ones(n + m),
+        np.empty(m + 1, whole),
+        np.zeros(n + m, whole),
+        np.eye(m + 1),
+        np.zeros(n + m),
+        np.zeros(n + m, whole),
+        np.zeros(m + 1),
+    )
+    begin(made, 0)
+    return made
+
+
+@part
+def begin(lp: Tableau, letter: int) -> None:
+    """The basis of u and one letter, everything else at its lower end."""
+    n, m = lp.T.shape
+    lp.at_upper[:] = 0
+    for s in range(m):
+        lp.basis[s] = n + s
+    lp.basis[m] = letter
+
+
+@part
+def column(lp: Tableau, j: int, w: Array) -> None:
+    """w = B^-1 A_j: how the variables of the basis fall as variable j rises."""
+    n, m = lp.T.shape
+    for i in range(m + 1):
+        if j < n:
+            total = lp.inverse[i, m]
+            for s in range(m):
+                total += lp.inverse[i, s] * lp.T[j, s]
+            w[i] = total
+        else:
+            w[i] = -lp.inverse[i, j - n]
+
+
+@part
+def refresh(lp: Tableau) -> bool:
+    """The inverse of the basis by Gauss and Jordan, and the values of all variables; False if the basis is singular."""
+    n, m = lp.T.shape
+    size = m + 1
+    B, inverse = np.zeros((size, size)), np.eye(size)
+    for i in range(size):
+        j = lp.basis[i]
+        if j < n:
+            B[:m, i] = lp.T[j]
+            B[m, i] = 1.0
+        else:
+            B[j - n, i] = -1.0
+    for c in range(size):
+        pivot = c + np.argmax(np.abs(B[c:, c]))
+        if abs(B[pivot, c]) < 1e-12:
+            return False
+        if pivot != c:
+            for k in range(size):
+                B[c, k], B[pivot, k] = B[pivot, k], B[c, k]
+                inverse[c, k], inverse[pivot, k] = inverse[pivot, k], inverse[c, k]
+        scale = 1.0 / B[c, c]
+        for k in range(size):
+            B[c, k] *= scale
+            inverse[c, k] *= scale
+        for i in range(size):
+            factor = B[i, c]
+            if i != c and factor != 0.0:
+                for k in range(size):
+                    B[i, k] -= factor * B[c, k]
+                    inverse[i, k] -= factor * inverse[c, k]
+    lp.inverse[:] = inverse
+    lp.basic[:] = 0
+    for i in range(size):
+        lp.basic[lp.basis[i]] = 1
+    rest = np.zeros(size)
+    rest[m] = 1.0
+    for j in range(n + m):
+        if lp.basic[j] == 0:
+            value = lp.upper[j] if lp.at_upper[j] else lp.lower[j]
+            lp.point[j] = value
+            if value != 0.0:
+                if j < n:
+                    for s in range(m):
+                        rest[s] -= value * lp.T[j, s]
+                    rest[m] -= value
+                else:
+                    rest[j - n] += value
+    for i in range(size):
+        total = 0.0
+        for k in range(size):
+            total += inverse[i, k] * rest[k]
+        lp.point[lp.basis[i]] = total
+    return True
+
+
+@part
+def priced(lp: Tableau, cost: Array) -> bool:
+    """The rows' multipliers for the present basis into y; of the sum of infeasibilities, and True, as long as there are any."""
+    n, m = lp.T.shape
+    outside = np.zeros(m + 1)
+    infeasible = False
+    for i in range(m + 1):
+        j = lp.basis[i]
+        if lp.point[j] < lp.lower[j] - FEASIBLE:
+            outside[i], infeasible = -1.0, True
+        elif lp.point[j] > lp.upper[j] + FEASIBLE:
+            outside[i], infeasible = 1.0, True
+    for k in range(m + 1):
+        total = 0.0
+        for i in range(m + 1):
+            if infeasible:
+                total += outside[i] * lp.inverse[i, k]
+            elif lp.basis[i] < n:
+                total += cost[lp.basis[i]] * lp.inverse[i, k]
+        lp.y[k] = total
+    return infeasible
+
+
+@part
+def entering(lp: Tableau, cost: Array, infeasible: bool, least: float, first: bool) -> int:
+    """The variable whose move lowers the objective fastest, or the first that does; -1 if none does."""
+    n, m = lp.T.shape
+    best, chosen = least, -1
+    for j in range(n + m):
+        if lp.basic[j] or not lp.upper[j] > lp.lower[j]:
+            continue
+        if j < n:
+            slope = (0.0 if infeasible else cost[j]) - lp.y[m]
+            for s in range(m):
+                slope -= lp.T[j, s] * lp.y[s]
+        else:
+            slope = lp.y[j - n]
+        fall = slope if lp.at_upper[j] else -slope
+        if fall > best:
+            best, chosen = fall, j
+            if first:
+                break
+    return chosen
+
+
+@part
+def leaving(lp: Tableau, w: Array, sign: float, widest: float) -> tuple[float, int, int]:
+    """How far the entering variable moves, the row that stops it, -1 if its own range does, and at which end that row's variable stops."""
+    t, row, end, pivot = widest, -1, 0, 0.0
+    for i in range(w.size):
+        fall = w[i] * sign
+        if abs(fall) < 1e-9:
+            continue
+        j = lp.basis[i]
+        x, low, high = lp.point[j], lp.lower[j], lp.upper[j]
+        # A variable outside of its range stops where it comes in; one inside where it would go out.
+        if fall > 0.0:
+            stop = high if x > high + FEASIBLE else low
+            if x < low - FEASIBLE:
+                continue
+            limit, upper = (x - stop) / fall, int(x > high + FEASIBLE)
+        else:
+            stop = low if x < low - FEASIBLE else high
+            if x > high + FEASIBLE:
+                continue
+            limit, upper = (x - stop) / fall, int(x >= low - FEASIBLE)
+        limit = max(limit, 0.0)
+        if limit < t - 1e-13 or (row >= 0 and limit <= t + 1e-13 and abs(fall) > pivot):
+            t, row, end, pivot = min(limit, t), i, upper, abs(fall)
+    return t, row, end
+
+
+@part
+def exchange(lp: Tableau, w: Array, j: int, sign: float, t: float, row: int, end: int) -> None:
+    """Move variable j by t; it goes into the basis, or to the other end of its range if no row stops it."""
+    for i in range(w.size):
+        lp.point[lp.basis[i]] -= w[i] * sign * t
+    if row < 0:
+        lp.at_upper[j] = 1 - lp.at_upper[j]
+        lp.point[j] = lp.upper[j] if lp.at_upper[j] else lp.lower[j]
+        return
+    lp.point[j] += sign * t
+    out = lp.basis[row]
+    lp.at_upper[out], lp.point[out] = end, lp.upper[out] if end else lp.lower[out]
+    lp.basic[out], lp.basic[j], lp.basis[row] = 0, 1, j
+    for k in range(w.size):
+        lp.inverse[row, k] /= w[row]
+    for i in range(w.size):
+        if i != row and w[i] != 0.0:
+            for k in range(w.size):
+                lp.inverse[i, k] -= w[i] * lp.inverse[row, k]
+
+
+@part
+def minimise(lp: Tableau, cost: Array, steps: int) -> int:
+    """Least cost.q from the basis that is there; the point and the rows' multipliers y, those of phase 1 if it is EMPTY."""
+    if not refresh(lp):
+        begin(lp, 0)
+        refresh(lp)
+    w = np.empty(lp.y.size)
+    largest = 1.0
+    for j in range(cost.size):
+        largest = max(largest, abs(cost[j]))
+    still = 0
+    for step in range(steps):
+        if step % REFRESH == REFRESH - 1 and not refresh(lp):
+            return UNFINISHED
+        infeasible = priced(lp, cost)
+        # After 60 steps without progress the first variable that helps enters, not the best one: no cycle is as long.
+        j = entering(lp, cost, infeasible, 1e-11 if infeasible else 1e-11 * largest, still > 60)
+        if j < 0:
+            return EMPTY if infeasible else SOLVED
+        column(lp, j, w)
+        sign = -1.0 if lp.at_upper[j] else 1.0
+        t, row, end = leaving(lp, w, sign, lp.upper[j] - lp.lower[j])
+        still = still + 1 if t < 1e-13 else 0
+        exchange(lp, w, j, sign, t, row, end)
+    return UNFINISHED
+
 
 PIVOTS = 400
 """Steps of one programme, at most: children of a cell need a few."""

@@ -19,11 +19,10 @@ import numpy as np
 from ...information import Array
 from ...runtime.compiling import entry, part
 from ..common.numerics import EPS
-from .bounded_simplex import EMPTY, SOLVED, Tableau, begin, tableau
+from .capped_boxes import posterior_at
 from .capped_cell import Prices, filling_multiplier, target_least, target_multiplier
-from .capped_descent import posterior_at
-from .capped_relaxation import relaxed
-from .ranges import entropy
+from .capped_relaxation import EMPTY, SOLVED, Tableau, begin, relaxed, tableau
+from .relaxation import entropy
 
 THIN = 1e-9
 """A side that is shorter has a line of slope 0 below it, which loses less than rounding."""

@@ -7,13 +7,10 @@ import numpy as np
 
 from ...runtime.compiling import entry, part
 from ..common.rows import copy_row, copy_rows
-from .ranges import entropy
-from .recheck import Levels
-from .recheck_slots import SlotTrail, followed_slots, leaves_out_of_slot
-from .relaxation import ROUNDS
+from .recheck import Levels, SlotTrail, followed_slots, leaves_out_of_slot
+from .relaxation import ROUNDS, entropy
 from .search import CELLS, LEAST, LOST, MISTAKES, SINCE, UNPAID, WAITING, enough, explore, pop, push
-from .slot_bound import settle
-from .slot_cells import KEPT, SlotRoom, Slots, decoded, encoded, room
+from .slot_bound import KEPT, SlotRoom, Slots, decoded, encoded, room, settle
 
 MIXED = 0.1
 """A slot's mixing entropy times this is weighed against what the secants lose, to choose where to cut."""

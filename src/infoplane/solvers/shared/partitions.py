@@ -14,9 +14,8 @@ from scipy import sparse
 
 from ...information import Array, IntArray, entr
 from ...joint.grouping import grouped
-from ...joint.joint import Joint
-from ...joint.support import Support
-from ...kernels.moves import HardClusters, LetterRows, move_letters
+from ...joint.joint import Joint, Support
+from ...kernels.partitions import HardClusters, LetterRows, move_letters
 from ...posterior.merge_path import merge_path
 from ...problem import MarkovLagrangian
 from ..job import Job

@@ -25,7 +25,7 @@ from ...information import Array, IntArray, entr
 from ...kernels.concentration import concentrate
 from ...posterior.channel import Channel
 from ...posterior.form import scaled
-from ...posterior.linear import Method, solved
+from ...posterior.programme import Method, solved
 from ..job import Job
 
 

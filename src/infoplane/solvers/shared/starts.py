@@ -13,9 +13,9 @@ from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError
 from ...information import Array, IntArray
 from ...joint.grouping import grouped
-from ...joint.support import Support
-from ...options import Seed
+from ...joint.joint import Support
 from ...problem import family_of
+from ..job import Seed
 
 if TYPE_CHECKING:
     from ...joint.joint import Joint

@@ -199,8 +199,8 @@ def checked_place(name: str, place: Place) -> Place:
         return place
     if not isinstance(place, tuple) or len(place) != 2:
         raise InvalidOptionError(f"{name} must be 'simplex', a pair (low, high) or None, found {place!r}.")
-    low = number(f"{name}[0]", place[0], lambda _: True, "a number", finite=False)
-    high = number(f"{name}[1]", place[1], lambda value: value > low, f"a number above {low:g}", finite=False)
+    low = number(f"{name}[0]", place[0], "a number", finite=False)
+    high = number(f"{name}[1]", place[1], f"a number above {low:g}", above=low, finite=False)
     return low, high
 
 

@@ -11,14 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ...information import Array
-from ...joint.joint import Joint, check_joint
-from ...joint.support import Support
+from ...joint.joint import Joint, Support, check_joint
 from ...kernels.common.rows import AUGMENTED
-from ...options import RunOptions
 from ...problem import MarkovLagrangian, check_problem
 from ...runtime.budget import Budget
-from ..driver import advanced
-from ..job import Job
+from ..base import advanced
+from ..job import Job, RunOptions
 from ..shared.starts import make_starts, seed_sequence
 from .solver import DouglasRachford, SplittingIteration
 from .thresholds import curvatures, descent

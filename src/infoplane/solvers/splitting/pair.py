@@ -22,12 +22,10 @@ from ...checks import check_callable, check_one_of, number, positive_number, rea
 from ...errors import InvalidOptionError
 from ...information import Array
 from ...kernels.splitting.douglas_rachford import solver_one, solver_two
-from ...options import RunOptions
-from ...results import Result
+from ...results import Exponent, Rate, Residuals, Result, Status, fit_exponent, fit_rate, judge
 from ...runtime.budget import Budget
 from ...runtime.threads import one_blas_thread, stopped_by_control_c
-from ...solution import Exponent, Rate, fit_exponent, fit_rate
-from ...status import Residuals, Status, judge
+from ..job import RunOptions
 from .block import Block, BoundBlock, Place, checked_place
 from .thresholds import over_relaxed
 
@@ -270,9 +268,7 @@ def _relaxation(
     alpha: float, c: Array, curvature: tuple[float, float] | None, order: str, followed: Array | None
 ) -> float:
     """alpha itself; above 2 only where a theorem covers it."""
-    alpha = number(
-        "relaxation", alpha, lambda value: 0.0 < value < 4.0, "in (0, 2], or below 4 with a curvature that allows it"
-    )
+    alpha = number("relaxation", alpha, "in (0, 2], or below 4 with a curvature that allows it", above=0.0, below=4.0)
     if alpha <= 2.0:
         return alpha
     block, its_map = ("F", "A") if order == "I" else ("G", "B")

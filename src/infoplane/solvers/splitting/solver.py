@@ -11,14 +11,13 @@ import numpy as np
 from ...checks import PYTHON_ONLY, check_flag, check_one_of, number, whole_number
 from ...errors import InvalidOptionError, UnsupportedProblemError
 from ...information import Array, IntArray
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.rows import RUNNING
 from ...kernels.splitting.advance import advance
 from ...kernels.splitting.tables import Setting, State, Tables
 from ...problem import MarkovLagrangian
 from ..base import Solver
-from ..driver import Iteration
-from ..job import Job
+from ..job import Iteration, Job
 from .formulations import FORMULATIONS, Formulation, choose
 from .thresholds import SETTLED, automatic_factor, formulation_threshold
 
@@ -97,15 +96,15 @@ class DouglasRachford(Solver):
             )
         check_one_of("step", self.step, ("majorise", "exact", "gradient"))
         if not isinstance(self.penalty, str) or self.penalty != "auto":
-            penalty = number("penalty", self.penalty, lambda c: c > 0.0, "'auto' or a positive number")
+            penalty = number("penalty", self.penalty, "'auto' or a positive number", above=0.0)
             object.__setattr__(self, "penalty", penalty)
-        relaxation = number("relaxation", self.relaxation, lambda alpha: 0.0 < alpha <= 2.0, "in (0, 2]")
+        relaxation = number("relaxation", self.relaxation, "in (0, 2]", above=0.0, most=2.0)
         object.__setattr__(self, "relaxation", relaxation)
         if self.inner is not None:
             object.__setattr__(self, "inner", whole_number("inner", self.inner))
-        proximal = number("proximal", self.proximal, lambda weight: weight >= 0.0, "0 or a positive number")
+        proximal = number("proximal", self.proximal, "0 or a positive number", least=0.0)
         object.__setattr__(self, "proximal", proximal)
-        first_step = number("first_step", self.first_step, lambda xi: xi > 0.0, "a positive number")
+        first_step = number("first_step", self.first_step, "a positive number", above=0.0)
         object.__setattr__(self, "first_step", first_step)
         check_flag("acceleration", self.acceleration)
         check_one_of("order", self.order, ("I", "II", None))

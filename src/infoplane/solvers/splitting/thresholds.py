@@ -44,6 +44,7 @@ from ...encoder.encoder import check_encoder
 from ...errors import InvalidOptionError, PenaltyWarning
 from ...information import Array
 from ...joint.joint import Joint, check_joint
+from ...joint.tables import dense
 from ...problem import MarkovLagrangian, check_problem
 from ...results import Result
 from .formulations import Formulation, choose
@@ -255,7 +256,7 @@ def theorem_threshold(
     >>> ip.theorem_threshold("2", sigma_G=1.0, L_q=1.0, relaxation=1.0).c
     2.0
     """
-    alpha = number("relaxation", relaxation, lambda a: 0.0 < a < 4.0, "in (0, 4)")
+    alpha = number("relaxation", relaxation, "in (0, 4)", above=0.0, below=4.0)
     if isinstance(of, str):
         return of_constants(of, alpha, constants)
     if constants:
@@ -277,7 +278,7 @@ def formulation_threshold(
             "Nothing is proven of it."
         )
     seen_x, seen_y = joint.support()
-    P = (joint.p_xy.toarray() if joint.is_sparse else joint.p_xy)[np.ix_(seen_x, seen_y)]
+    P = dense(joint.p_xy)[np.ix_(seen_x, seen_y)]
     p_x, p_y = P.sum(axis=1), P.sum(axis=0)
     v = check_encoder(joint, encoder)[:, seen_x] @ split.constraint(p_x, P / p_y)
     if v.min() <= 0.0:
@@ -359,7 +360,7 @@ def penalty_threshold(
     """
     check_joint(joint)
     check_problem(problem)
-    relaxation = number("relaxation", relaxation, lambda _: True, "a finite number")
+    relaxation = number("relaxation", relaxation, "a finite number")
     check_one_of("omega_G", omega_G, ("lemma", "theorem", "inequality"))
     check_flag("printed", printed)
     split = choose(problem, formulation)
@@ -376,7 +377,7 @@ def penalty_threshold(
         warnings.warn(f"{theorem} as printed is not true. {why}", PenaltyWarning, stacklevel=2)
     seen_x, seen_y = joint.support()
     W = check_encoder(joint, encoder)[:, seen_x]
-    p_xy = joint.p_xy.toarray() if joint.is_sparse else joint.p_xy
+    p_xy = dense(joint.p_xy)
     P = p_xy[np.ix_(seen_x, seen_y)]
     p_x, p_y = P.sum(axis=1), P.sum(axis=0)
     K = P / p_y

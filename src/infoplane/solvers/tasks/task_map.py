@@ -15,14 +15,13 @@ import numpy as np
 
 from ...errors import UnsupportedProblemError
 from ...information import Array, IntArray, entr
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STALLED, STATIONARITY, STATIONARY
 from ...posterior.task_form import TINY, TaskForm
 from ...problem import MarkovLagrangian
 from ...task_problem import TaskLagrangian
 from ..base import Solver
-from ..driver import Iteration
-from ..job import Job, work_of
+from ..job import Iteration, Job, work_of
 from ..plain import STILL, PlainState
 
 

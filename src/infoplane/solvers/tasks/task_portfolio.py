@@ -16,21 +16,19 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certificate.tasks.boxes import Asked, search_boxes
-from ...certificate.tasks.edges import generate, seeded
+from ...certificate.tasks.columns import generate, seeded
 from ...errors import InfoplaneError
 from ...information import Array, IntArray
-from ...joint.support import Support
+from ...joint.joint import Support
 from ...kernels.common.rows import RUNNING, STATIONARY
-from ...posterior.linear import linear_programme
-from ...posterior.programme import encoder_of
+from ...posterior.programme import encoder_of, linear_programme
 from ...posterior.task_columns import MISSING, missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...solution import Run
-from ..base import PathSolver
-from ..driver import drive
+from ...results import Run
+from ..base import PathSolver, drive
 from ..job import Job, work_of
-from ..shared.capping import merged
+from ..shared.resizing import merged
 from .task_map import TaskIteration, TaskMap, form_of, task_refusal
 
 

@@ -4,7 +4,7 @@
 
 gamma > 0: lambda in closed form from the best encoder, the minimum by boxes of u = T_u q (`certificate/tasks/boxes`); a posterior that
 violates the bound becomes a cluster, the map settles, and again. gamma = 0: lambda from a linear programme over posteriors, priced on
-edges if the secret is binary (`certificate/tasks/edges`), else by boxes.
+edges if the secret is binary (`certificate/tasks/columns`), else by boxes.
 """
 
 from __future__ import annotations
@@ -17,19 +17,17 @@ from typing import NamedTuple
 import numpy as np
 
 from ...certificate.certificate import Limits
+from ...certificate.challenge import upheld
 from ...certificate.tasks.boxes import Asked, box_bound, search_boxes
-from ...certificate.tasks.challenge import TaskOutcome, upheld
-from ...certificate.tasks.columns import generate_columns
-from ...certificate.tasks.edges import MOST_LETTERS, generate, seeded
+from ...certificate.tasks.columns import TaskOutcome, generate_any
 from ...information import Array, entr
-from ...posterior.task_columns import TaskColumns, missing
+from ...posterior.task_columns import missing
 from ...posterior.task_form import TaskForm
 from ...problem import MarkovLagrangian
-from ...solution import Run
-from ...status import proven
+from ...results import Run, proven
 from ..base import PathSolver
 from ..job import Job
-from ..shared.capping import merged
+from ..shared.resizing import merged
 from ..shared.starts import make_starts, seed_sequence
 from .task_map import form_of, task_refusal
 from .task_portfolio import TaskPortfolio, settled
@@ -120,13 +118,10 @@ def prove(form: TaskForm, job: Job, W: Array, tol: float) -> TaskOutcome:
     # I(U;Z) <= I(U;X) always holds, and needs no search.
     most = form.keep * (float(entr(form.T_u @ form.p_x).sum()) - float(entr(form.T_u).sum(axis=0) @ form.p_x))
     simple = -most * (1.0 + 1e-12) - 1e-12
-    if form.gamma == 0.0 and len(form.T_s) <= 2 and len(form.p_x) <= MOST_LETTERS:
-        found = generate(form, seeded(form, posteriors=form.posteriors(form.condensed(W))), 0.9 * tol, job.budget)
-    elif form.gamma > 0.0:
+    if form.gamma > 0.0:
         found = _by_escapes(form, job, W, tol)
     else:
-        columns = TaskColumns(form, np.column_stack([form.posteriors(form.condensed(W)), np.eye(len(form.p_x))]))
-        found = generate_columns(form, columns, 0.9 * tol, job.budget)
+        found = generate_any(form, form.posteriors(form.condensed(W)), 0.9 * tol, job.budget)
     return found if found.lower >= simple else found._replace(lower=simple, lam=np.zeros(len(form.p_x)))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import altair as alt
 
-from ..names import GIVEN
+from ..drawing import GIVEN
 from .contents import Plane
 
 SHAPES = ["circle", "square", "triangle-up", "triangle-down", "cross", "triangle-right", "triangle-left"]

@@ -1,6 +1,7 @@
 """What a page shows of a frontier, as plain JSON values: a table of runs, encoders of the best, traces, and where it all came from.
 
-A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``.
+A page is one small file, so there is an `Allowance` for each part, and whatever is left out is said in ``notes``. Encoders have all
+letters or those typical of each cluster, coinciding clusters in one column, and thousandths.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...encoder.encoder import SAME_POSTERIOR, distinct_clusters
+from ...encoder.encoder import SAME_POSTERIOR, cluster_names, distinct_clusters, typical
 from ...errors import InfoplaneError, InvalidOptionError
 from ...formatting import counted, label_text, shortened
 from ...frontier.frontier import Frontier
@@ -21,12 +22,11 @@ from ...information import Array, bits
 from ...joint.joint import Joint
 from ...joint.mixing import target_weights, targets_of
 from ...joint.task_joint import TaskJoint
-from ...problem import FAMILIES, named_family
-from ...solution import Solution, Trace
-from ...status import Status
+from ...problem import FAMILIES
+from ...results import Status, Trace
+from ...solution import Solution
 from ...storage.files import to_json
-from ..names import GIVEN, groups
-from .encoders import encoder_columns, largest, typical_rows
+from ..drawing import GIVEN, groups
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ def contents(
     encoders, letters = _encoders(frontier, answers, best, outcomes, allowance)
     recorded = _recorded(frontier, best, rows, allowance.traces) if traces else {}
     suggestion, drawn_as = stored.suggest(notation, by="knee"), groups(frontier)
-    written = named_family(frontier.runs[0].problem).notation(notation)
+    written = frontier.runs[0].problem.record.notation(notation)
     enclosure = stored.enclosure() if is_enclosed(stored.runs) else None
     return {
         "title": title,
@@ -145,7 +145,7 @@ def _as_read(frontier: Frontier) -> tuple[Frontier, list[int], list[int]]:
 
 def _summary(frontier: Frontier) -> str:
     joint, runs = frontier.joint, frontier.runs
-    families = ", ".join(dict.fromkeys(named_family(run.problem).title for run in runs))
+    families = ", ".join(dict.fromkeys(run.problem.record.title for run in runs))
     parameters = len({run.parameter for run in runs})
     converged = sum(run.status.converged for run in runs)
     ys = {"Y": joint}
@@ -423,3 +423,66 @@ def _names_its_rho(name: object) -> bool:
     """Whether a family's name and parameter say what rho is."""
     family = FAMILIES.get(str(name))
     return family is not None and family.parameter is not None and not family.options
+
+
+def encoder_columns(run: Solution, letters: Any, outcomes: Array, most: int) -> dict[str, Any]:
+    """p(z), p(z|x) and p(y|z) in thousandths; one column per cluster, or per group that coincide, in the order of the letters they hold."""
+    W, joint = run.encoder, run.joint
+    p_zx, p_zy = W * joint.p_x, W @ joint.p_xy / target_weights(joint)
+    differ = distinct_clusters(run.encoder, run.joint.p_x)
+    groups = differ if len(differ) <= most else differ[: most - 1]
+    groups = sorted(groups, key=lambda group: _centre(p_zx[group].sum(axis=0)[letters]))
+    rest = sorted(set(range(len(W))) - {z for group in groups for z in group})
+    # Clusters without mass hold nothing worth a column, unless a rare letter needs one to have its probabilities add up.
+    if rest and W[rest].sum(axis=0)[letters].max(initial=0.0) >= 0.0005:
+        groups = [*groups, rest]
+    else:
+        rest = []
+    p_z = [float(p_zx[group].sum()) for group in groups]
+    return {
+        "clusters": [_column_name(group, group == rest) for group in groups],
+        "names": [
+            _column_name(group, True)
+            if group == rest
+            else cluster_names(joint, W[group].sum(axis=0, keepdims=True), 1)[0]
+            for group in groups
+        ],
+        "members": groups,
+        "differ": len(differ),
+        "p_z": [float(f"{p:.4g}") for p in p_z],
+        "cells": [_thousandths(W[group].sum(axis=0)[letters]) for group in groups],
+        "posteriors": [
+            _thousandths(p_zy[group].sum(axis=0)[outcomes] / max(p, 1e-300))
+            for group, p in zip(groups, p_z, strict=True)
+        ],
+    }
+
+
+def _column_name(group: list[int], is_rest: bool) -> str:
+    if is_rest:
+        return f"{len(group)} others"
+    return f"z{group[0]}" if len(group) == 1 else f"z{group[0]}×{len(group)}"
+
+
+def _centre(mass: Array) -> float:
+    return float(mass @ np.arange(len(mass))) / max(float(mass.sum()), 1e-300)
+
+
+def _thousandths(p: Array) -> list[int]:
+    whole: list[int] = np.rint(1000.0 * p).astype(int).tolist()
+    return whole
+
+
+def typical_rows(run: Solution, most: int) -> Any:
+    """At most so many letters, by index: those that are most typical of each cluster, cluster after cluster, the largest first."""
+    groups = distinct_clusters(run.encoder, run.joint.p_x)[:most]
+    rows: list[int] = []
+    share = max(most // max(len(groups), 1), 1)
+    for group in groups:
+        rows += typical(run.joint, run.encoder[group].sum(axis=0), share)
+    return np.array(list(dict.fromkeys(rows))[:most], dtype=int)
+
+
+def largest(p: Array, most: int) -> Any:
+    """Indices of the largest masses, in the order of the alphabet."""
+    return np.sort(np.argsort(-p, kind="stable")[:most])

@@ -23,8 +23,8 @@ from ...checks import extra
 from ...errors import InvalidOptionError
 from ...frontier.frontier import Frontier
 from ...information import bits
-from ...storage.files import write_whole
-from ..names import groups
+from ...storage.files import whole_file
+from ..drawing import groups
 from .contents import Allowance, contents, plane_of, y_name
 
 LARGEST_PAGE = 1_500_000
@@ -41,7 +41,8 @@ def write_report(
 ) -> None:
     """Write the page of a frontier; see `Frontier.report`. The file appears only once it is whole."""
     text = report_page(frontier, title=title, traces=traces, notation=notation)
-    write_whole(Path(path), lambda file: file.write(text))
+    with whole_file(Path(path)) as file:
+        file.write(text)
 
 
 def report_page(frontier: Frontier, *, title: str | None = None, traces: bool = True, notation: str = "gamma") -> bytes:

@@ -1,0 +1,212 @@
+"""Commands on files of answers: ``status``, ``resume`` and ``export`` of a store, and ``verify`` of what was found."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import click
+
+from infoplane_verify import CheckVerdict, RunCheck, passed, sentence
+
+from ..formatting import counted, rounded
+from ..frontier.verify import verify as check
+from ..information import bits
+from ..storage.reader import StoreStatus, read_store, readable, store_status
+from ..sweep.progress import bar, duration
+from ..sweep.sweep import resume as go_on
+from . import options, output
+from .exit_codes import NOT_CONVERGED, interruptible
+from .flags import ARCHIVES, COUNT, PATH, Number, as_json, option, written
+from .frontier import exit_unless_good, files, present, resumable
+from .inputs import Source
+
+
+@click.command()
+@click.argument("store", type=PATH)
+@as_json
+def status(store: Path, as_json: bool) -> None:
+    r"""Show how far the sweep in STORE has come, while it runs or afterwards; nothing is written.
+
+    \b
+    Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
+      infoplane status heart.db
+    """
+    found = store_status(store)
+    if as_json:
+        facts = dataclasses.asdict(found)
+        manifest = facts.pop("manifest")
+        # Numbers whose names in `StoreStatus` do not say their unit, or that follow from others.
+        units = {
+            "seconds_left": found.seconds_left,
+            "best_loss_nats": found.best_loss,
+            "runs_per_second": found.rate,
+        }
+        output.print_json({**readable(manifest, manifest["grid"]), **facts, **units})
+        return
+    output.print_facts(f"{store}", lines(found))
+
+
+def lines(found: StoreStatus) -> list[tuple[str, str]]:
+    """The rows of the table: what each is, and its value."""
+    made = found.manifest
+    grid = made["grid"]
+    points = "" if made["points"] is None else f", refined to {made['points']}"
+    share = found.runs / found.total_runs
+    state = "running" if found.running else "stopped; infoplane resume continues it"
+    facts = [
+        ("state", "complete" if found.complete else state),
+        (
+            "problem",
+            f"{made['family'].replace('_', ' ')}, {counted(len(grid), 'parameter')} from {min(grid):g} to {max(grid):g}{points}",
+        ),
+        ("joint", f"{made['shape'][0]} x {made['shape'][1]}, sha256 {made['joint_sha256'][:16]}"),
+        ("solver", f"{made['solver']}, {counted(made['starts'], 'start')}, seed {made['seed']}"),
+        ("parameters", f"{found.parameters:,} of {found.total_parameters:,} done"),
+        ("runs", f"{found.runs:,} of {found.total_runs:,} done ({share:.0%}), {found.under_way:,} under way"),
+        ("converged", f"{found.converged:,} ({found.converged / max(found.runs, 1):.0%})"),
+    ]
+    if found.best_loss is not None and found.parameter is not None:
+        facts.append(("latest", f"best loss {rounded(found.best_loss)} nats at {found.parameter:.4g}"))
+    if found.seconds_left is not None and not found.complete:
+        facts.append(("rate", f"{found.rate:.3g} runs/s, {duration(found.seconds_left)} left"))
+    facts.append(("calls", f"{found.sessions}"))
+    return facts
+
+
+@click.command()
+@click.argument("store", type=PATH)
+@options.plugin
+@option("--engine", str, "Where runs go, as in infoplane frontier.  [default: threads]", metavar="NAME")
+@files
+@options.threads
+@as_json
+@click.pass_context
+def resume(
+    context: click.Context,
+    /,
+    store: Path,
+    engine: str | None,
+    out: Path | None,
+    plot: Path | None,
+    report: Path | None,
+    as_json: bool,
+) -> None:
+    r"""Go on with the sweep in STORE until it is complete, and show it as infoplane frontier does.
+
+    Data, problem, grid, solver, options and seed are those of the command that began it; the store has recorded them.
+
+    \b
+    Example:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
+      infoplane resume heart.db --report heart.html
+    """
+    before = store_status(store)
+    problem = before.manifest["family"].replace("_", "-")
+    output.note(f"{before.runs:,} of {before.total_runs:,} runs were done before.")
+    with (
+        interruptible() as interruption,
+        output.one_line_warnings(),
+        resumable(store),
+        bar(before.total_parameters, problem, lines=True) as tell,
+    ):
+        found = go_on(store, engine=engine, progress=tell)
+    present(found, Source(str(store)).title, problem, before.manifest["seed"], (out, plot, report), as_json)
+    if not found.complete:
+        output.note(f"Interrupted: all finished runs are in {store}; the same command goes on.")
+        context.exit(interruption.code)
+    exit_unless_good(context, found, before.manifest["certify_nats"])
+
+
+@click.command()
+@click.argument("store", type=PATH)
+@written(
+    "--out",
+    ARCHIVES,
+    "Every run of the finished parameters, as .csv, .parquet, or .npz with the encoders and traces of the best.",
+    required=True,
+)
+def export(store: Path, out: Path) -> None:
+    r"""Write the runs of STORE to a file; of a sweep that is not complete, those of the parameters that are.
+
+    \b
+    Examples:
+      infoplane frontier heart --grid 0.05:0.3:6 --store heart.db
+      infoplane export heart.db --out frontier.csv
+      infoplane export heart.db --out frontier.npz
+    """
+    found = read_store(store)
+    said = f": {counted(len(found), 'run')} of {counted(len(found.best_rows()), 'parameter')}"
+    output.write_frontier(found, out, said)
+    if found.reused is not None:
+        output.note(f"{found.reused} The file has every run as it ended; Frontier.best() puts them together.")
+    if not found.complete:
+        left = store_status(store)
+        output.note(f"The sweep is not complete: {left.runs:,} of {left.total_runs:,} runs are done.")
+
+
+@click.command()
+@click.argument("answer", type=PATH)
+@option(
+    "--gap",
+    Number(),
+    "What counts as certified: the largest distance of a loss to its bound.",
+    default=1e-6,
+    metavar="NATS",
+)
+@option("--max-cells", COUNT, "Cells that one proof may take.", default=1_000_000)
+@option("--max-seconds", Number(), "Seconds that one proof may take.", default=60.0)
+@as_json
+@click.pass_context
+def verify(
+    context: click.Context, /, answer: Path, gap: float, max_cells: int, max_seconds: float, as_json: bool
+) -> None:
+    r"""Check ANSWER, an .npz file of solve or frontier with --out: recompute every number and prove every bound again.
+
+    The checker shares no code with the solvers and proofs that made the file, and uses NumPy only; it needs p(x,y), the
+    encoder, the bound and the multipliers that the file has. A bound is VERIFIED, PROVEN TO a weaker one within the
+    limits, or REFUTED, with what contradicts it. Exit code 4 means that not all that is claimed was verified, 3 that the
+    file is no file of answers. The same check without infoplane: python -m infoplane_verify ANSWER.
+
+    \b
+    Examples:
+      infoplane solve heart --gamma 0.2 --certify --out answer.npz
+      infoplane verify answer.npz
+    """
+    found = check(answer, gap=gap, max_cells=max_cells, max_seconds=max_seconds)
+    good = passed(found)
+    if as_json:
+        output.print_json({"verified": good, "findings": [finding_record(one) for one in found]})
+    else:
+        for one in found:
+            output.say(sentence(one))
+        left_out = sum(one.verdict is CheckVerdict.LEFT_OUT for one in found)
+        others = f"; {left_out} without an encoder left out" if left_out else ""
+        output.say(f"{sum(one.verdict.good for one in found)} of {counted(len(found), 'run')} verified{others}")
+    if not good:
+        context.exit(NOT_CONVERGED)
+
+
+def finding_record(one: RunCheck) -> dict[str, Any]:
+    """A finding for JSON."""
+    return {
+        "run": one.run,
+        "family": one.family,
+        "parameter": one.parameter,
+        "rho": one.rho,
+        "verdict": one.verdict.name,
+        "reason": one.reason,
+        "loss_nats": one.loss,
+        "ixz_bits": bits(one.ixz),
+        "iyz_bits": bits(one.iyz),
+        "claimed_bound_nats": one.claimed_bound,
+        "proven_bound_nats": one.proven_bound,
+        "gap_nats": one.gap,
+        "cells": one.cells,
+        "cells_left": one.left,
+        "seconds": one.seconds,
+        "cells_in_50_digits": one.digits_checked,
+        "posterior": one.posterior,
+    }

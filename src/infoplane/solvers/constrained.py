@@ -1,0 +1,332 @@
+"""Iterations of other papers for a constrained problem, each with a multiplier lam of its own: held at the problem's, which makes it an
+iteration for the Lagrangian; or found in every iteration, so that the bound is met: the root of an increasing function of it.
+
+bottleneck   lam = 1/gamma        funnel   lam = 1/beta        (the slope of the frontier, either way)
+
+**Alternating Bregman projection** (ABP): Chen, Wu, Ye, Wu, Zhang, Wu (2024), "Efficient and provably convergent computation of information
+bottleneck: a semi-relaxed approach", arXiv:2404.04862.
+
+    max I(Y;Z)  over  I(X;Z) <= R:     W[z, x] prop. to p(z) exp(-lam d[z, x]),     d = -sum_y p(y|x) log p(y|z)
+
+with lam > 0 the root of sum p(x) W log(W / p(z)) = R, and then p(z), p(y|z) of the new W. That is Blahut-Arimoto with a multiplier of every
+iteration's own; held at lam = 1/gamma it is Blahut-Arimoto, entry by entry. Written from its authors' published script (CBA_IB_IR.m) and
+the abstract; the paper's other direction, min I(X;Z) over I(Y;Z) >= I, has the same fixed points.
+
+**The EM-relaxed funnel**: Chen, Ye, Wu, Wu, Wu, Zhang (2024), "An expectation-maximization relaxed method for privacy funnel",
+arXiv:2405.00616.
+
+    min I(Y;Z)  over  I(X;Z) >= R:     W'[z, x] prop. to W^(1 + lam) p(z)^(1 - lam) exp(-sum_y p(y|x) log p(z|y))
+
+The log of a sum in I(Y;Z) is bounded from above by Jensen's inequality with q(x|y,z) = p(x,y|z) (the E-step); I(X;Z) is bounded from below
+by sum p(x) W' log(W / p(z)), and lam is the multiplier at which that bound is R. Held at lam = 1/beta the iteration is the mirror step of
+the funnel's Lagrangian with width beta, where `accelerated` takes the monotone one with beta - 1. Derived from the problem as the abstract
+and a published summary of the paper state it (relaxation by Jensen, alternating closed forms); we have not seen its text or code.
+
+**The bottleneck as entropic optimal transport**: Chen, Wu, Ye, Wu, Wu, Zhang, Bai, Sun (2023), "Information bottleneck revisited: posterior
+probability perspective with optimal transport", arXiv:2308.11296; a generalised alternating Sinkhorn iteration (GAS).
+
+    min I(X;Z)  over  I(Y;Z) >= I,   unknowns w = p(x|z), r = p(z), t = p(y, z):      cost C[x, z] = sum_y p(y|x) log t[y, z]
+
+    g[z] = -log sum_x exp(lam C + f)                    columns of w = exp(lam C + f + g) sum to one
+    f[x] = log p(x) - log sum_z r exp(lam C + g)        rows of w r sum to p(x)
+    lam    the root of sum_yz p(y|x) w r log t - sum r log r + H(Y) = I
+    t    = sum_x p(y|x) w r,     log r[z] = sum_y p(y|z) log t - (1/lam) sum_x w (log w - f) + constant
+
+A fixed point has lam log r + g constant, and so W = w r / p(x) solves the self-consistent equations at gamma = 1/lam. Written from its
+authors' published script (IB_OT_main.m) and the abstract. No proof that it converges is known to us; where it does not, the status says so.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..checks import PYTHON_ONLY, number
+from ..information import Array, IntArray
+from ..kernels.common.numerics import TINY
+from ..kernels.common.rows import STALLED, STATIONARY
+from ..problem import Family, MarkovLagrangian, bottleneck, funnel
+from .base import Solver
+from .job import Job
+from .plain import PlainIteration, softmax
+
+
+def checked(name: str, value: float | None) -> float | None:
+    """A bound on an information, in nats, or None."""
+    return None if value is None else number(name, value, "a positive number of nats, or None", above=0.0)
+
+
+def ratio(problem: MarkovLagrangian, sign: float) -> float | None:
+    """gamma or beta of a bottleneck (sign 1) or a funnel (-1), scaled or not; None if the problem is neither."""
+    balanced = abs(problem.rho_z + problem.rho_zx + problem.rho_zy) <= 1e-12 * max(map(abs, problem.rho))
+    if not balanced or sign * problem.rho_zy <= 0.0 or sign * problem.rho_zx >= 0.0:
+        return None
+    gamma = -problem.rho_zx / problem.rho_zy
+    return gamma if sign > 0.0 else 1.0 / gamma
+
+
+def root(function: Callable[[Array], tuple[Array, Array]], first: Array, most: float) -> Array:
+    """The lam > 0 at which each entry of an increasing function, given with its slope, is 0; by Newton inside a bracket.
+
+    0 where it is positive from the beginning on, ``most`` where it is not up to there.
+    """
+    low, high, lam = np.zeros_like(first), np.full_like(first, most), np.clip(first, 1e-3, most / 2.0)
+    for _ in range(100):
+        value, slope = function(lam)
+        low, high = np.where(value <= 0.0, lam, low), np.where(value > 0.0, lam, high)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            newton = lam - value / slope
+        inside = (newton > low) & (newton < np.minimum(high, 4.0 * lam))
+        halved = np.where(high < most, 0.5 * (low + high), 2.0 * lam)
+        new = np.minimum(np.where(inside, newton, halved), most)
+        done = (np.abs(new - lam) <= 1e-13 * lam) | (low >= most) | (high <= 1e-12)
+        lam = np.where(done, lam, new)
+        if done.all():
+            break
+    return np.asarray(lam)
+
+
+class MultiplierIteration(PlainIteration):
+    """A subclass writes `tilted`: its step at a multiplier, and the constraint with its slope there."""
+
+    family: Family
+    most: float
+    """The largest multiplier: where even it does not meet the constraint, the next iterations come nearer."""
+
+    def __init__(self, job: Job, found_by: str, target: float | None, parameter: float) -> None:
+        super().__init__(job)
+        self.found_by, self.target = found_by, target
+        self.lam = np.full(len(job.starts), 1.0 / parameter)
+
+    @abstractmethod
+    def tilted(self, W: Array, lam: Array) -> tuple[Array, Array, Array]:
+        """The next encoders of the runs `some`, the constrained information and its slope in lam."""
+
+    def step(self, W: Array) -> Array:
+        """One iteration, with the multiplier held or found."""
+        target = self.target
+        if target is not None:
+
+            def excess(lam: Array) -> tuple[Array, Array]:
+                _, value, slope = self.tilted(W, lam)
+                return value - target, slope
+
+            self.lam[self.some] = root(excess, self.lam[self.some], self.most)
+        return self.tilted(W, self.lam[self.some])[0]
+
+    def stationarity(self, W: Array) -> Array:
+        """With a constraint: of the Lagrangian whose multiplier was found, which is what the iteration can end at."""
+        if self.target is None:
+            return super().stationarity(W)
+        held, found = (self.rho, self.width), np.empty(len(W))
+        for run, lam in enumerate(self.lam[self.some]):
+            problem = self.family(min(1.0 / max(lam, 1e-9), self.family.most))
+            self.rho, self.width = np.array(problem.rho), problem.width
+            found[run] = super().stationarity(W[run : run + 1])[0]
+        self.rho, self.width = held
+        return found
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """As for any; a run under a constraint ends where it is stationary for its own multiplier, not for the problem's."""
+        super().advance(steps, trace)
+        if self.target is not None:
+            self.state.outcome[self.state.outcome == STATIONARY] = STALLED
+
+    def encoders(self) -> list[Array]:
+        """Without dead clusters; the residual that is reported is that of the problem asked for, whatever the constraint."""
+        if self.target is not None:
+            self.state.residuals[:, 2] = super().stationarity(self.state.W)
+            found = ", ".join(f"{1.0 / max(lam, 1e-9):.6g}" for lam in self.lam[:8])
+            self.advice = (
+                f"under a constraint a run ends at a multiplier of its own; here {self.family.parameter} = {found}"
+            )
+        return super().encoders()
+
+
+@dataclass(frozen=True)
+class BregmanProjection(Solver):
+    """Alternating Bregman projection for the bottleneck (Chen et al. 2024).
+
+    Parameters
+    ----------
+    rate
+        The bound on I(X;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
+        solution has the gamma that was found. None holds the multiplier at 1/gamma.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> joint = ip.datasets.paper_uniform()
+    >>> s = ip.solve(joint, ip.bottleneck(0.5), ip.BregmanProjection(rate=0.4), starts=8, rng=0)
+    >>> round(s.ixz, 6), round(s.iyz, 4)
+    (0.4, 0.2466)
+    """
+
+    name = "abp"
+
+    rate: float | None = field(default=None, metadata=PYTHON_ONLY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", checked("rate", self.rate))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for bottlenecks."""
+        if ratio(problem, 1.0) is None:
+            return f"abp is for the bottleneck, rho = (gamma - 1, -gamma, 1) times a number; found rho = {problem.rho}."
+        return None
+
+    def begin(self, job: Job) -> ProjectionIteration:
+        """All runs side by side."""
+        return ProjectionIteration(job, self.name, self.rate, ratio(job.problem, 1.0) or 1.0)
+
+
+class ProjectionIteration(MultiplierIteration):
+    """W prop. to p(z) exp(-lam d)."""
+
+    family, most = bottleneck, 1e6
+
+    def tilted(self, W: Array, lam: Array) -> tuple[Array, Array, Array]:
+        """The projection at lam; its rate against the p(z) before, and the slope lam Var(d)."""
+        log_z, _, log_zy = self.logs(W)
+        d = log_z - log_zy  # -sum_y p(y|x) log p(y|z), up to what is the same for every z
+        new = softmax(log_z - lam[:, None, None] * d)
+        mean = (new * d).sum(axis=1, keepdims=True)
+        rate = (self.p_x * new * (np.log(new) - log_z)).sum(axis=(1, 2))
+        return new, rate, lam * (self.p_x * new * (d - mean) ** 2).sum(axis=(1, 2))
+
+
+@dataclass(frozen=True)
+class EMFunnel(Solver):
+    """The EM-relaxed privacy funnel, after the abstract of Chen et al. (2024).
+
+    Parameters
+    ----------
+    rate
+        The least I(X;Z), nats: the multiplier is found in every iteration, the problem's beta plays no part, and ``advice`` of the solution
+        has the beta that was found. None holds the multiplier at 1/beta.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.funnel(2.5), ip.EMFunnel(), starts=8, rng=0, init="random")
+    >>> s.converged, round(s.loss, 6)
+    (True, -0.255154)
+    """
+
+    name = "em-pf"
+
+    rate: float | None = field(default=None, metadata=PYTHON_ONLY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "rate", checked("rate", self.rate))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for funnels."""
+        if ratio(problem, -1.0) is None:
+            return f"em-pf is for the funnel, rho = (beta - 1, 1, -beta) times a number; found rho = {problem.rho}."
+        return None
+
+    def begin(self, job: Job) -> EMIteration:
+        """All runs side by side."""
+        return EMIteration(job, self.name, self.rate, ratio(job.problem, -1.0) or 1.0)
+
+
+class EMIteration(MultiplierIteration):
+    """W^(1 + lam) p(z)^(1 - lam) exp(-sum_y p(y|x) log p(z|y)), normalised."""
+
+    family, most = funnel, 1.0  # beta >= 1: below, to tell everything is optimal
+
+    def tilted(self, W: Array, lam: Array) -> tuple[Array, Array, Array]:
+        """The step at lam; the bound on I(X;Z) of it, and its slope, a variance."""
+        log_z, log_W, log_zy = self.logs(W)
+        told = log_W - log_z  # log p(x|z) / p(x)
+        new = softmax(log_W + log_z - log_zy + lam[:, None, None] * told)
+        mean = (new * told).sum(axis=1, keepdims=True)
+        rate = (self.p_x * new * told).sum(axis=(1, 2))
+        return new, rate, (self.p_x * new * (told - mean) ** 2).sum(axis=(1, 2))
+
+
+@dataclass(frozen=True)
+class TransportBottleneck(Solver):
+    """The bottleneck by a generalised Sinkhorn iteration (Chen et al. 2023).
+
+    Parameters
+    ----------
+    relevance
+        The least I(Y;Z), nats: the multiplier is found in every iteration, the problem's gamma plays no part, and ``advice`` of the
+        solution has the gamma that was found. None holds the multiplier at 1/gamma.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.4), ip.TransportBottleneck(), starts=8, rng=0, init="random")
+    >>> s.converged, round(s.loss, 6)
+    (True, -0.10187)
+    """
+
+    name = "ot-ib"
+
+    relevance: float | None = field(default=None, metadata=PYTHON_ONLY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "relevance", checked("relevance", self.relevance))
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """It is for bottlenecks."""
+        if ratio(problem, 1.0) is None:
+            return (
+                f"ot-ib is for the bottleneck, rho = (gamma - 1, -gamma, 1) times a number; found rho = {problem.rho}."
+            )
+        return None
+
+    def begin(self, job: Job) -> SinkhornIteration:
+        """All runs side by side."""
+        return SinkhornIteration(job, self.name, self.relevance, ratio(job.problem, 1.0) or 1.0)
+
+
+def _log_sum(score: Array, axis: int) -> Array:
+    top = score.max(axis=axis, keepdims=True)
+    return np.asarray(top + np.log(np.exp(score - top).sum(axis=axis, keepdims=True)))
+
+
+class SinkhornIteration(MultiplierIteration):
+    """Potentials f, g, masses r and the table t, each in turn; arrays (R, |Z|, |X|), as everywhere here."""
+
+    family, most = bottleneck, 100.0
+
+    def __init__(self, job: Job, found_by: str, target: float | None, parameter: float) -> None:
+        super().__init__(job, found_by, target, parameter)
+        W = self.state.W
+        self.log_r = np.log(np.maximum(W @ self.p_x, TINY))[:, :, None]
+        self.log_t = np.log(np.maximum(W @ self.P, TINY))
+        self.f = np.zeros((len(W), 1, len(self.p_x)))
+        self.potentials = self.f, self.f
+        self.h_y = float(-(self.p_y * np.log(self.p_y)).sum())
+
+    def tilted(self, W: Array, lam: Array) -> tuple[Array, Array, Array]:  # noqa: ARG002
+        """The plan w r at lam; its relevance against the table before, and the slope of that."""
+        score, both = self.potentials
+        log_r, cost = self.log_r[self.some], self.log_t[self.some] @ self.T
+        plan = np.exp(lam[:, None, None] * score + both + log_r)
+        relevance = (plan * cost).sum(axis=(1, 2)) - (np.exp(log_r) * log_r).sum(axis=(1, 2)) + self.h_y
+        return plan, relevance, (plan * score * cost).sum(axis=(1, 2))
+
+    def step(self, W: Array) -> Array:
+        """One round of all updates."""
+        some, log_r = self.some, self.log_r[self.some]
+        cost = self.log_t[some] @ self.T
+        score, lam = cost - cost.max(axis=2, keepdims=True), self.lam[some, None, None]
+        g = -_log_sum(lam * score + self.f[some], 2)
+        f = np.log(self.p_x) - _log_sum(lam * score + g + log_r, 1)
+        self.potentials = score, f + g
+        plan, lam = super().step(W), self.lam[some, None, None]
+        t, w = np.maximum(plan @ self.T.T, TINY), plan / np.exp(log_r)
+        new = ((w @ self.T.T) * np.log(t)).sum(axis=2, keepdims=True)
+        new -= (w * (lam * score + g)).sum(axis=2, keepdims=True) / lam
+        self.f[some], self.log_t[some] = f, np.log(t)
+        self.log_r[some] = np.maximum(new - _log_sum(new, 1), np.log(TINY))
+        plan = np.maximum(plan, TINY)
+        return np.asarray(plan / plan.sum(axis=1, keepdims=True))

@@ -1,0 +1,361 @@
+"""Solvers that iterate a map on encoders whose fixed points are the stationary ones: Blahut-Arimoto, and its acceleration.
+
+Blahut-Arimoto for the bottleneck (Tishby, Pereira, Bialek 1999) is the paper's baseline:
+
+p(z|x) prop. to p(z) exp(-(1/gamma) KL[p(y|x) || p(y|z)])
+
+In general, for rho_zx < 0, stationarity of L in p(z|x) reads log W = (rho_z log p(z) + rho_zy sum_y p(y|x) log p(z|y)) / (-rho_zx) +
+const(x); iterating it is the same map, and it cannot raise L where H(Z) and H(Z|Y) enter as a concave sum. Elsewhere the map is that of
+`kernels/fixed_point/accelerated_funnel.py`. `Accelerated` leaps ahead of either without ever raising the objective.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ..checks import PYTHON_ONLY, whole_number
+from ..errors import InvalidOptionError
+from ..information import Array, IntArray, entr
+from ..joint.joint import Support
+from ..kernels.common.numerics import LOG_TINY, TINY
+from ..kernels.common.rows import RUNNING, STATIONARY, Flags, Integers
+from ..kernels.fixed_point.accelerated_bottleneck import LeapState, advance_bottleneck, beginning, split_stationary
+from ..kernels.fixed_point.accelerated_funnel import CycleState, advance_funnel
+from ..kernels.fixed_point.blahut_arimoto import MapState, advance_blahut_arimoto
+from ..kernels.fixed_point.extrapolation import FIRST_CAP
+from ..kernels.fixed_point.selfmap import BLAS_BLOCK, BLOCK, ChannelBlocks, MapSetting
+from ..kernels.fixed_point.stopping import COMPARING, FAR, WRITING, measure_encoders
+from ..problem import MarkovLagrangian, has_posterior_form
+from .base import Solver
+from .job import Iteration, Job
+
+_channels: WeakKeyDictionary[Support, ChannelBlocks] = WeakKeyDictionary()
+
+
+def blocks_of(table: Array, width: int) -> Array:
+    """(..., rows, |X|) cut into (..., blocks, rows, width), zeros at the end."""
+    *lead, rows, letters = table.shape
+    out = np.zeros((*lead, -(-letters // width), rows, width))
+    for c in range(out.shape[-3]):
+        piece = table[..., c * width : (c + 1) * width]
+        out[..., c, :, : piece.shape[-1]] = piece
+    return out
+
+
+def logs_of(p: Array) -> Array:
+    """log p, floored as in the kernels."""
+    return np.where(p > TINY, np.log(np.maximum(p, TINY)), LOG_TINY)
+
+
+def needs_encoder(problem: MarkovLagrangian) -> bool:
+    """Whether W' depends on W itself, on_W != 0, and not on q(z, y) alone."""
+    return 1.0 + problem.rho_zx / problem.width != 0.0
+
+
+def channel_of(support: Support) -> ChannelBlocks:
+    """p(y|x) in the layout of the kernels, made once per support."""
+    if support not in _channels:
+        _channels[support] = _channel(support)
+    return _channels[support]
+
+
+def _channel(support: Support) -> ChannelBlocks:
+    letters, n_y = len(support.p_x), len(support.p_y)
+    padded = -(-n_y // 4) * 4
+    # |Y| from which matrix products go to BLAS; below that, loops are at least as fast.
+    blas = n_y >= 64 and letters >= BLOCK
+    blocks = -(-letters // (BLAS_BLOCK if blas else BLOCK))
+    width = -(-letters // (8 * blocks)) * 8 if letters > 8 else -(-letters // 4) * 4
+    p_x = np.ascontiguousarray(blocks_of(support.p_x[None], width)[:, 0])
+    T = np.zeros((0 if support.sparse else len(p_x), padded, width))
+    for c in range(len(T)):
+        piece = slice(c * width, (c + 1) * width)
+        T[c, :n_y, : len(support.p_x[piece])] = (support.P[piece] / support.p_x[piece, None]).T
+    rows: Integers = np.zeros(1, dtype=np.int64)
+    columns: Integers = np.zeros(0, dtype=np.int64)
+    shares: Array = np.zeros(0)
+    if support.sparse:
+        rows, columns, masses = support.csr
+        shares = masses / np.repeat(support.p_x, np.diff(rows))
+    return ChannelBlocks(
+        T=T,
+        p_x=p_x,
+        p_y=np.concatenate([support.p_y, np.ones(padded - n_y)]),
+        n_y=n_y,
+        rows=rows,
+        letters=columns,
+        shares=shares,
+        blas=blas,
+    )
+
+
+class MapIteration(Iteration):
+    """Runs of one map; a subclass has the compiled loop and its state."""
+
+    kernel: Callable[..., Any]
+    """The compiled loop."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        runs, self.clusters = job.starts.shape[:2]
+        self.channel = channel_of(job.support)
+        self.setting = MapSetting(
+            rho=np.full((runs, 3), job.problem.rho),
+            width=np.full(runs, job.problem.width),
+            h_y=job.support.h_y,
+            tol=float(job.tol),
+            stop=job.budget.flag,
+        )
+        self.written: list[Array] = []
+
+    def marginals(self, starts: Array) -> Array:
+        """q(z, y) = W P of every start, (R, |Z|, |Y| padded)."""
+        q, n_y = np.zeros((*starts.shape[:2], len(self.channel.p_y))), self.channel.n_y
+        if self.job.support.sparse:
+            for run, W in enumerate(starts):
+                q[run, :, :n_y] = W @ self.job.support.rows
+        else:
+            q[:, :, :n_y] = starts @ self.job.support.P
+        return q
+
+    def room(self, runs: int) -> Array:
+        """Zeros for one encoder per run, in blocks."""
+        blocks, width = self.channel.p_x.shape
+        return np.zeros((runs, blocks, self.clusters, width))
+
+    def outcomes(self, runs: int) -> dict[str, Any]:
+        """The fields of a state that all kernels have: outcome, iterations, residuals; one row per run."""
+        residuals = np.zeros((runs, 3))
+        residuals[:, 2] = np.inf
+        outcome, iterations = np.full(runs, RUNNING, dtype=np.int64), np.zeros(runs, dtype=np.int64)
+        return {"outcome": outcome, "iterations": iterations, "residuals": residuals}
+
+    def advance(self, steps: IntArray, trace: Array) -> None:
+        """One evaluation of the map per step."""
+        self.kernel(self.channel, self.setting, self.state, steps, trace)
+
+    @abstractmethod
+    def measure(self, going: Flags) -> None:
+        """Bring W and its residual up to date, for these runs."""
+
+    def measured(self, check: IntArray, **points: Array) -> None:
+        """The same, by the entry for it, from the points that the check of each run asks for: q or u, and L if the map needs it."""
+        runs, state = len(check), self.state
+        q, u, L = (points.get(name, np.zeros((runs, *[0] * axes))) for name, axes in (("q", 2), ("u", 1), ("L", 3)))
+        measure_encoders(self.channel, self.setting, check, state.alive, q, u, L, state.W, state.residuals)
+
+    def encoders(self) -> list[Array]:
+        """The encoders as (|Z|, |X|); once all runs have ended these are kept instead of the blocks."""
+        if self.written:
+            return self.written
+        going = self.state.outcome == RUNNING
+        if going.any():
+            self.measure(going)
+        encoders: list[Array] = []
+        width = self.channel.p_x.shape[1]
+        for blocks, alive in zip(self.state.W, self.state.alive, strict=True):
+            W = np.empty((int(alive), self.job.letters))
+            for c, block in enumerate(blocks):
+                piece = W[:, c * width : (c + 1) * width]
+                piece[:] = block[:alive, : piece.shape[1]]
+            encoders.append(W)
+        if not (going & (self.state.iterations < self.limit)).any():
+            self.written, self.state = encoders, self.state._replace(W=np.zeros((len(encoders), 0, 0, 0)))
+        return encoders
+
+
+@dataclass(frozen=True)
+class BlahutArimoto(Solver):
+    """The self-consistent equations of the bottleneck (Tishby et al. 1999), iterated.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.BlahutArimoto(), starts=4, rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('blahut-arimoto', -0.24076)
+    """
+
+    name = "blahut-arimoto"
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if problem.rho_zx >= 0:
+            return (
+                f"blahut-arimoto solves for p(z|x) in closed form, which needs a convex H(Z|X) term, rho_zx < 0; found {problem.rho_zx:g}. "
+                "Use drs."
+            )
+        return None
+
+    def begin(self, job: Job) -> BlahutArimotoIteration:
+        """One evaluation of the map per step."""
+        return BlahutArimotoIteration(job)
+
+
+class BlahutArimotoIteration(MapIteration):
+    """One evaluation of the map per step; nothing is split, so primal and dual residual are zero."""
+
+    found_by = "blahut-arimoto"
+    kernel = staticmethod(advance_blahut_arimoto)
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        starts, record = job.starts, job.record
+        runs, clusters = starts.shape[:2]
+        on_encoders = needs_encoder(job.problem)
+        W = blocks_of(starts, self.channel.p_x.shape[1]) if record or on_encoders else self.room(runs)
+        self.state = MapState(
+            W=W,
+            L=logs_of(W) if on_encoders else np.zeros((runs, 0, 0, 0)),
+            q=self.marginals(starts),
+            h_zx=np.array([sum(float(entr(row) @ job.support.p_x) for row in W) if record else 0.0 for W in starts]),
+            check=np.zeros(runs, dtype=np.int64),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            **self.outcomes(runs),
+        )
+
+    def measure(self, going: Flags) -> None:
+        """W becomes the map of the present point, if it is not there already; a trace that goes on needs W as it is."""
+        state = self.state
+        written = (state.check == COMPARING) | (self.job.record & (state.iterations < self.limit))
+        check = np.where(going, np.where(written, COMPARING, WRITING), FAR)
+        self.measured(check, q=state.q, L=state.L)
+
+
+@dataclass(frozen=True)
+class Accelerated(Solver):
+    """The self-consistent map with SQUAREM, Anderson and Newton under a safeguard, split test at the end.
+
+    Where the map depends on q(z, y) alone (the bottleneck; in general rho_zx < 0 <= rho_zy, rho_z + rho_zy >= 0) it is iterated on
+    u = log q(z, y) with SQUAREM, Anderson and Newton steps; clusters that have become equal are merged. Elsewhere (the funnel, beta > 1,
+    and any other Lagrangian) it is iterated on log p(z|x) with SQUAREM. A step is kept only if the objective does not rise. An iteration is
+    one evaluation of the map, kept or not. Between two comparisons of encoders the trace's stationarity is max |p'(z|y) - p(z|y)|, a
+    lower bound of max |W - map(W)|; the one that is reported for the returned encoder is the latter. For the funnel at beta <= 1, Z = X is
+    optimal: with as many clusters as letters a run begins there.
+
+    Parameters
+    ----------
+    memory
+        How many differences of earlier iterates Anderson's step uses.
+    split
+        Whether a stationary bottleneck is tested for splits: a cluster inside which X and Y are correlated by more than gamma gains by
+        splitting, so it is split, if fewer clusters are alive than the start had, and the run goes on. Applies where the rho sum to 0.
+
+    Examples
+    --------
+    >>> import infoplane as ip
+    >>> s = ip.solve(ip.datasets.paper_uniform(), ip.bottleneck(0.2), ip.Accelerated(), starts=4, rng=0)
+    >>> s.solver, round(s.loss, 6)
+    ('accelerated', -0.24076)
+    """
+
+    name = "accelerated"
+
+    memory: int = field(default=5, metadata=PYTHON_ONLY)
+    split: bool = field(default=True, metadata=PYTHON_ONLY)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "memory", whole_number("memory", self.memory))
+        if not isinstance(self.split, bool):
+            raise InvalidOptionError(f"split must be True or False, found {self.split!r}.")
+
+    def refusal(self, problem: MarkovLagrangian) -> str | None:
+        """Why it cannot solve a problem, or None."""
+        if min(problem.rho) >= 0.0:
+            return (
+                f"with rho = {problem.rho} every term is a non-negative multiple of an entropy: the minimum is 0 and any constant Z "
+                "attains it, so there is nothing to solve. Give at least one coefficient a negative sign."
+            )
+        return None
+
+    def begin(self, job: Job) -> MapIteration:
+        """One evaluation of the map per step, kept or not."""
+        return EncoderIteration(job) if needs_encoder(job.problem) else MarginalIteration(job, self)
+
+
+class MarginalIteration(MapIteration):
+    """Runs whose map depends on q(z, y) alone, the bottleneck's among them."""
+
+    found_by = "accelerated"
+    kernel = staticmethod(advance_bottleneck)
+
+    def __init__(self, job: Job, options: Accelerated) -> None:
+        super().__init__(job)
+        runs, clusters = job.starts.shape[:2]
+        u = logs_of(self.marginals(job.starts)).reshape(runs, -1)
+        # With a posterior form equal halves of a cluster change nothing, and an unequal split is of second order.
+        # A run may go on 20 times after a split test; each one has lowered the loss.
+        splits = 20 if options.split and has_posterior_form(job.problem) else 0
+        self.state = LeapState(
+            W=self.room(runs),
+            u=u,
+            u_old=u.copy(),
+            f_old=np.zeros_like(u),
+            D_F=np.zeros((runs, options.memory, u.shape[1])),
+            D_G=np.zeros((runs, options.memory, u.shape[1])),
+            control=beginning(clusters, np.full(runs, splits)),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            **self.outcomes(runs),
+        )
+
+    def resume(self) -> None:
+        """The split test."""
+        state = self.state
+        stationary = (state.outcome == STATIONARY) & (state.control["splits"] > 0) & (state.iterations < self.limit)
+        if stationary.any():
+            split_stationary(self.channel, self.setting, state, stationary)
+
+    def measure(self, going: Flags) -> None:
+        """W becomes the map of the last point that was kept, unless it is there to be compared: the next one may be refused."""
+        state = self.state
+        written = state.control["check"] == COMPARING
+        u = np.where(written[:, None], state.u, state.u_old + state.f_old)
+        state.alive[going] = state.control["clusters_old"][going]
+        self.measured(np.where(going, np.where(written, COMPARING, WRITING), FAR), u=u)
+
+
+class EncoderIteration(MapIteration):
+    """Runs of the monotone map on encoders, the funnel's among them."""
+
+    found_by = "accelerated"
+    kernel = staticmethod(advance_funnel)
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job)
+        starts = job.starts
+        runs, clusters, letters = starts.shape
+        if clusters >= letters and _releases_everything(job.problem):
+            starts = np.tile(np.eye(clusters, letters), (runs, 1, 1))
+        W = blocks_of(starts, self.channel.p_x.shape[1])
+        L = np.empty((runs, 3, *W.shape[1:]))
+        L[:, 0] = logs_of(W)
+        none = np.zeros(runs, dtype=np.int64)
+        self.state = CycleState(
+            W=W,
+            L=L,
+            q=self.marginals(starts),
+            stage=none.copy(),
+            base=none.copy(),
+            check=none.copy(),
+            alive=np.full(runs, clusters, dtype=np.int64),
+            value=np.full(runs, np.inf),
+            cap=np.full(runs, FIRST_CAP),
+            **self.outcomes(runs),
+        )
+
+    def measure(self, going: Flags) -> None:
+        """W is up to date."""
+        state = self.state
+        L = state.L[np.arange(len(going)), (state.base + state.stage) % 3]
+        self.measured(np.where(going, COMPARING, FAR), q=state.q, L=L)
+
+
+def _releases_everything(problem: MarkovLagrangian) -> bool:
+    """The funnel, beta <= 1: beta I(Y;Z) - I(X;Z) = -beta I(X;Z|Y) - (1 - beta) I(X;Z) is least at Z = X."""
+    return has_posterior_form(problem) and problem.rho_z <= 0.0 and problem.rho_zy <= 0.0

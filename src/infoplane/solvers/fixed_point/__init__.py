@@ -1,1 +1,0 @@
-"""Solvers that iterate a self-consistent map: Blahut-Arimoto, and its acceleration."""

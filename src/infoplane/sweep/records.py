@@ -1,0 +1,301 @@
+"""What records say of a frontier, by sweeps that leave some of them out: a band for the population's, and which parameter to take.
+
+*The band* is a jackknife that leaves out one of ten groups of the records.
+
+    I*(r) = min over gamma of  gamma r + F(gamma),   F(gamma) = max over W of  I(Y;Z) - gamma I(X;Z)              (the lines of a sweep)
+    centre 10 G - 9 mean G_(-g),   half-width the wider of  t_9 s.e.  and  z sd(psi - gamma KL(W_x || p_z)) / sqrt(n)
+
+G is I*(r) of the table, G_(-g) that of the table without group g: ten sweeps over the same gammas. The table's own frontier lies above the
+population's, the more so the fewer the records, and the jackknife takes that off to first order. The second width is the delta
+method's, at the optimum W of the gamma that bounds I*(r). Below `LEAST` records a letter the first order is not enough: refused.
+
+*The parameter* follows from what held-out records say of the encoders of each (`sampling/held_out.py`). Of a bottleneck, the one whose
+encoders tell most of Y there. Of a funnel, whose leakage there is what counts, the boldest within a cap: from the most cautious on, until
+the first whose upper end (95%, `sampling/intervals.py`) lies above it. That is a choice, not a guarantee: the encoder that is released is
+made from all the records; `funnel_at_leakage` with ``confidence`` tests the one it returns.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import NormalDist
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InvalidOptionError, UnsupportedProblemError
+from ..formatting import counted
+from ..frontier.frontier import Frontier
+from ..frontier.geometry import Line, supporting_line
+from ..frontier.knee import Suggestion
+from ..information import NATS_PER_BIT, Array, bits, rel_entr
+from ..joint.joint import Joint
+from ..joint.tables import dense
+from ..problem import Notation, bottleneck, is_bottleneck
+from ..results import Result
+from ..sampling.denoising import counts_of
+from ..sampling.held_out import HOW, PARTS, HeldOut, curve_of, gain_of, parts_of, without_each_part
+from ..sampling.intervals import interval_of, relevance
+from ..sampling.leakage import checked_confidence
+from ..solution import Solution
+from .sweep import sweep
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from ..frontier.geometry import BestAnswer
+
+GROUPS = 10
+"""Ten sweeps; more would narrow t_9 by a few per cent."""
+
+LEAST = 12
+"""Records per letter of X below which the coverage falls (docs/benchmarks/coverage.md)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Bands(Result):
+    """The population's frontier at the rates of a sweep's best runs, in bits: about ``centre_bits``, and from low to high."""
+
+    ixz_bits: Array
+    iyz_bits: Array
+    """Of the table's own frontier."""
+    centre_bits: Array
+    low_bits: Array
+    high_bits: Array
+    records: int
+    confidence: float
+
+    def __str__(self) -> str:
+        widest = float((self.high_bits - self.low_bits).max())
+        return (
+            f"the population's frontier at {counted(len(self.ixz_bits), 'rate')}, {100 * self.confidence:g}% at each of them, from "
+            f"{counted(self.records, 'record')}: up to {widest:.3g} bits wide, up to {float((self.iyz_bits - self.centre_bits).max()):.3g} "
+            "below the table's"
+        )
+
+    def to_frame(self) -> pd.DataFrame:
+        """A row per rate."""
+        import pandas as pd
+
+        return pd.DataFrame(
+            {
+                "ixz_bits": self.ixz_bits,
+                "iyz_bits": self.iyz_bits,
+                "iyz_centre_bits": self.centre_bits,
+                "iyz_low_bits": self.low_bits,
+                "iyz_high_bits": self.high_bits,
+            }
+        )
+
+
+def bands(
+    frontier: Frontier,
+    *,
+    confidence: float = 0.95,
+    rng: int = 0,
+    store: str | os.PathLike[str] | None = None,
+    executor: Executor | None = None,
+    engine: str | None = None,
+    **options: Any,
+) -> Bands:
+    """See `Frontier.bands`."""
+    confidence = checked_confidence(confidence)
+    counts = _counts(frontier)
+    best = [answer.run for answer in frontier.best_answers()]
+    gammas = sorted({float(run.parameter) for run in best})
+    # Nats of I(X;Z) below which a run is the constant encoder, of which nothing needs to be said.
+    rates = np.unique(np.array([run.ixz for run in best if run.ixz > 1e-6]))
+    if not rates.size:
+        raise InvalidOptionError(
+            "bands need runs that tell something of X; all of these are constant: add smaller gammas."
+        )
+    own, bounding = _curve(best, rates, frontier.joint)
+    left_out = []
+    for group, part in enumerate(parts_of(counts, GROUPS, np.random.default_rng(rng))):
+        where = None if store is None else _store(Path(store), group)
+        rest = Joint.from_counts(counts - part)
+        made = sweep(
+            rest, bottleneck, gammas, rng=rng, store=where, executor=executor, engine=engine, **{"starts": 4, **options}
+        )
+        if not made.complete:
+            raise KeyboardInterrupt
+        left_out.append(_curve([answer.run for answer in made.best_answers()], rates, rest)[0])
+    without = np.array(left_out)
+    centre = GROUPS * own - (GROUPS - 1) * without.mean(axis=0)
+    error = np.sqrt((GROUPS - 1) / GROUPS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
+    records = int(counts.sum())
+    plain = np.array([_spread(frontier.joint, best[at]) for at in bounding]) / math.sqrt(records)
+    reach = np.maximum(_student(confidence) * error, NormalDist().inv_cdf(0.5 + 0.5 * confidence) * plain)
+    low, middle, high = (np.maximum(one, 0.0) / NATS_PER_BIT for one in (centre - reach, centre, centre + reach))
+    return Bands(rates / NATS_PER_BIT, own / NATS_PER_BIT, middle, low, high, records, confidence)
+
+
+def _counts(frontier: Frontier) -> Any:
+    """The counts that bands are made from; an error where they would not hold."""
+    counts = counts_of(frontier.joint, "a band for the population's frontier")
+    if frontier.joint.denoising is not None:
+        raise InvalidOptionError(
+            "bands are for the frontier of a table of records, whose bias they take off; of a denoised joint use Solution.interval."
+        )
+    if not frontier.runs or not all(is_bottleneck(run.problem) for run in frontier.runs):
+        raise UnsupportedProblemError(
+            "bands are for the frontier of the bottleneck: for a funnel see infoplane.leakage_bound."
+        )
+    letters, records = int((np.asarray(counts.sum(axis=1)) > 0).sum()), int(counts.sum())
+    if records < LEAST * letters:
+        raise InvalidOptionError(
+            f"bands need {LEAST} records per letter of X: {LEAST * letters:,} for {letters:,} letters; found {records:,}. Group letters "
+            "(bins, or fewer columns), or denoise the joint and call interval() of a solution."
+        )
+    return counts
+
+
+def _store(folder: Path, group: int) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder / f"group-{group}.db"
+
+
+def _curve(best: list[Solution], rates: Array, joint: Joint) -> tuple[Array, list[int]]:
+    """I*(r) = min over the runs' lines gamma r + F(gamma), and F(0) = I(X;Y), at each rate; and which run has the lowest line."""
+    lines: list[Line] = [supporting_line(run.problem, run.loss) for run in best]
+    heights = np.array([line.slope * rates + line.height for line in lines])
+    return np.minimum(heights.min(axis=0), joint.mutual_information), heights.argmin(axis=0).tolist()
+
+
+def _spread(joint: Joint, run: Solution) -> float:
+    """sd of psi(x, y) - gamma KL(W_x || p_z) over the records, at a run's encoder."""
+    W, P = run.encoder, joint.counts / joint.counts.sum()
+    q = np.asarray(W @ P)
+    p_z, p_y = q.sum(axis=1), q.sum(axis=0)
+    logs = np.log(np.divide(q, p_z[:, None] * p_y, out=np.ones_like(q), where=q > 0.0))
+    alive = p_z > 0.0
+    apart = rel_entr(W[alive], p_z[alive, None]).sum(axis=0)
+    P = dense(P)
+    psi = W.T @ logs - supporting_line(run.problem, 0.0).slope * apart[:, None]
+    psi = np.where(P > 0.0, psi, 0.0)
+    mean = float((P * psi).sum())
+    return math.sqrt(max(float((P * psi**2).sum()) - mean**2, 0.0))
+
+
+def _student(confidence: float) -> float:
+    """Student's t with nine degrees of freedom, two-sided."""
+    from scipy.special import stdtrit  # its import takes longer than a small sweep
+
+    return float(stdtrit(GROUPS - 1, 0.5 + 0.5 * confidence))
+
+
+TWO_SIDED = 0.9
+"""Confidence of an interval whose upper end is a one-sided bound of 95%."""
+
+
+@dataclass(frozen=True)
+class Choice(Suggestion):
+    """A suggestion with the parameter that held-out records prefer; ``print`` it to read it."""
+
+    row: int | None = None
+    """Of the run that found the best encoder at that parameter; None if no parameter gains anything, or none is within the cap."""
+    parameter: float | None = None
+    curve: tuple[HeldOut, ...] = ()
+    """Of every parameter."""
+
+
+def chosen(frontier: Frontier, plain: Suggestion, notation: str, rng: int, max_iyz: float | None) -> Choice:
+    """What the curve alone suggests, with the parameter that held-out records prefer; see `Frontier.suggest`."""
+    best = frontier.best_answers()
+    fields = vars(plain)
+    if not best or (plain.knee is None and plain.noise):
+        return Choice(**fields)
+    written = best[0].run.problem.record.notation(notation)
+    if frontier.hides_y:
+        curve, place, said = _within(frontier, best, written, rng, max_iyz)
+    else:
+        curve, place, said = _most(frontier, best, written, rng)
+    if place is None:
+        knee = plain.knee if frontier.hides_y else None
+        kept = plain.sentences if frontier.hides_y else plain.sentences[1:]
+        return Choice(**fields | {"knee": knee, "sentences": (said, *kept)}, curve=curve)
+    answer = best[place]
+    sentences = (said, *plain.sentences)
+    return Choice(**fields | {"sentences": sentences}, row=answer.row, parameter=answer.run.parameter, curve=curve)
+
+
+def _most(
+    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int
+) -> tuple[tuple[HeldOut, ...], int | None, str]:
+    """The curve of a bottleneck's gains, the place of the largest, if it tells anything, and a sentence."""
+    how = HOW.format(records=frontier.joint.records)
+    gains = _measured(frontier, best, rng, gain_of)
+    curve = curve_of([answer.run.parameter for answer in best], gains)
+    place = int(np.argmax([one.gain_bits for one in curve]))
+    top, run = curve[place], best[place].run
+    named = f"{written.symbol} = {written.of(top.parameter):.4g}"
+    if not top.tells:
+        return (
+            curve,
+            None,
+            f"No parameter is suggested: on held-out records none tells of Y more than chance does; the best, {named}, has "
+            f"{top.gain_bits:.4f} bits (s.e. {top.error_bits:.4f}). {how}",
+        )
+    return (
+        curve,
+        place,
+        f"Held-out records prefer {named}: {top.gain_bits:.4f} bits of Y (s.e. {top.error_bits:.4f}), where the table says "
+        f"{bits(run.iyz):.4f} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
+    )
+
+
+def _within(
+    frontier: Frontier, best: list[BestAnswer], written: Notation, rng: int, max_iyz: float | None
+) -> tuple[tuple[HeldOut, ...], int | None, str]:
+    """The curve of a funnel's leakage, the place of the boldest within the cap, if there is one, and a sentence."""
+    parts = list(zip(*_measured(frontier, best, rng, lambda W, _rest, part: relevance(W, part)), strict=True))
+    found = [interval_of(list(one), TWO_SIDED) for one in parts]
+    reach = [one.high - one.corrected for one in found]
+    z = NormalDist().inv_cdf(0.5 + 0.5 * TWO_SIDED)
+    curve = tuple(
+        HeldOut(answer.run.parameter, bits(one.corrected), bits(wide / z))
+        for answer, one, wide in zip(best, found, reach, strict=True)
+    )
+    how = f"Held out: {PARTS} parts of the {frontier.joint.records:,} records in turn, encoders from the others; without its bias."
+    if max_iyz is None:
+        return (
+            curve,
+            None,
+            f"What held-out records say of the leakage at each {written.symbol} is the curve; say max_iyz to choose. {how}",
+        )
+    cap, place = f"{bits(max_iyz):.4g} bits", None
+    for at in np.argsort([answer.run.ixz for answer in best], kind="stable"):
+        if found[at].high > max_iyz:
+            break
+        place = int(at)
+    if place is None:
+        least = min(bits(one.high) for one in found)
+        return (
+            curve,
+            None,
+            f"No parameter is within {cap} on held-out records: the least that they show of one is {least:.4g}. {how}",
+        )
+    run = best[place].run
+    return (
+        curve,
+        place,
+        f"Held-out records show at most {bits(found[place].high):.4g} <= {cap} at {written.symbol} = {written.of(run.parameter):.4g}, the "
+        f"boldest, where the table says {bits(run.iyz):.4g} at I(X;Z) = {bits(run.ixz):.4f} bits (run {best[place].row}). {how}",
+    )
+
+
+def _measured(frontier: Frontier, best: list[BestAnswer], rng: int, of: Any) -> list[list[Any]]:
+    """Part by part and parameter by parameter, ``of(W, rest, part)`` of the encoders that are made from the rest."""
+    problems = {answer.run.parameter: answer.run.problem for answer in best}
+    caps = {answer.run.cluster_cap for answer in best}
+    clusters = caps.pop() if len(caps) == 1 else None
+
+    def measured(rest: Joint, part: Any) -> list[Any]:
+        found = sweep(rest, problems.__getitem__, list(problems), clusters=clusters, starts=4, rng=rng)
+        return [of(answer.run.encoder, rest.counts, part) for answer in found.best_answers()]
+
+    return [list(row) for row in without_each_part(frontier.joint, rng, measured)]

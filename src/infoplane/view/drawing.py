@@ -1,0 +1,202 @@
+"""What all pictures share: figures and axes, colours, what a legend calls the runs, and names beside points.
+
+Figures are made without pyplot, so that nothing global is touched: they work without a display and in threads.
+
+*Runs* in a legend: a reader knows which solvers were asked for, not which of a portfolio's ways ended lowest. All runs of one call that
+named one solver are its own. Of several calls, runs of a solver that was asked for by name are its own, and runs that a search found in
+some other way are the "best found". Systems that were brought along are "given". Where nothing is known of the call, runs go by the solver
+that they name.
+
+*Points* have names beside them that do not overlap each other, the points, or the lines, texts and legend of the picture. textalloc places
+them, greedily and always the same way; without it every name stands to the right of its point, whatever is there.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..checks import extra
+from ..errors import InvalidOptionError
+from ..formatting import counted
+from ..information import Array
+from ..storage.files import whole_file
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from ..frontier.frontier import Frontier
+
+
+# Okabe and Ito's palette, told apart with any common colour vision; markers differ too, for print in grey.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X")
+GREY = "#8a8a8a"
+INK = "#333333"
+
+
+def name_points(ax: Axes, xy: Array, names: Sequence[str], size: float) -> None:
+    """Write a name beside each point (x, y), in data coordinates, in letters of so many points; the picture is otherwise finished."""
+    style: dict[str, Any] = {"color": INK, "zorder": 23}
+    try:
+        import textalloc
+    except ImportError:
+        for name, place in zip(names, xy, strict=True):
+            beside: dict[str, Any] = {"xytext": (5, 0), "textcoords": "offset points", "ha": "left", "va": "center"}
+            ax.annotate(name, tuple(place), fontsize=size, **beside, **style)
+        return
+    lines = [*_lines(ax), *_boxes(ax)]
+    limits = ax.get_xlim(), ax.get_ylim()
+    placed: Any = []
+    # Shares of the axes within which a name is sought a place, one after the other: near its point if all can be near, else further off.
+    for reach in (0.08, 0.2, 0.35):
+        for made in placed:
+            made.remove()
+        *_, texts, strokes = textalloc.allocate(
+            ax,
+            xy[:, 0],
+            xy[:, 1],
+            list(names),
+            x_scatter=xy[:, 0],
+            y_scatter=xy[:, 1],
+            x_lines=[line[:, 0] for line in lines],
+            y_lines=[line[:, 1] for line in lines],
+            textsize=size,
+            textcolor=INK,
+            linecolor="#8a8a8a",
+            linewidth=0.5,
+            max_distance=reach,
+            draw_all=False,
+            avoid_label_lines_overlap=True,
+            zorder=style["zorder"],
+        )
+        placed = [made for made in (*texts, *strokes) if made is not None]
+        missing = sum(text is None for text in texts)
+        if not missing:
+            break
+    else:
+        said = f"{counted(missing, 'name')} left out for want of room"
+        ax.annotate(said, (0.01, 0.99), xycoords="axes fraction", ha="left", va="top", fontsize=size, **style)
+    # A name near the edge does not move the axes.
+    ax.set_xlim(limits[0])
+    ax.set_ylim(limits[1])
+
+
+def _lines(ax: Axes) -> list[Array]:
+    """The lines of the picture, in data coordinates."""
+    drawn = [np.asarray(line.get_xydata(), dtype=float) for line in ax.lines]
+    return [line for line in drawn if len(line) > 1 and np.isfinite(line).all()]
+
+
+def _boxes(ax: Axes) -> list[Array]:
+    """The edges and diagonals of the legend and of every text, as lines that no name crosses; data coordinates."""
+    figure: Any = ax.get_figure(root=True)
+    figure.draw_without_rendering()
+    legend = ax.get_legend()
+    found = []
+    for drawn in (*ax.texts, *(() if legend is None else (legend,))):
+        corners = ax.transData.inverted().transform(drawn.get_window_extent().corners())
+        found += [corners[[0, 1, 3, 2, 0]], corners[[0, 3]], corners[[1, 2]]]
+    return found
+
+
+BEST, GIVEN = "best found", "given"
+"""The runs of a search that has many ways, and systems from elsewhere."""
+
+
+def groups(frontier: Frontier) -> list[str]:
+    """What a legend calls each run, in the order of the runs."""
+    asked = _asked(frontier.provenance)
+    if len(asked) == 1 and "parts" not in frontier.provenance and asked & {run.solver for run in frontier.runs}:
+        return [GIVEN if run.solver.startswith(f"{GIVEN}: ") else next(iter(asked)) for run in frontier.runs]
+    return [_group(run.solver, asked) for run in frontier.runs]
+
+
+def _group(solver: str, asked: set[str]) -> str:
+    if solver.startswith(f"{GIVEN}: "):
+        return GIVEN
+    return solver if solver in asked or not asked else BEST
+
+
+def _asked(provenance: dict[str, Any]) -> set[str]:
+    """The solvers that the calls behind a frontier named."""
+    return {
+        str(call["solver"])
+        for part in provenance.get("parts", [provenance])
+        for call in (part, *part.get("solvers", ()))
+        if isinstance(call, dict) and call.get("solver")
+    }
+
+
+SIZES: dict[str, tuple[float, float]] = {"page": (6.4, 4.6), "column": (3.4, 2.7)}
+"""Inches: a picture of its own, and one that fits a column of a two-column paper at the size of its text."""
+
+
+TITLE: dict[str, Any] = {"fontsize": "medium", "loc": "left", "color": INK}
+
+
+def new_figure(width: float, height: float) -> Figure:
+    """An empty figure of so many inches, which a notebook shows as its picture."""
+    require_matplotlib()
+    made: Figure = _classes()[0](figsize=(width, height), layout="constrained")
+    return made
+
+
+def new_axes(width: float, height: float) -> Axes:
+    """The axes of a new figure of so many inches."""
+    figure = new_figure(width, height)
+    made: Axes = figure.add_subplot(axes_class=_classes()[1])
+    return made
+
+
+@cache
+def _classes() -> tuple[Any, Any]:
+    """Figure and Axes that a notebook shows as their picture: without pyplot, nothing else would draw them."""
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    class ShownFigure(Figure):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    class ShownAxes(Axes):
+        def _repr_png_(self) -> bytes:
+            return picture(self)
+
+    return ShownFigure, ShownAxes
+
+
+def picture(drawn: Figure | Axes) -> bytes:
+    """A figure, or that of an Axes, as PNG, on white whatever page shows it."""
+    held = io.BytesIO()
+    figure: Any = drawn.get_figure(root=True)
+    figure.savefig(held, format="png", dpi=110, facecolor="white")
+    return held.getvalue()
+
+
+def save_figure(figure: Figure, path: str | os.PathLike[str]) -> None:
+    """Write a figure in the format of the path's extension; the file appears only once it is whole."""
+    target = Path(path)
+    kind = target.suffix.lstrip(".").lower()
+    known = figure.canvas.get_supported_filetypes()
+    if kind not in known:
+        raise InvalidOptionError(f"a picture is written as one of {', '.join(sorted(known))}; found {target.name!r}.")
+    with whole_file(target) as file:
+        figure.savefig(file, format=kind, dpi=160)
+
+
+def require_matplotlib() -> None:
+    """Raise `MissingExtraError` unless matplotlib can be imported."""
+    extra("matplotlib.figure", "plots need matplotlib", "plot")
+
+
+def tidy(ax: Axes) -> None:
+    """Axes without a frame."""
+    ax.spines[["top", "right"]].set_visible(False)
