@@ -13,7 +13,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import partial
 from typing import overload
 
 import numpy as np
@@ -28,7 +27,7 @@ from ..posterior.form import posteriors
 from ..posterior.programme import Programme
 from ..problem import funnel
 from ..runtime.budget import Budget
-from ..runtime.threads import attended, one_blas_thread
+from ..runtime.threads import attended_alone
 from ..sampling.leakage import checked_confidence
 from ..solvers.job import Job, Seed
 from ..solvers.shared.fallback import default_encoder
@@ -124,9 +123,8 @@ def funnel_at_leakage(
     check_joint(joint)
     cap, sure = cap_in_nats("max_iyz", max_iyz), checked_confidence(confidence)
     fit, test = halves(joint, np.random.default_rng(rng))
-    limits, budget = Limits(tol, max_cells, max_seconds), Budget()
-    with one_blas_thread():
-        return attended([partial(_confident, joint, fit, test, cap, sure, limits.budget(budget))], budget)[0]
+    limits = Limits(tol, max_cells, max_seconds)
+    return attended_alone(lambda budget: _confident(joint, fit, test, cap, sure, limits.budget(budget)))
 
 
 def funnel_curve(
@@ -150,11 +148,7 @@ def funnel_curve(
     caps = [cap_in_nats("max_iyz", eps) for eps in listed("leakages", leakages, "caps in nats")]
     check_joint(joint)
     limits = Limits(tol, max_cells, max_seconds)
-    if not caps:
-        return []
-    budget = Budget()
-    with one_blas_thread():
-        return attended([partial(_curve, Support(joint), caps, limits, budget)], budget)[0]
+    return attended_alone(lambda budget: _curve(Support(joint), caps, limits, budget)) if caps else []
 
 
 def _curve(support: Support, caps: Sequence[float], limits: Limits, budget: Budget) -> list[CappedFunnel]:
