@@ -38,8 +38,7 @@ from ..runtime.budget import Budget
 from ..runtime.threads import attended_alone
 from ..solution import finished
 from ..task_problem import TaskLagrangian
-from .confident import ConfidentFunnel
-from .leakage import MAX_SECONDS, funnel_at_leakage
+from .leakage import MAX_SECONDS, ConfidentFunnel, funnel_at_leakage
 from .task_leakage import task_at_leakage
 
 
