@@ -176,8 +176,8 @@ def release(
     joint = asked.hide if isinstance(asked, TaskJoint) else asked
     warn_of_columns(joint)
     terms: dict[str, Any] = {
-        "max_leakage": _nats(max_leakage_bits),
-        "max_lift": _nats(max_lift_bits),
+        "max_leakage": nats_of(max_leakage_bits),
+        "max_lift": nats_of(max_lift_bits),
         "two_sided": not one_sided,
         "min_group": min_group,
     }
@@ -302,7 +302,8 @@ def decoded(kept: EncoderView) -> Any:
     return frame / frame.sum()
 
 
-def _nats(given: float | None) -> float | None:
+def nats_of(given: float | None) -> float | None:
+    """Bits, if any were given, in nats."""
     return None if given is None else given * NATS_PER_BIT
 
 
