@@ -15,8 +15,7 @@ from click.core import ParameterSource
 from ..certificate.certificate import Limits
 from ..certificate.funnel.leakage import CappedFunnel
 from ..datasets import paper_uniform
-from ..frontier.confident import ConfidentFunnel
-from ..frontier.leakage import funnel_at_leakage, funnel_curve
+from ..frontier.leakage import ConfidentFunnel, funnel_at_leakage, funnel_curve
 from ..frontier.task_leakage import CappedTask, task_at_leakage, task_curve
 from ..information import NATS_PER_BIT, bits
 from ..joint.joint import Joint

@@ -14,7 +14,7 @@ from ..encoder.applying import LONGEST_KEY, Draw, check_key, second_key, uniform
 from ..encoder.encoder import EncoderView, cluster_names
 from ..errors import InfoplaneError, InvalidOptionError
 from ..formatting import counted
-from ..frontier.confident import ConfidentFunnel
+from ..frontier.leakage import ConfidentFunnel
 from ..frontier.release import Release, release_mechanism
 from ..information import NATS_PER_BIT, bits, mutual_information
 from ..joint.joint import Joint
