@@ -28,7 +28,7 @@ import numpy as np
 from .checks import check_one_of, number
 from .encoder.encoder import check_encoder
 from .errors import InvalidOptionError
-from .information import Array, Entropies, IntArray, encoder_entropies
+from .information import Array, Entropies, IntArray, encoder_entropies, log_or_zero
 from .joint.joint import Joint, check_joint
 from .joint.mixing import ROLES, roles
 from .joint.task_joint import TaskJoint
@@ -87,6 +87,12 @@ class MarkovLagrangian:
         """The family that the problem is named after."""
         return FAMILIES.get(self.family, lagrangian)
 
+    @property
+    def said(self) -> str:
+        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
+        title = self.record.title
+        return title if self.parameter is None else f"{title}, {self.record.symbol} = {self.parameter:.4g}"
+
     def on(self, joint: Joint) -> MarkovLagrangian:  # noqa: ARG002
         """The problem with what it leaves to the joint filled in: itself, if there is nothing."""
         return self
@@ -131,6 +137,8 @@ class MarkovLagrangian:
         cancel (as in an empty cluster if the rho sum to 0: there it is 0); else it is infinite, with the sign of
         the stronger one. Letters of zero mass have gradient 0, and nothing is ever NaN.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.gradient(joint, encoder)
         W = check_encoder(joint, encoder)
         finite, order = self._logs(joint, W, *self._marginals(joint, W), np.arange(W.shape[1]))
         infinite = (np.abs(order) > CANCELS * self._scale) & (joint.p_x > 0.0)
@@ -142,9 +150,11 @@ class MarkovLagrangian:
         """The largest |W - W exp(-g/k) / normaliser| over letters of positive mass, g and k as in `width`.
 
         Zero where L is stationary; the same for any multiple of the rho. For the bottleneck it is max |W - BA(W)|, the
-        residual of the self-consistent equations. Weak for the funnel: every deterministic encoder passes, unless some
-        x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
+        residual of the self-consistent equations. Weak for the funnel, and where a target is hidden: every deterministic
+        encoder passes, unless some x has no y in common with a cluster. Zeros of W are taken to the limit, as in `gradient`.
         """
+        if (settled := self.on(joint)) is not self:
+            return settled.stationarity(joint, encoder)
         W = check_encoder(joint, encoder)
         seen = np.flatnonzero(joint.p_x > 0.0)
         p_z, p_zy = self._marginals(joint, W)
@@ -154,7 +164,7 @@ class MarkovLagrangian:
             some = W[:, letters]
             finite, order = self._logs(joint, some, p_z, p_zy, letters)
             # The map is exp(score) t^power as t -> 0+. By the choice of the width no power is negative.
-            score = _log_or_zero(some) + finite / self.width
+            score = log_or_zero(some) + finite / self.width
             vanishes = (some == 0.0) * self.width + order > CANCELS * self._scale
             score = np.where(vanishes, -np.inf, score)
             mapped = np.exp(score - score.max(axis=0))
@@ -174,7 +184,7 @@ class MarkovLagrangian:
         T = _divided(joint.p_xy[letters], np.where(joint.p_x > 0.0, joint.p_x, 1.0)[letters])
         finite, order = (
             self.rho_z * f(p_z) + self.rho_zx * f(W) + self._of_outcomes(joint, T, f(p_zy))
-            for f in (_log_or_zero, np.logical_not)
+            for f in (log_or_zero, np.logical_not)
         )
         return finite, order
 
@@ -239,9 +249,12 @@ class Family:
     certifier: str | None = None
     """The solver that ends with a proof; None if there is no posterior form, and so no certificate."""
     init: str | None = "mixed"
-    """The kind of starts that did best when measured (`solvers/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
+    """The kind of starts that did best when measured (`solvers/shared/starts.py`); None: spread if H(Z|Y) is to be large, else mixed."""
     points: int | None = None
     """How many parameters a sweep has by default, over the range that the joint's trade-off spans; None if there is no parameter."""
+    single_target: bool = True
+    """As in `MarkovLagrangian`."""
+    makes: ClassVar[type] = MarkovLagrangian
 
     def __post_init__(self) -> None:
         for name, value in (
@@ -253,14 +266,14 @@ class Family:
 
     def _signature(self) -> inspect.Signature:
         """How it is called: the parameter and the fixed options by position or by name, and ``beta`` instead of a gamma by name."""
-        names = [name for name in (self.parameter, *self.options) if name is not None]
-        default = None if self.parameter == "gamma" else inspect.Parameter.empty
-        ways = [inspect.Parameter(name, inspect.Parameter.POSITIONAL_OR_KEYWORD, default=default) for name in names]
-        if self.parameter == "gamma":
-            ways.append(inspect.Parameter("beta", inspect.Parameter.KEYWORD_ONLY, default=None))
-        return inspect.Signature(ways, return_annotation=MarkovLagrangian)
+        way, either = inspect.Parameter, self.parameter == "gamma" and self.single_target
+        first = {} if self.parameter is None else {self.parameter: None if either else way.empty}
+        given = first | dict.fromkeys(self.options)
+        ways = [way(name, way.POSITIONAL_OR_KEYWORD, default=default) for name, default in given.items()]
+        ways += [way("beta", way.KEYWORD_ONLY, default=None)] if either else []
+        return inspect.Signature(ways, return_annotation=self.makes)
 
-    def __call__(self, *args: float, **named: float) -> MarkovLagrangian:
+    def __call__(self, *args: float | None, **named: float | None) -> MarkovLagrangian:
         """The member with this parameter, checked."""
         if self.parameter is None:
             raise InvalidOptionError(
@@ -269,15 +282,19 @@ class Family:
         bound = inspect.signature(self).bind(*args, **named)
         bound.apply_defaults()
         given = bound.arguments
-        parameter = gamma_from(given["gamma"], given["beta"]) if self.parameter == "gamma" else given[self.parameter]
+        either = self.parameter == "gamma" and "beta" in given
+        parameter = gamma_from(given["gamma"], given["beta"]) if either else given[self.parameter]
         value = number(self.parameter, parameter, self.expected, above=0.0, most=self.most)
-        for name in self.options:
-            if given[name] is None:
+        return self._member(value, {name: given[name] for name in self.options})
+
+    def _member(self, value: float, options: dict[str, Any]) -> MarkovLagrangian:
+        for name, given in options.items():
+            if given is None:
                 raise InvalidOptionError(
                     f"{self.name} needs {name}, in [0, 1]; for a sweep, functools.partial(infoplane.{self.name}, {name}=0.5)."
                 )
-        fixed = {name: number(name, given[name], "in [0, 1]", least=0.0, most=1.0) for name in self.options}
-        return MarkovLagrangian(*self.rho(value, **fixed), self.name, value)
+            options[name] = number(name, given, "in [0, 1]", least=0.0, most=1.0)
+        return MarkovLagrangian(*self.rho(value, **options), self.name, value)
 
     def __repr__(self) -> str:
         given = ", ".join(name for name in (self.parameter, *self.options) if name is not None)
@@ -322,9 +339,10 @@ class Family:
             return Notation("beta", "β", True)
         return Notation(self.parameter or "parameter", self.symbol, False)
 
-    def said(self, parameter: float | None = None) -> str:
-        """The family, and the parameter if there is one: ``bottleneck, γ = 0.2``."""
-        return self.title if parameter is None else f"{self.title}, {self.symbol} = {parameter:.4g}"
+
+def is_task(problem: object) -> bool:
+    """Whether a problem, or a family of them, keeps one target and hides another."""
+    return not getattr(problem, "single_target", True)
 
 
 def has_posterior_form(problem: MarkovLagrangian) -> bool:
@@ -468,11 +486,6 @@ def family_of(problem: MarkovLagrangian) -> Family:
     return problem.record
 
 
-def named_family(problem: MarkovLagrangian) -> Family:
-    """The family that a problem is named after, and shown as."""
-    return problem.record
-
-
 ProblemFamily = Callable[[float], MarkovLagrangian]
 """What a sweep goes along: a `Family`, or any other function from a parameter to a problem."""
 
@@ -507,7 +520,7 @@ class Siblings(NamedTuple):
 
 def siblings(problem: MarkovLagrangian) -> Siblings:
     """The set that a problem belongs to. The a of a generalised bottleneck is read off its numbers: -rho_zx / gamma."""
-    family = named_family(problem)
+    family = problem.record
     if family.parameter is None or not problem.parameter:
         return Siblings((problem.family, 1.0), None)
     fixed = family.fixed(problem)
@@ -550,11 +563,6 @@ def _divided(table: Any, by: Array) -> Any:
     cells = table.tocsr(copy=True)
     cells.data /= np.repeat(by, np.diff(cells.indptr))
     return cells
-
-
-def _log_or_zero(p: Array) -> Array:
-    """The logarithm, and 0 where p = 0."""
-    return np.log(np.where(p > 0.0, p, 1.0))
 
 
 def has_roles(joint: object) -> bool:

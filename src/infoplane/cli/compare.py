@@ -20,16 +20,17 @@ from ..sweep.grid import natural_range
 from ..sweep.progress import bar, working
 from . import options, output
 from .exit_codes import interruptible
-from .flags import PICTURES, as_json, written
+from .flags import PICTURES, as_json, flag_of, taken, written
 from .frontier import exit_unless_good, write
 from .inputs import Source, joint_options
-from .options import plugin
 
+GAP = "gap to bound\n[nats]"
 COLUMNS = (
     "parameter",
     "solver",
     "best loss\n[nats]",
     "above lowest\n[nats]",
+    GAP,
     "I(X;Z)\n[bits]",
     "I(Y;Z)\n[bits]",
     "converged",
@@ -37,7 +38,6 @@ COLUMNS = (
     "seconds",
     "",
 )
-GAP = "gap to bound\n[nats]"
 EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[bits]")
 """What a narrow terminal can do without, in this order."""
 
@@ -46,7 +46,7 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 @joint_options
 @options.family_of_problems
 @options.several_solvers
-@plugin
+@options.plugin
 @options.run_options
 @options.certify
 @written("--plot", PICTURES, "Picture of all on one plane: .png, .svg or .pdf.")
@@ -57,7 +57,6 @@ EXPENDABLE = ("iterations", "converged", "seconds", "I(X;Z)\n[bits]", "I(Y;Z)\n[
 def compare(
     context: click.Context,
     /,
-    source: Source,
     problem: str,
     grid: tuple[float, float, int] | None,
     grid_values: tuple[float, ...] | None,
@@ -83,7 +82,7 @@ def compare(
       infoplane compare paper_uniform --problem funnel --solver pf-2v --solver merging --plot planes.png
       infoplane compare heart --plugin mysolvers:Mine --solver mine,accelerated
     """
-    settings, fixed = options.make_run(rest), options.taken(rest, options.FIXED)
+    source, settings, fixed = Source.of(rest), options.make_run(rest), taken(rest, options.FIXED)
     family, parameters, problems = options.make_family(problem, fixed, grid, grid_values, notation)
     names = list(dict.fromkeys(name for group in solvers for name in group)) or candidates(problems)
     proof = options.make_proof(certify, rest)
@@ -100,7 +99,7 @@ def compare(
             output.note(
                 f"{options.range_text(problem, parameters, notation)}, {len(parameters)} points spaced geometrically"
             )
-        output.prepare(problems[0], interruption, *chosen.values())
+        options.prepare(problems[0], interruption, *chosen.values())
         found = run_each(joint, family, parameters, chosen, settings, partial(bar, lines=True))
     if certify is not None:
         found = bounded(found, certify)
@@ -109,7 +108,7 @@ def compare(
     )
     rows = compared(found)
     if together.runs:
-        write(together, source, None, plot, notation=notation)
+        write(together, source.title, None, plot, notation=notation)
     if as_json:
         output.print_json(
             {
@@ -135,7 +134,7 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
     """A solver with those of the options that it has; an option that none of the solvers has is refused."""
     for key, value in given.items():
         if value is not None and not any(options.has_option(SOLVERS[one], key) for one in names):
-            raise InvalidOptionError(f"none of {', '.join(names)} has an option --{key.replace('_', '-')}.")
+            raise InvalidOptionError(f"none of {', '.join(names)} has an option {flag_of(key)}.")
     return options.configured(
         name, {key: value for key, value in given.items() if options.has_option(SOLVERS[name], key)}
     )
@@ -143,9 +142,8 @@ def _configured(name: str, names: list[str], given: dict[str, Any]) -> Any:
 
 def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> output.TextTable:
     """The records, and at the end one row per solver over all parameters; a column of gaps if any was proven."""
-    proven = any(row["gap_nats"] is not None for row in rows)
-    columns = (*COLUMNS[:4], GAP, *COLUMNS[4:]) if proven else COLUMNS
-    made = output.TextTable(title, (written.name, *columns[1:]), left=("solver", ""))
+    hidden = () if any(row["gap_nats"] is not None for row in rows) else (GAP,)
+    made = output.TextTable(title, (written.name, *COLUMNS[1:]), left=("solver", ""), hidden=hidden)
     rows = sorted(rows, key=lambda row: written.of(row["parameter"]))
     for index, row in enumerate(rows):
         last = index + 1 == len(rows) or rows[index + 1]["parameter"] != row["parameter"]
@@ -154,7 +152,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> outpu
             row["solver"],
             rounded(row["loss_nats"]),
             f"{row['above_lowest_nats']:.1e}",
-            *([_gap(row["gap_nats"])] if proven else []),
+            _gap(row["gap_nats"]),
             rounded(row["ixz_bits"]),
             rounded(row["iyz_bits"]),
             f"{row['share_converged']:.0%}",
@@ -170,7 +168,7 @@ def as_table(rows: list[dict[str, Any]], title: str, written: Notation) -> outpu
             name,
             "",
             f"{max(row['above_lowest_nats'] for row in own):.1e}",
-            *([_gap(_widest([row["gap_nats"] for row in own]))] if proven else []),
+            _gap(_widest([row["gap_nats"] for row in own])),
             "",
             "",
             f"{sum(row['share_converged'] for row in own) / len(own):.0%}",

@@ -11,7 +11,6 @@ import click
 from ..errors import InvalidOptionError
 from ..formatting import label_text
 from ..frontier.release import release_mechanism
-from ..information import NATS_PER_BIT
 from ..joint.joint import Joint
 from ..joint.task_joint import TaskJoint
 from ..storage.mechanism import read_mechanism
@@ -20,7 +19,6 @@ from ..table.compare_releases import compare_releases as compared
 from ..table.mechanism import Mechanism
 from ..view.drawing import save_figure
 from . import output
-from .files import located, read_frame
 from .flags import (
     PICTURES,
     TABLES,
@@ -35,7 +33,8 @@ from .flags import (
     option,
     written,
 )
-from .release import read_joint
+from .release import about_the_table, nats_of, read_joint
+from .tables import read_frame
 
 
 @click.command()
@@ -99,7 +98,7 @@ def compare_releases(
     read = {path: read_mechanism(path) for path in mechanisms}
     _, joint = read_joint(data, columns, hide, keep, {**_edges(read, columns), **bins}, missing)
     of_x = joint.hide if isinstance(joint, TaskJoint) else joint
-    lift = None if max_lift_bits is None else max_lift_bits * NATS_PER_BIT
+    lift = nats_of(max_lift_bits)
     releases: dict[str, Any] = dict(read)
     with output.one_line_warnings(), working("solving and proving", lines=True):
         for cap in max_leakage_bits or (() if lift is None else (None,)):
@@ -108,9 +107,7 @@ def compare_releases(
                 for what, number in (("I(S;Z)", cap), ("lift", max_lift_bits))
                 if number is not None
             )
-            releases[f"best, {said}"] = release_mechanism(
-                joint, None if cap is None else cap * NATS_PER_BIT, lift, rng=seed, max_seconds=max_seconds
-            )
+            releases[f"best, {said}"] = release_mechanism(joint, nats_of(cap), lift, rng=seed, max_seconds=max_seconds)
         found = compared(
             joint,
             releases,
@@ -119,12 +116,9 @@ def compare_releases(
             merged=[int(k) if k.is_integer() else k for k in merge or ()],  # type: ignore[misc]
         )
     frame = found.to_frame()
-    advice = [found.advice(cap * NATS_PER_BIT, lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
-    if out is not None:
-        output.write_table(frame, out)
-    if plot is not None:
-        save_figure(found.plot(), plot)
-        output.note(f"wrote {plot}")
+    advice = [found.advice(nats_of(cap), lift) for cap in max_leakage_bits or ()] or [found.advice(max_lift=lift)]
+    output.write_table(frame, out)
+    output.write(plot, lambda path: save_figure(found.plot(), path))
     if as_json:
         output.print_json({"releases": frame.to_dict("records"), "advice": advice})
         return
@@ -137,7 +131,7 @@ def compare_releases(
     for row in frame.itertuples(index=False):
         made.add_row(row[0], *(f"{number:.4f}" for number in row[1:4]), f"{row[4]:.3g}", row[6])
     output.print_table(made)
-    for sentence in advice:
+    for sentence in (*advice, about_the_table("not the population, for which infoplane audit gives a bound")):
         output.say(sentence)
 
 
@@ -160,7 +154,7 @@ def _levels(joint: Joint, asked: str) -> tuple[str, list[Any]]:
     rest = asked.removeprefix(f"{name}:")
     if all(part.strip().isdecimal() for part in rest.split(",")):
         return name, [int(part) for part in rest.split(",")]
-    table = read_frame(located(rest))
+    table = read_frame(rest)
     if table.shape[1] < 2:
         raise InvalidOptionError(
             f"--levels: {rest} must have a column of values and one for each level; found one column."

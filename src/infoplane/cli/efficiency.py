@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,12 +20,13 @@ from ..systems.curve import KnownCurve
 from ..systems.efficiency import MAX_SOLVES, TOL, Placements, place
 from ..systems.given import read_systems, systems_of
 from ..systems.measures import capacity_prior
+from ..view.plot import plot_planes
 from . import options, output
 from .exit_codes import NOT_CONVERGED, interruptible
-from .files import header_of, read_encoder
 from .flags import PICTURES, TABLES, Number, Whole, as_json, option, written
 from .frontier import report_page
 from .inputs import CAPACITY, Source, joint_options
+from .tables import header_of, read_encoder
 
 if TYPE_CHECKING:
     from ..joint.joint import Joint
@@ -83,7 +85,6 @@ DISTANCES = [name for name, family in options.PROBLEMS.items() if family.has_pos
 def efficiency(
     context: click.Context,
     /,
-    source: Source,
     systems: Path,
     problem: str,
     system: str | None,
@@ -122,7 +123,7 @@ def efficiency(
       infoplane efficiency heart trials.csv --bootstrap 200 --notation beta
       infoplane efficiency heart groups.csv --system who --item risk_factors --word group --certify
     """
-    proof = options.make_proof(certify, rest)
+    source, proof = Source.of(rest), options.make_proof(certify, rest)
     by_capacity = source.prior == CAPACITY
     joint = (replace(source, prior=None) if by_capacity else source).load()
     counted = bootstrap > 0
@@ -136,7 +137,7 @@ def efficiency(
         if counted:
             placed = placed.with_noise(bootstrap, np.random.default_rng(seed))
     written = family.notation(notation)
-    write(placed, source, out, plot, report, notation)
+    write(placed, source.title, out, plot, report, notation)
     if as_json:
         rows = placed.to_frame().drop(columns="optimum").to_dict("records")
         output.print_json(
@@ -159,17 +160,13 @@ def namings(
     counts: bool = False,
 ) -> dict[str, Any]:
     """Every system of a table of namings, or of a file that ``solve --out`` wrote, as a frame of p(z|x), or of counts."""
-    named = (system, word, weight, *item)
-    header = [] if path.suffix.lower() == ".npz" else header_of(path)
+    is_archive = path.suffix.lower() == ".npz"
+    header = [] if is_archive else header_of(path)
     shares = [*joint.x_names, *(f"z{z}" for z in range(len(header) - len(joint.x_names)))]
-    if counts and (not header or (header == shares and not any(named))):
-        raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
-    if path.suffix.lower() == ".npz":
-        held = Frontier.load(path)
-        best = [answer.run for answer in held.best_answers()]
-        return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
-    if header == shares and not any(named):
-        return {path.stem: read_encoder(path, joint)}
+    if is_archive or (header == shares and not any((system, word, weight, *item))):
+        if counts:
+            raise click.UsageError(f"--bootstrap needs counts of namings; {path.name} holds an encoder, p(z|x).")
+        return encoders_in(path, joint)
     items = item or (joint.x_names if all(name in header for name in joint.x_names) else _first("item", header))
     if not items:
         raise click.UsageError(f"{path.name}: name the column of items with --item, {alternatives('item', header)}.")
@@ -182,6 +179,14 @@ def namings(
     by = () if chosen["system"] is None else (chosen["system"],)
     table = Source(str(path), (*by, *items), (chosen["word"],), chosen["weight"]).read()
     return systems_of(table, bool(by), counts, path.stem)
+
+
+def encoders_in(path: Path, joint: Joint) -> dict[str, Any]:
+    """The encoders of a file that ``solve --out`` wrote, or the best ones of a frontier."""
+    if path.suffix.lower() != ".npz":
+        return {path.stem: read_encoder(path, joint)}
+    best = [answer.run for answer in Frontier.load(path).best_answers()]
+    return {path.stem if len(best) == 1 else f"{path.stem} {one.parameter:g}": one.encoder_frame() for one in best}
 
 
 def _first(role: str, header: list[str]) -> tuple[str, ...]:
@@ -204,42 +209,44 @@ EXPENDABLE = (
 
 def as_table(placed: Placements, title: str, written: Notation) -> output.TextTable:
     """One row per system; bits."""
-    proven = any(math.isfinite(one.high) for one in placed.placed)
-    noisy = any(one.noise is not None for one in placed.placed)
+    sampled = (f"{written.name}\n95%", "epsilon\n95%", "optimal,\np")
     columns = (
         "system",
         "|Z|",
         "I(X;Z)\n[bits]",
         "I(Y;Z)\n[bits]",
         written.name,
-        *((f"{written.name}\n95%",) if noisy else ()),
+        sampled[0],
         "epsilon\n[bits]",
-        *(("epsilon\n95%", "optimal,\np") if noisy else ()),
+        *sampled[1:],
         "proven from\n[bits]",
-        *(("proven to\n[bits]",) if proven else ()),
+        "proven to\n[bits]",
         "gNID",
         "solves",
     )
-    made = output.TextTable(title, columns, left=("system",))
+    hidden: tuple[str, ...] = () if any(math.isfinite(one.high) for one in placed.placed) else ("proven to\n[bits]",)
+    if all(one.noise is None for one in placed.placed):
+        hidden += sampled
+    made = output.TextTable(title, columns, left=("system",), hidden=hidden)
     for row, one in zip(placed.to_frame().to_dict("records"), placed.placed, strict=True):
-        of_beta: tuple[str, ...] = ()
-        of_epsilon: tuple[str, ...] = ()
+        parameter = epsilon = p = ""
         if one.noise is not None:
             low, high = sorted(map(written.of, one.noise.parameter))
-            of_beta = (f"{low:.4g} to {high:.4g}",)
-            ends = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
-            of_epsilon = (ends, f"{one.noise.on_bound_p:.3f}")
+            parameter = f"{low:.4g} to {high:.4g}"
+            epsilon = " to ".join(f"{bits(end):.4f}" for end in one.noise.epsilon)
+            p = f"{one.noise.on_bound_p:.3f}"
         made.add_row(
             label_text(row["system"], 30),
             str(row["clusters"]),
             f"{row['ixz_bits']:.4f}",
             f"{row['iyz_bits']:.4f}",
             f"{row[written.name]:.4g}",
-            *of_beta,
+            parameter,
             rounded(row["epsilon_bits"]),
-            *of_epsilon,
+            epsilon,
+            p,
             rounded(row["epsilon_proven_low_bits"]),
-            *((rounded(row["epsilon_proven_high_bits"]),) if proven else ()),
+            rounded(row["epsilon_proven_high_bits"]),
             f"{row['gnid']:.3f}",
             str(row["solves"]),
         )
@@ -247,23 +254,15 @@ def as_table(placed: Placements, title: str, written: Notation) -> output.TextTa
 
 
 def write(
-    placed: Placements, source: Source, out: Path | None, plot: Path | None, report: Path | None, notation: str
+    placed: Placements, title: str, out: Path | None, plot: Path | None, report: Path | None, notation: str
 ) -> None:
     """Write the files that were asked for."""
     frame = placed.to_frame()
-    numbers = frame.drop(columns="optimum")
-    if out is not None:
-        output.write_table(numbers, out)
-    family = placed.curve.family.title.capitalize()
-    if plot is not None:
-        from ..view.plot import plot_planes
-
-        plot_planes([(f"{family} of {source.title}", placed.frontier)], plot, systems=frame, notation=notation)
-        output.note(f"wrote {plot}")
-    if report is not None:
-        title = f"{family} of {source.title} with {counted(len(frame), 'given system')}"
-        placed.with_systems().report(report, title=title, notation=notation)
-        output.note(f"wrote {report}")
+    output.write_table(frame.drop(columns="optimum"), out)
+    planes = [(f"{placed.curve.family.title.capitalize()} of {title}", placed.frontier)]
+    output.write(plot, partial(plot_planes, planes, systems=frame, notation=notation))
+    whole = f"{planes[0][0]} with {counted(len(frame), 'given system')}"
+    output.write(report, lambda path: placed.with_systems().report(path, title=whole, notation=notation))
 
 
 def exit_unless_proven(context: click.Context, placed: Placements, certify: float | None) -> None:

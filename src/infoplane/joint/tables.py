@@ -1,11 +1,7 @@
-"""Tables of probabilities or counts, dense or ``scipy.sparse``.
+"""Tables p(x, y) or counts, dense or ``scipy.sparse``, with their labels: checked, made from samples, or from p(x) and p(y|x).
 
-Labels of rows and columns, the names of the variables that they are values of, and tables of labelled samples.
-
-A joint from its two factors: p(x, y) = p(x) p(y|x), with every row of p(y|x) a distribution.
-
-The prior is an array, in the order of x; a Series or a mapping, matched by the labels of x; or the word ``"uniform"``. Nothing is
-normalised silently: what does not sum to 1 is refused, by its place.
+Nothing is normalised silently: what does not sum to 1 is refused, by its place. A prior is an array, in the order of x; a Series or a
+mapping, matched by the labels of x; or the word ``"uniform"``.
 """
 
 from __future__ import annotations
@@ -13,7 +9,7 @@ from __future__ import annotations
 import math
 import reprlib
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence, Set
 from numbers import Integral, Real
 from typing import Any, TypeAlias
 
@@ -57,7 +53,7 @@ def checked_table(P: Any, what: str) -> Table:
         else:
             table = np.array(raw, dtype=float, order="C")
             table += 0.0  # -0.0 becomes 0.0
-    values = _values(table)
+    values = stored(table)
     if not (np.isfinite(values) & (values >= 0.0)).all():
         bad = sparse.coo_array(table)
         check_amounts(bad.data, what, lambda i: _place(bad.row[i], bad.col[i]))
@@ -91,13 +87,13 @@ def smoothed(table: Table, smoothing: Any) -> Table:
         return table
     if not isinstance(table, np.ndarray):
         _check_fits(math.prod(table.shape), "smoothing", "Use smoothing=0, or merge rare labels.")
-        table = table.toarray()
+        table = dense(table)
     return table + smoothing
 
 
 def total(table: Table) -> float:
     """The sum of all cells, as `exact_sum`: the same bits for dense and sparse, on every machine."""
-    return exact_sum(_values(table).ravel().data)
+    return exact_sum(stored(table).data)
 
 
 def exact_sum(amounts: Iterable[float]) -> float:
@@ -110,15 +106,25 @@ def exact_sum(amounts: Iterable[float]) -> float:
 
 def whole_counts(table: Table) -> Table | None:
     """How often each (x, y) was seen, as read-only int64, dense or sparse as the table is, if all entries are whole numbers; else None."""
-    values = _values(table)
+    values = stored(table)
     if not (values == np.floor(values)).all() or total(table) > 2.0**53:
         return None
     return sealed(table.astype(np.int64))
 
 
+def dense(table: Table) -> Any:
+    """The table as an array."""
+    return table if isinstance(table, np.ndarray) else table.toarray()
+
+
+def scaled_rows(table: Table, by: Any) -> Table:
+    """Each row times a number; sparse if the table is."""
+    return table * by[:, None] if isinstance(table, np.ndarray) else sparse.csr_array(sparse.diags_array(by) @ table)
+
+
 def margins(counts: Table) -> tuple[IntArray, IntArray]:
     """How often each x and each y was seen, read-only."""
-    rows, columns = (np.asarray(counts.sum(axis=axis)).astype(np.int64) for axis in (1, 0))
+    rows, columns = (counts.sum(axis=axis).astype(np.int64) for axis in (1, 0))
     return sealed(rows), sealed(columns)
 
 
@@ -169,9 +175,10 @@ def _place(row: int, column: int) -> str:
     return f"row {row}, column {column} (counting from 0)"
 
 
-def _values(table: Table) -> Array:
+def stored(table: Table) -> Array:
+    """The cells that are kept, in a row: all of a dense table, those that are not 0 of a sparse one."""
     values: Array = table if isinstance(table, np.ndarray) else table.data
-    return values
+    return values.ravel()
 
 
 Labels: TypeAlias = tuple[Hashable, ...]
@@ -416,20 +423,18 @@ def joint_table(prior: Any, conditional: Any, axes: str, x_labels: list[Hashable
     """P[x, y] = prior[x] conditional[x, y]; the conditional has a row for each x by now, ``axes`` is how it came."""
     T = checked_table(conditional, "p(y|x)")
     line = "row" if axes == "xy" else "column"
-    mass = np.asarray(T.sum(axis=1)).ravel()
+    mass = T.sum(axis=1)
     wrong = np.abs(mass - 1.0) > SUM_TOLERANCE
     if wrong.any():
         x = int(wrong.argmax())
-        other = np.abs(np.asarray(T.sum(axis=0)).ravel() - 1.0) <= SUM_TOLERANCE
+        other = np.abs(T.sum(axis=0) - 1.0) <= SUM_TOLERANCE
         turned = f' The {"columns" if line == "row" else "rows"} do: say axes="{axes[::-1]}".' if other.all() else ""
         raise InvalidJointError(
             f"p(y|x) must sum to 1 over y for every x, within {SUM_TOLERANCE:g}; found the sum {mass[x]:.12g} in {line} {x} (counting "
             f"from 0).{turned or ' Divide it by its sum, or use Joint.from_counts for counts.'}"
         )
     p_x = checked_prior(prior, checked_labels(x_labels, T.shape[0], ("x",), "x_labels"))
-    if isinstance(T, np.ndarray):
-        return T * (p_x / mass)[:, None]
-    return sparse.csr_array(sparse.diags_array(p_x / mass) @ T)
+    return scaled_rows(T, p_x / mass)
 
 
 def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> Table:
@@ -442,4 +447,10 @@ def reweighted(P: Table, p_x: Array, prior: Any, x_labels: tuple[Any, ...]) -> T
             f"the prior must be 0 where the joint says nothing about p(y|x); found {new[x]:g} at x = {x_labels[x]!r}, whose mass was 0."
         )
     ratio = new / np.where(p_x > 0.0, p_x, 1.0)
-    return P * ratio[:, None] if isinstance(P, np.ndarray) else sparse.csr_array(sparse.diags_array(ratio) @ P)
+    return scaled_rows(P, ratio)
+
+
+def by_column(labels: Sequence[Any], names: Sequence[str]) -> dict[str, list[Any]]:
+    """The value of every letter in each of the columns that letters are made of."""
+    rows = labels if len(names) > 1 else [(label,) for label in labels]
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}

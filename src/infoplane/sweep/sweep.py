@@ -29,7 +29,7 @@ from ..problem import (
     check_family,
     check_problem,
     has_roles,
-    named_family,
+    is_task,
     record_for_grid,
     record_of,
     siblings,
@@ -43,7 +43,7 @@ from ..solvers.shared.starts import KINDS, default_init, make_starts, most_clust
 from ..storage.files import path_of
 from ..storage.reader import read_manifest
 from ..storage.store import Store
-from ..task_problem import TASK_GRID, TASKS, family_on, is_task, problem_of
+from ..task_problem import TASK_GRID, TASKS, family_on, problem_of
 from .engine import CHUNK_SECONDS, Engine, completed, opened
 from .grid import default_grid
 from .ledger import Ledger, StoreLedger, finished_indices, manifest_of
@@ -201,7 +201,7 @@ def _in_gamma(family: ProblemFamily, values: Array, notation: str) -> Array:
     found = record_of(family)
     if found is None:
         check_problem(first := family(bottleneck.notation(notation).read(float(values[0]))))
-        found = named_family(first)
+        found = first.record
     written = found.notation(notation)
     return np.array([written.read(value) for value in values.tolist()])
 
@@ -374,17 +374,18 @@ def _reread(problem: MarkovLagrangian) -> MarkovLagrangian:
 
 
 def _solver(manifest: Mapping[str, Any]) -> Solver:
-    return _configured(manifest["solver"], manifest["options"])
-
-
-def _configured(name: str, options: Mapping[str, Any]) -> Solver:
-    """A registered solver with the options that were recorded; infinity was written as text."""
+    """A registered solver with the options that were recorded."""
+    name, options = manifest["solver"], _numbers(manifest["options"])
     if name not in SOLVERS:
         raise InvalidOptionError(
             f"there is no solver {name!r}: register it first (--plugin), or repeat the call that made the store."
         )
-    values = {key: math.inf if value == "inf" else value for key, value in options.items()}
-    return replace(SOLVERS[name], **values) if values else SOLVERS[name]  # type: ignore[type-var]
+    return replace(SOLVERS[name], **options) if options else SOLVERS[name]  # type: ignore[type-var]
+
+
+def _numbers(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Options as they were: infinity was written as text."""
+    return {key: math.inf if value == "inf" else value for key, value in options.items()}
 
 
 def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
@@ -393,5 +394,5 @@ def _proof(manifest: Mapping[str, Any]) -> dict[str, Any]:
         return {}
     if "certifier" not in manifest:
         return {"certify": True}
-    limits = {key: math.inf if value == "inf" else value for key, value in manifest["certifier"]["options"].items()}
+    limits = _numbers(manifest["certifier"]["options"])
     return {"certify": manifest["certify_nats"], "max_cells": limits["max_cells"], "max_seconds": limits["max_seconds"]}

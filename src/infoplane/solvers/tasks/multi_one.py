@@ -20,8 +20,7 @@ from ...kernels.common.rows import AUGMENTED, DEAD, LOSS, PENALTY, RUNNING, STAL
 from ...posterior.task_form import TINY
 from ...problem import MarkovLagrangian
 from ..base import Solver
-from ..job import Iteration, Job
-from ..plain import STILL, PlainState
+from ..job import STILL, Iteration, Job, PlainState
 from .task_map import form_of, task_refusal
 
 PENALTY_FACTOR = 1.6
