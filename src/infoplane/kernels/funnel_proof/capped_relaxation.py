@@ -17,7 +17,7 @@ from ...information import Array
 from ...runtime.compiling import part
 from ..common.rows import Integers
 from .capped_cell import Prices, filling_multiplier, target_multiplier
-from .relaxation import entropy, smoothed_logs, step_length
+from .relaxation import entropy, known_enough, move, smoothed_logs, step_length
 
 SOLVED, EMPTY, UNFINISHED = 0, 1, 2
 """How a programme ends: at an optimum; with multipliers that say that it has no point; or after too many steps."""
@@ -294,8 +294,7 @@ def balanced(V: Array, n: int, cost: Array, weight: Array, count: int, beta: flo
             return
         weight[up] += t
         weight[down] = 0.0 if t >= weight[down] else weight[down] - t
-        for s in range(m):
-            u[s] = max(u[s] + t * D[s], 0.0)
+        move(u, D, t)
 
 
 @part
@@ -333,7 +332,7 @@ def relaxed(lp: Tableau, c: Array, beta: float, prices: Prices, const: float, fl
             lower = reached
             for s in range(m):
                 prices.a[s] = (beta * w[s] if s < hidden else 0.0) - lp.y[s]
-        if lower >= floor or value - lower < 1e-9 or (value < floor and value - lower < 0.1 * (floor - value)):
+        if value - lower < 1e-9 or known_enough(lower, value, floor):
             break
         if count == most:
             count -= 1
