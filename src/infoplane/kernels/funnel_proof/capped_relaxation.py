@@ -47,18 +47,9 @@ class Tableau(NamedTuple):
 def tableau(T: Array) -> Tableau:
     """Room for programmes over a table T, with a basis to begin with: u and the first letter."""
     n, m = T.shape
-    whole = np.int64
-    made = Tableau(
-        T,
-        np.zeros(n + m),
-        np.ones(n + m),
-        np.empty(m + 1, whole),
-        np.zeros(n + m, whole),
-        np.eye(m + 1),
-        np.zeros(n + m),
-        np.zeros(n + m, whole),
-        np.zeros(m + 1),
-    )
+    a, of_variables = np.zeros((2, n + m)), np.zeros((2, n + m), np.int64)
+    basis, upper = np.empty(m + 1, np.int64), np.ones(n + m)
+    made = Tableau(T, a[0], upper, basis, of_variables[0], np.eye(m + 1), a[1], of_variables[1], np.zeros(m + 1))
     begin(made, 0)
     return made
 
