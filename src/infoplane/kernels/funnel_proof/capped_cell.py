@@ -31,6 +31,14 @@ class Prices(NamedTuple):
 
 
 @part
+def add_rows(T: Array, a: Array, c: Array) -> None:
+    """c + T'a, of the first rows, in place."""
+    for x in range(c.size):
+        for s in range(a.size):
+            c[x] += T[x, s] * a[s]
+
+
+@part
 def target_share(a: float, tau: float, beta: float, low: float, high: float) -> float:
     """The u in [low, high] at which beta u log u - a u + tau u is least."""
     if beta > 0.0:
@@ -142,11 +150,8 @@ def cell_bound(
 def is_empty(T: Array, L: Array, U: Array, l: Array, b: Array, a: Array) -> bool:
     """Whether a proves that no q of the box has L <= Tq <= U: (T'a).q > a.u for all of both."""
     n, m = T.shape
-    c = np.zeros(n)
-    size = 0.0
-    for x in range(n):
-        for s in range(m):
-            c[x] += T[x, s] * a[s]
+    c, size = np.zeros(n), 0.0
+    add_rows(T, a, c)
     for s in range(m):
         size += abs(a[s])
     nu = filling_multiplier(c, l, b)

@@ -208,6 +208,41 @@ def propagate(work: SlotRoom) -> bool:
 
 
 @part
+def fill_set(search: Slots, work: SlotRoom, i: int) -> int:
+    """The letters of slot i and the slopes of their secants, and what the guess has there; the letter of the largest cap, -1 if none."""
+    work.size[i], work.h_L[i], work.V[i], widest = 0, entropy(work.L[i]), 0.0, -1
+    wide = work.B[i] - work.L[i]
+    common = (entropy(work.B[i]) - work.h_L[i]) / wide if wide > 0.0 else 0.0
+    for x in range(work.used.size):
+        cap = work.cap[i, x]
+        if not cap > 0.0:
+            work.q[i, x] = 0.0
+            continue
+        work.member[i, work.size[i]] = x
+        work.size[i] += 1
+        work.used[x] = True
+        work.h_cap[i, x] = entropy(cap)
+        work.line[i, x] = (common if work.L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
+        work.V[i] += work.q[i, x]
+        if widest < 0 or cap > work.cap[i, widest]:
+            widest = x
+    return widest
+
+
+@part
+def set_mass(work: SlotRoom, i: int, wanted: float, letter: int) -> float:
+    """The mass of slot i, scaled, or on one letter if it has none; by how much it has grown."""
+    before = work.V[i]
+    if before > 0.0:
+        for x in range(work.used.size):
+            work.q[i, x] *= wanted / before
+    elif letter >= 0:
+        work.q[i, letter] = wanted
+    work.V[i] = wanted
+    return float(wanted - before)
+
+
+@part
 def prepare(search: Slots, work: SlotRoom) -> int:
     """Sets, secants, and masses in the cell with sum 1 near the guess; how many letters are in any set."""
     L, B, q, V = work.L, work.B, work.q, work.V
@@ -215,33 +250,9 @@ def prepare(search: Slots, work: SlotRoom) -> int:
     total = 0.0
     work.used[:] = False
     for i in range(r):
-        work.size[i] = 0
-        work.h_L[i] = entropy(L[i])
-        common = (entropy(B[i]) - work.h_L[i]) / (B[i] - L[i]) if B[i] > L[i] else 0.0
-        V[i] = 0.0
-        widest = -1
-        for x in range(n):
-            cap = work.cap[i, x]
-            if cap > 0.0:
-                work.member[i, work.size[i]] = x
-                work.size[i] += 1
-                work.used[x] = True
-                work.h_cap[i, x] = entropy(cap)
-                work.line[i, x] = (common if L[i] > 0.0 else work.h_cap[i, x] / cap) - search.lam[x]
-                V[i] += q[i, x]
-                if widest < 0 or cap > work.cap[i, widest]:
-                    widest = x
-            else:
-                q[i, x] = 0.0
-        # Into the range: scaled, or on one letter.
-        target = min(max(V[i], L[i]), B[i])
-        if V[i] > 0.0:
-            for x in range(n):
-                q[i, x] *= target / V[i]
-        elif widest >= 0:
-            q[i, widest] = target
-        V[i] = target
-        total += target
+        widest = fill_set(search, work, i)
+        set_mass(work, i, min(max(V[i], L[i]), B[i]), widest)
+        total += V[i]
     count = 0
     for x in range(n):
         if work.used[x]:
@@ -250,13 +261,7 @@ def prepare(search: Slots, work: SlotRoom) -> int:
     for i in range(r):
         wanted = min(max(V[i] + 1.0 - total, L[i]), B[i])
         if wanted != V[i] and work.size[i] > 0:
-            if V[i] > 0.0:
-                for x in range(n):
-                    q[i, x] *= wanted / V[i]
-            else:
-                q[i, work.member[i, 0]] = wanted
-            total += wanted - V[i]
-            V[i] = wanted
+            total += set_mass(work, i, wanted, work.member[i, 0])
     work.u[:] = 0.0
     for i in range(r):
         for j in range(work.size[i]):
